@@ -154,7 +154,7 @@ def test_a_gate_that_judges_nothing_does_not_open(check, above, check_of_it):
 
 
 @pytest.mark.parametrize(
-    ("written", "said"),
+    ("written", "message"),
     [
         (
             "schedulabel",
@@ -163,11 +163,11 @@ def test_a_gate_that_judges_nothing_does_not_open(check, above, check_of_it):
         ("nosuch", "Deployment shop/web names no check of this run\n"),
     ],
 )
-def test_an_ignore_that_names_no_check_is_told(check, written, said):
+def test_an_ignore_annotation_of_an_unknown_check_is_noted(check, written, message):
     Path("web.yaml").write_text(
         WEB.replace("annotations: {}", f"annotations: {{schedctl.dev/ignore.{written}: later}}")
     )
-    assert f"note: the annotation schedctl.dev/ignore.{written} of {said}" in check("web.yaml", *STATE).out
+    assert f"note: the annotation schedctl.dev/ignore.{written} of {message}" in check("web.yaml", *STATE).out
     assert "the annotation" not in check("web.yaml", *STATE, "--no-inline-ignores").out
 
 
@@ -192,7 +192,7 @@ def test_the_report_names_everything_that_was_read(check):
 
 
 @pytest.mark.parametrize(
-    ("hours", "code", "said"),
+    ("hours", "code", "message"),
     [
         (1, 0, "the state is no older than 24h0m0s"),
         (48, 5, "the state is 48h0m"),
@@ -200,13 +200,13 @@ def test_the_report_names_everything_that_was_read(check):
         (-1, 5, "the state is of a time to come"),
     ],
 )
-def test_an_old_state_proves_nothing(check, monkeypatch, hours, code, said):
+def test_an_old_state_proves_nothing(check, monkeypatch, hours, code, message):
     taken = (datetime.now(UTC) - timedelta(hours=hours)).strftime("%Y-%m-%dT%H:%M:%SZ")
     monkeypatch.setattr(State, "taken", taken)
     ended = check("web.yaml", *STATE, "--max-age", "24h", "-o", "json")
     document = json.loads(ended.out)
     assert (ended.code, document["summary"]["exitCode"], document["metadata"]["stateTaken"]) == (code, code, taken)
-    assert document["results"][-1]["message"].startswith(said)
+    assert document["results"][-1]["message"].startswith(message)
     assert check("big.yaml", *STATE, "--max-age", "24h").code == 1
 
 
@@ -243,7 +243,7 @@ def test_reports_go_to_files_in_the_same_run(check):
 
 
 @pytest.mark.parametrize(
-    ("reports", "said"),
+    ("reports", "message"),
     [
         pytest.param(["sarif"], '--report takes FORMAT=FILE, not "sarif"', id="no file"),
         pytest.param(["xml=a"], 'there is no output "xml"', id="no form"),
@@ -252,11 +252,11 @@ def test_reports_go_to_files_in_the_same_run(check):
         pytest.param(["json=a", "tap=./a"], "--report: two reports are to be written to ./a", id="one file twice"),
     ],
 )
-def test_a_report_that_cannot_be_written_is_said_before_the_run(check, monkeypatch, reports, said):
+def test_a_report_that_cannot_be_written_is_refused_before_the_run(check, monkeypatch, reports, message):
     monkeypatch.setattr("schedctl.sources.load", lambda *_, **__: pytest.fail("something was read"))
     ended = check("web.yaml", *STATE, *(word for report in reports for word in ("--report", report)))
     assert (ended.code, ended.out) == (2, "")
-    assert said in ended.err
+    assert message in ended.err
 
 
 def test_a_report_keeps_the_rights_of_the_file_it_replaces(check):
@@ -290,7 +290,7 @@ def test_no_baseline_is_made_of_what_is_inconclusive(check):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         pytest.param(("--report", "json=b", "--write-baseline", "./b"), "are both to write ./b", id="one file for two"),
         pytest.param(("--report", "json=node.yaml"), "node.yaml is what was read", id="over the state"),
@@ -298,9 +298,9 @@ def test_no_baseline_is_made_of_what_is_inconclusive(check):
         pytest.param(("--write-baseline", "policy.yaml"), "policy.yaml is what was read", id="over a policy"),
     ],
 )
-def test_nothing_is_written_over_what_was_read(check, arguments, said):
+def test_nothing_is_written_over_what_was_read(check, arguments, message):
     ended = check("web.yaml", *STATE, "-p", "policy.yaml", *arguments)
-    assert (ended.code, said in ended.err) == (2, True), ended
+    assert (ended.code, message in ended.err) == (2, True), ended
     assert [Path(name).read_text() for name in ("node.yaml", "web.yaml")] == [NODE, WEB]
 
 
@@ -309,7 +309,7 @@ def test_a_baseline_is_written_again_while_it_is_used(check):
     assert check("big.yaml", *STATE, "--baseline", "b.yaml", "--write-baseline", "b.yaml").code == 0
 
 
-def test_a_policy_behind_a_link_out_of_the_folder_is_told(check, tmp_path_factory):
+def test_a_policy_behind_a_link_out_of_the_folder_is_reported(check, tmp_path_factory):
     outside = tmp_path_factory.mktemp("outside") / "strict.yaml"
     outside.write_text(POLICY + FITS)
     Path("policies").mkdir()
@@ -344,14 +344,14 @@ def test_options_go_before_what_a_repository_sets(check):
         + "check: {policies: [none.yaml], state: [none.yaml], output: json, failOn: error, baseline: none.yaml}\n"
     )
     Path("b.yaml").write_text("kind: CheckBaseline\nentries: []\n")
-    given = ("-p", "policy.yaml", *STATE, "-o", "text", "--baseline", "b.yaml")
-    assert check("big.yaml", *given).code == 1
-    assert check("big.yaml", *given, "--fail-on", "never").code == 0
+    options = ("-p", "policy.yaml", *STATE, "-o", "text", "--baseline", "b.yaml")
+    assert check("big.yaml", *options).code == 1
+    assert check("big.yaml", *options, "--fail-on", "never").code == 0
     assert check("web.yaml", *STATE, "--no-config").code == 0
 
 
 @pytest.mark.parametrize(
-    ("written", "said"),
+    ("written", "message"),
     [
         pytest.param("kubeconfig: ~/.kube/config\n", '"kubeconfig" cannot be set in a file', id="credentials"),
         pytest.param("check: {kubeconfig: x}\n", '"kubeconfig" cannot be set in a file', id="credentials for a check"),
@@ -379,7 +379,7 @@ def test_options_go_before_what_a_repository_sets(check):
         pytest.param("check: {state: [link]}\n", '"link" leads out of the repository', id="a link that leads out"),
     ],
 )
-def test_what_no_repository_may_set(check, written, said):
+def test_what_no_repository_may_set(check, written, message):
     outside = Path.cwd().parent / f"{Path.cwd().name}-outside"
     outside.mkdir()
     (outside / "policy.yaml").write_text(POLICY + FITS)
@@ -390,7 +390,7 @@ def test_what_no_repository_may_set(check, written, said):
     Path(".schedctl.yaml").write_text(CONFIG + written)
     ended = check("web.yaml", *STATE)
     assert (ended.code, ended.out) == (2, "")
-    assert said in ended.err
+    assert message in ended.err
 
 
 def test_it_is_the_same_whatever_the_output(check):

@@ -70,11 +70,11 @@ def test_what_came_of_tests_is_read_by_those_who_collect_test_reports(schedctl, 
 
 
 def test_no_form_changes_the_verdict_and_files_hold_what_is_printed(schedctl, tmp_path):
-    given = arguments("zone-loss", "fails")
+    inputs = arguments("zone-loss", "fails")
     reports = [word for form in FORMATS for word in ("--report", f"{form}={tmp_path / form}")]
-    assert schedctl("check", *given, *reports).code == 1
+    assert schedctl("check", *inputs, *reports).code == 1
     for form in FORMATS:
-        ended = schedctl("check", *given, "-o", form)
+        ended = schedctl("check", *inputs, "-o", form)
         assert (ended.code, ended.err) == (1, "")
         assert (tmp_path / form).read_text(encoding="utf-8") == ended.out, form
     SARIF.validate(json.loads((tmp_path / "sarif").read_text()))

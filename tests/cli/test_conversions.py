@@ -48,7 +48,7 @@ def test_standard_input_is_a_file_like_any_other(schedctl):
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         pytest.param(f"{HEAD}nonsense: 1\n", ':3:1: nonsense: unknown field "nonsense"', id="in an old version"),
         pytest.param("{", ":", id="no document at all"),
@@ -64,16 +64,16 @@ def test_standard_input_is_a_file_like_any_other(schedctl):
     ],
 )
 @pytest.mark.parametrize("command", ["convert", "validate"])
-def test_what_is_wrong_is_told_with_its_place(command, text, said, schedctl, tmp_path):
+def test_a_problem_of_a_configuration_names_its_line_and_field(command, text, message, schedctl, tmp_path):
     file = tmp_path / "config.yaml"
     file.write_text(text, encoding="utf-8")
     ended = schedctl("profiles", command, str(file))
     assert ended.code == 2
-    assert said in ended.err
+    assert message in ended.err
     assert ended.out == ""
 
 
-def test_all_files_are_looked_at_and_a_good_one_is_told(schedctl, tmp_path):
+def test_all_files_are_validated_and_valid_ones_named(schedctl, tmp_path):
     ended = schedctl("profiles", "validate", str(tmp_path / "none.yaml"), OLD, "profiles/default.yaml")
     assert ended.code == 2
     assert ended.out == "profiles/default.yaml is valid: default-scheduler\n"
@@ -81,7 +81,7 @@ def test_all_files_are_looked_at_and_a_good_one_is_told(schedctl, tmp_path):
     assert f"`schedctl profiles convert {OLD}`" in ended.err
 
 
-def test_an_old_file_has_its_other_problems_told_as_well(schedctl):
+def test_a_legacy_file_has_its_other_problems_reported_as_well(schedctl):
     text = f"{HEAD}profiles: [{{pluginConfig: [{{name: InterPodAffinity, args: {{hardPodAffinityWeight: -1}}}}]}}]\n"
     assert "not in valid range [0, 100]" in schedctl("profiles", "validate", "-", stdin=text).err
 

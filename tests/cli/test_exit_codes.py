@@ -125,7 +125,7 @@ def test_mistakes_of_the_caller_end_with_2_and_a_next_step(shop, arguments, mess
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "message"),
     [
         pytest.param(("--all-pending", "-n", "kube-system"), "no pending pods in namespace kube-system\n", id="of one"),
         pytest.param(
@@ -136,8 +136,8 @@ def test_mistakes_of_the_caller_end_with_2_and_a_next_step(shop, arguments, mess
         ),
     ],
 )
-def test_no_pod_to_explain_is_an_answer(shop, arguments, told):
-    assert shop(*arguments, "--exit-code") == (0, "", told)
+def test_no_pod_to_explain_is_an_answer(shop, arguments, message):
+    assert shop(*arguments, "--exit-code") == (0, "", message)
 
 
 def test_no_pod_is_pending_anywhere(schedctl):

@@ -53,7 +53,7 @@ def test_a_kind_whose_changes_are_not_seen_makes_what_needs_it_a_guess(session):
     assert "whose changes are not seen" in answer.guesses[0].text
 
 
-def test_trouble_is_said_once_until_that_kind_is_heard_again(capsys):
+def test_a_failing_watch_is_warned_of_once_until_it_recovers(capsys):
     troubles = WatchTroubles(StandardError())
     failure, other = WatchFailure(SERVICE, "it fell silent", lasting=False), Deleted(NODE, b"{}")
     for events in ([failure], [other], [failure], [Deleted(SERVICE, b"{}")], [failure]):

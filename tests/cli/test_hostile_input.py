@@ -221,18 +221,18 @@ RELEASE = [
 RELEASE_PLACES = [path for path in paths(RELEASE) if len(path) > 1]
 
 
-@pytest.mark.parametrize("way", ["replace", "add", "rolling"])
+@pytest.mark.parametrize("rollout", ["replace", "add", "rolling"])
 @settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     changes=st.lists(st.tuples(st.sampled_from(RELEASE_PLACES), st.sampled_from(ODD)), min_size=1, max_size=3),
     state=st.lists(st.tuples(st.sampled_from(PLACES), st.sampled_from(ODD)), max_size=1),
 )
-def test_a_damaged_release_is_simulated_or_refused(way, changes, state, tmp_path, capsys):
+def test_a_damaged_release_is_simulated_or_refused(rollout, changes, state, tmp_path, capsys):
     release, cluster = tmp_path / "release.json", tmp_path / "cluster.json"
     document = damaged(changes, RELEASE)
     release.write_text(json.dumps(document))
     cluster.write_text(json.dumps(damaged(state)))
-    code = run(["simulate", str(release), "-f", str(cluster), "--rollout", way])
+    code = run(["simulate", str(release), "-f", str(cluster), "--rollout", rollout])
     out, err = capsys.readouterr()
     assert code in (0, 2, 3, 5), err
     assert "Traceback" not in err

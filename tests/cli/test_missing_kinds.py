@@ -84,11 +84,11 @@ def test_a_proven_no_wins_with_exit_code(schedctl, lacking):
 
 def test_the_text_says_what_is_not_known_whom_that_weakens_and_what_is_a_guess(schedctl, lacking):
     ended = schedctl("explain", "pod", "web-1", "-f", lacking("Service"))
-    told = " ".join(ended.out.split())
-    assert "pod default/web-1: INCONCLUSIVE (Services not known; without them: b, score" in told
-    assert "guess: PodTopologySpread would also look at Services, which may not be listed:" in told
-    assert "not known: Services (Forbidden): weakens PodTopologySpread" in told
-    assert "b beats" in told or "the same score" in told
+    text = " ".join(ended.out.split())
+    assert "pod default/web-1: INCONCLUSIVE (Services not known; without them: b, score" in text
+    assert "guess: PodTopologySpread would also look at Services, which may not be listed:" in text
+    assert "not known: Services (Forbidden): weakens PodTopologySpread" in text
+    assert "b beats" in text or "the same score" in text
 
 
 def test_the_machine_formats_always_say_what_is_missing(schedctl, lacking):
@@ -122,9 +122,9 @@ def test_runs_say_in_words_what_is_not_known(schedctl, lacking, command):
     missing = lacking("Service", "PodDisruptionBudget")
     printed = schedctl(*command, "-f", missing, stdin=WORKLOAD).out
     assert "; INCONCLUSIVE, a guess without " in printed.splitlines()[0]
-    told = " ".join(printed.split())
-    assert "not known: Services (Forbidden): weakens PodTopologySpread" in told
-    assert "guess: " in told
+    text = " ".join(printed.split())
+    assert "not known: Services (Forbidden): weakens PodTopologySpread" in text
+    assert "guess: " in text
 
 
 def test_a_pod_written_by_hand_rests_on_what_admission_reads(schedctl, lacking, tmp_path):

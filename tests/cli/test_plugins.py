@@ -56,12 +56,12 @@ def test_a_plugin_takes_part_in_the_defaults_and_the_origin_says_so(fenced):
     assert report["metadata"]["configuration"] == "built-in defaults with TeamFence of team_fence.py"
     (answer,) = report["results"]
     assert answer["chosen"] == "red-1"
-    told = json.dumps(answer)
-    assert "team-fence/foreign" in told
-    assert "node(s) belong to team blue" in told
+    document = json.dumps(answer)
+    assert "team-fence/foreign" in document
+    assert "node(s) belong to team blue" in document
 
 
-def test_a_refused_pod_is_told_in_the_words_of_the_plugin(fenced):
+def test_a_rejection_has_the_reason_of_the_plugin(fenced):
     ran = fenced("explain", "pod", "nobodys", "-f", "cluster.yaml", "--plugin", "team_fence.py")
     assert "1 node(s) belong to team blue, 1 node(s) belong to team red" in ran.out
     assert "TeamFence" in ran.out
@@ -92,7 +92,7 @@ def test_every_command_that_schedules_takes_plugins(arguments, fenced):
     assert "TeamFence of team_fence.py" in ran.out
 
 
-def test_a_plugin_that_no_profile_enables_is_told(fenced):
+def test_a_plugin_that_no_profile_enables_is_warned_of(fenced):
     ran = fenced("explain", "pod", "web", "-f", "cluster.yaml", "--plugin", "team_fence.py", "--profile", "bin-packing")
     assert "no profile of bin-packing.yaml of schedctl enables TeamFence, which --plugin names" in ran.err
     assert "under plugins.multiPoint.enabled of a profile" in ran.err
@@ -119,7 +119,7 @@ def test_a_plugin_that_fails_is_an_error_with_its_line_and_no_crash(fenced):
     assert "plugin \"Odd\" failed: KeyError: 'team' (odd.py:4)" in ran.out
 
 
-def test_what_fails_beside_the_answers_is_told_on_standard_error(fenced):
+def test_a_failing_post_bind_is_warned_of_on_standard_error(fenced):
     Path("odd.py").write_text(
         "from schedctl.framework import *\nclass Odd(PostBindPlugin):\n"
         "    def post_bind(self, cycle, node_name):\n        return {}['team']\n"
@@ -178,18 +178,18 @@ def test_nothing_is_ever_overwritten(fenced):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "message"),
     [
         (["team-fence"], '"team-fence" cannot be the name of a plugin'),
         (["A", "--point", "filtre"], 'there is no extension point "filtre"'),
         (["A", "--point", ","], "a plugin takes part in an extension point"),
     ],
 )
-def test_what_cannot_be_written_is_refused(arguments, told, schedctl, tmp_path, monkeypatch):
+def test_what_cannot_be_written_is_refused(arguments, message, schedctl, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     ran = schedctl("plugins", "new", *arguments)
     assert ran.code == 2
-    assert told in ran.err
+    assert message in ran.err
     assert not list(tmp_path.iterdir())
 
 

@@ -176,7 +176,7 @@ def test_the_time_may_be_set(tested):
         assert ended.code == 0, ended.out
 
 
-def test_a_fault_that_is_expected_may_be_told_from_others(tested):
+def test_an_expected_fault_may_be_named_by_its_message(tested):
     write("policy.yaml", POLICY.replace("schedulable", "schedulabel"))
     head = TEST.partition("  expect:")[0]
     write("a.test.yaml", f"{head}  expect: {{exitCode: 2, message: no built-in check}}\n")
@@ -189,7 +189,7 @@ def test_a_fault_that_is_expected_may_be_told_from_others(tested):
 
 
 @pytest.mark.parametrize(
-    ("written", "said"),
+    ("written", "message"),
     [
         pytest.param("options: {rollout: bogus}", 'spec.options.rollout: rollout cannot be "bogus"', id="rollout"),
         pytest.param("options: {failOn: eror}", 'spec.options.failOn: failOn cannot be "eror"', id="failOn"),
@@ -197,10 +197,10 @@ def test_a_fault_that_is_expected_may_be_told_from_others(tested):
         pytest.param("options: {maxAge: old}", 'spec.options.maxAge: "old" is no age', id="maxAge"),
     ],
 )
-def test_a_mistake_of_the_test_is_no_fault_that_it_may_expect(tested, written, said):
+def test_a_mistake_of_the_test_is_no_fault_that_it_may_expect(tested, written, message):
     write("a.test.yaml", f"{TEST.partition('  expect:')[0]}  {written}\n  expect: {{exitCode: 2}}\n")
     ended = tested()
-    assert (ended.code, said in ended.err) == (2, True), ended
+    assert (ended.code, message in ended.err) == (2, True), ended
 
 
 def test_no_test_reads_standard_input(tested):

@@ -142,8 +142,8 @@ def test_nothing_can_be_fine(simulate):
 
 
 def test_objects_without_a_namespace_are_in_that_of_n(simulate):
-    told = json.loads(simulate("-", "-n", "shop", "-o", "json", stdin=GOOD).out)
-    assert [result["namespace"] for result in told["results"]] == ["shop"]
+    report = json.loads(simulate("-", "-n", "shop", "-o", "json", stdin=GOOD).out)
+    assert [result["namespace"] for result in report["results"]] == ["shop"]
 
 
 def test_files_and_kustomizations_can_be_named_together(simulate, tmp_path, monkeypatch):
@@ -151,15 +151,15 @@ def test_files_and_kustomizations_can_be_named_together(simulate, tmp_path, monk
     program.write_text(f"#!/bin/sh\ncat <<'END'\n{GOOD}\nEND\n")
     program.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
-    told = json.loads(simulate(f"{SPRING}/payments.yaml", "-k", "overlays/prod", "-o", "json").out)
-    assert [result["name"] for result in told["results"]] == ["payments", "good"]
-    assert [(each["source"], each["role"]) for each in told["metadata"]["inputs"]][:2] == [
+    report = json.loads(simulate(f"{SPRING}/payments.yaml", "-k", "overlays/prod", "-o", "json").out)
+    assert [result["name"] for result in report["results"]] == ["payments", "good"]
+    assert [(each["source"], each["role"]) for each in report["metadata"]["inputs"]][:2] == [
         (f"{SPRING}/payments.yaml", "Manifests"),
         ("overlays/prod", "Manifests"),
     ]
 
 
-def test_admission_that_is_skipped_is_said(simulate):
+def test_skipped_admission_plugins_are_noted(simulate):
     ended = simulate(f"{SPRING}/preview.yaml", "--skip-admission", "resourcequota")
     assert ended.out.startswith("3 of 3 pods placed\n")
     assert "note: admission without ResourceQuota\n" in ended.out
@@ -173,12 +173,12 @@ def test_a_profile_is_used_whatever_scheduler_pods_ask_for(simulate):
 
 def test_the_trace_is_every_step(simulate, tmp_path):
     trace = tmp_path / "run.jsonl"
-    told = simulate(SPRING, "--trace", str(trace))
+    ended = simulate(SPRING, "--trace", str(trace))
     records = list(timeline.read(trace.read_bytes().splitlines()))
     assert isinstance(records[-1], Ended)
     assert sum(isinstance(record, Bound) for record in records) == 17
     again = tmp_path / "again.jsonl"
-    assert simulate(SPRING, "--trace", str(again)) == told
+    assert simulate(SPRING, "--trace", str(again)) == ended
     assert again.read_bytes() == trace.read_bytes()
 
 
@@ -221,13 +221,13 @@ def test_an_interrupt_while_reasons_are_sought_loses_only_those(simulate, monkey
 
 
 def test_what_ifs_come_before_the_release_and_count_in_what_it_did(simulate):
-    told = json.loads(simulate("-", "-o", "json", "--lose", "zone=eu-west-1c", stdin=GOOD).out)
-    assert [text.partition(":")[0] for text in told["metadata"]["whatIf"]] == ["lost zone=eu-west-1c"]
-    (memory,) = [group for group in told["utilisation"]["groups"] if group["name"] == "memory"]
+    report = json.loads(simulate("-", "-o", "json", "--lose", "zone=eu-west-1c", stdin=GOOD).out)
+    assert [text.partition(":")[0] for text in report["metadata"]["whatIf"]] == ["lost zone=eu-west-1c"]
+    (memory,) = [group for group in report["utilisation"]["groups"] if group["name"] == "memory"]
     cpu = memory["uses"][0]
     assert cpu["resource"] == "cpu"
     assert cpu["allocatableBefore"] * 2 == cpu["allocatable"] * 3
-    assert len(told["others"]) > 10
+    assert len(report["others"]) > 10
 
 
 @pytest.mark.parametrize("kind", ["SimulationReport", "simulationreport"])
@@ -248,7 +248,7 @@ def test_the_schema_is_printed(schedctl, kind):
         pytest.param("schedctl simulate --profile sp", {"spreading"}, id="profiles"),
     ],
 )
-def test_a_shell_is_told_what_could_come_next(words, offered):
+def test_a_shell_completes_words_of_simulate(words, offered):
     environ = {
         **os.environ,
         "PYTHONPATH": str(ROOT),
@@ -256,7 +256,7 @@ def test_a_shell_is_told_what_could_come_next(words, offered):
         "COMP_WORDS": words,
         "COMP_CWORD": str(len(words.split()) - 1),
     }
-    asked = subprocess.run(
+    completion = subprocess.run(
         [sys.executable, "-c", RUN], cwd=ROOT, env=environ, capture_output=True, text=True, check=False
     )
-    assert set(asked.stdout.split()) == offered, asked.stderr
+    assert set(completion.stdout.split()) == offered, completion.stderr

@@ -117,7 +117,7 @@ def test_redacting_goes_one_way(schedctl, tmp_path):
         (("redact", str(SNAPSHOTS / "monday.json.gz"), "fixtures"), "fixtures is a folder"),
     ],
 )
-def test_what_cannot_be_asked_is_said_before_any_work(schedctl, arguments, says):
+def test_contradicting_options_are_refused_before_any_work(schedctl, arguments, says):
     ended = schedctl("snapshot", *arguments, stdin="")
     assert ended.code == 2
     assert says in ended.err
@@ -130,7 +130,7 @@ def test_an_input_that_is_no_snapshot_ends_with_3(schedctl):
     assert "is no snapshot" in ended.err
 
 
-def test_the_age_is_told(schedctl):
+def test_inspect_shows_the_age_of_a_snapshot(schedctl):
     ended = schedctl("snapshot", "inspect", str(SNAPSHOTS / "monday.json.gz"), "-o", "json")
     assert json.loads(ended.out)["snapshot"]["taken"] == "2026-11-19T08:00:00Z"
     assert isinstance(json.loads(ended.out)["age"], int)
@@ -176,7 +176,7 @@ def test_whoever_declines_writes_nothing(schedctl, tmp_path, monkeypatch, answer
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_key_that_others_can_read_is_told(schedctl, tmp_path):
+def test_a_key_that_others_can_read_is_warned_of(schedctl, tmp_path):
     key = tmp_path / "key"
     key.write_text("0" * 64)
     key.chmod(0o644)
@@ -187,7 +187,7 @@ def test_a_key_that_others_can_read_is_told(schedctl, tmp_path):
     assert f"warning: others can read the key {key}" in ended.err
 
 
-def test_a_later_snapshot_before_an_earlier_one_is_told(schedctl):
+def test_a_diff_notes_that_the_second_snapshot_is_older(schedctl):
     days = [str(SNAPSHOTS / f"{day}.json.gz") for day in ("monday", "tuesday")]
     assert "was taken before the first" not in schedctl("snapshot", "diff", *days).out
     assert "was taken before the first" in schedctl("snapshot", "diff", *reversed(days)).out

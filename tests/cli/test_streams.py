@@ -29,7 +29,7 @@ metadata: {name: settings}
 """
 
 
-def test_what_is_odd_about_the_input_is_said_on_standard_error(shop):
+def test_warnings_about_the_input_go_to_standard_error(shop):
     ended = shop("pod", "shop/lonely", "-f", "-", "--stdin-filename", "pods/lonely.yaml", "-o", "name", stdin=POD)
     assert ended.code == 0
     assert ended.err.splitlines()[0].startswith("warning: pods/lonely.yaml:6:3: Pod shop/lonely: spec.nodeSelektor: ")
@@ -37,12 +37,12 @@ def test_what_is_odd_about_the_input_is_said_on_standard_error(shop):
     assert ended.err.splitlines()[-1] == "ignored 1 object that scheduling does not read: 1 v1 ConfigMap"
 
 
-def test_quiet_leaves_it_out(shop):
+def test_quiet_leaves_warnings_out(shop):
     ended = shop("pod", "shop/lonely", "-q", "-f", "-", "-o", "name", stdin=POD)
     assert (ended.code, ended.err) == (0, "")
 
 
-def test_an_object_given_twice_is_said(shop):
+def test_a_duplicate_object_is_reported(shop):
     ended = shop("pod", "shop/fits", "-f", "fixtures/pods/fits.yaml", "-f", "-", "-o", "name", stdin=fits_again())
     assert ended.err.startswith("warning: <stdin>:")
     assert "Pod shop/fits: metadata.name: replaces the one at fixtures/pods/fits.yaml:" in ended.err
@@ -98,9 +98,9 @@ def test_what_programs_read_is_utf8_everywhere(form):
 
 
 def test_colour_is_for_terminals_and_for_those_who_ask():
-    quiet, asked = output(*DEPLOYMENT), output(*DEPLOYMENT, FORCE_COLOR="1")
+    quiet, forced = output(*DEPLOYMENT), output(*DEPLOYMENT, FORCE_COLOR="1")
     assert b"\x1b" not in quiet.stdout
-    assert b"\x1b" in asked.stdout
+    assert b"\x1b" in forced.stdout
     assert b"\x1b" not in output(*DEPLOYMENT, "-o", "json", FORCE_COLOR="1").stdout
     assert b"\x1b" not in output(*DEPLOYMENT, NO_COLOR="1", FORCE_COLOR="1").stdout
 

@@ -45,15 +45,15 @@ def cluster_of(path: Path) -> str:
 @pytest.mark.parametrize("path", PODS, ids=lambda path: path.stem)
 def test_expected_verdicts_equal_kube_schedulers(path, oracle):
     read = sources.load([str(ROOT / "fixtures/clusters" / cluster_of(path)), str(path)]).objects
-    asked = read[-1].object.key
+    pod = read[-1].object.key
     cluster = assemble(one.object for one in read).cluster
-    ours = explanations.explain(Scheduler(cluster), cluster.pending[asked], hints=False)
+    ours = explanations.explain(Scheduler(cluster), cluster.pending[pod], hints=False)
     if ours.verdict is Verdict.INCONCLUSIVE:
         pytest.skip(ours.error)
 
     others = [manifest(one.kind, one.object) for one in read if one.kind.name != "Pod"]
     admitted = [manifest(kinds.kind_named("Pod"), info.pod) for info in every_pod(cluster)]
-    case = json.dumps({"id": path.stem, "objects": others + admitted, "pods": [asked]})
+    case = json.dumps({"id": path.stem, "objects": others + admitted, "pods": [pod]})
     answered = subprocess.run([oracle], input=f"{case}\n", stdout=subprocess.PIPE, text=True, check=True).stdout
     (theirs,) = json.loads(answered)["cycles"]
     assert ours.message == theirs.get("message", "")

@@ -60,7 +60,7 @@ def test_a_later_source_takes_the_place_of_an_earlier_one():
 
 
 @pytest.mark.parametrize(
-    ("call", "told"),
+    ("call", "message"),
     [
         (lambda: read(), "there are no objects in the input"),
         (lambda: read("nowhere.yaml"), "nowhere.yaml"),
@@ -70,8 +70,8 @@ def test_a_later_source_takes_the_place_of_an_earlier_one():
         (lambda: simulate(Scheduler(read(NODE)), {**POD, "spec": {}}), "spec.containers"),
     ],
 )
-def test_what_cannot_be_read_is_an_input_error(call, told):
-    with pytest.raises(InputError, match=told):
+def test_what_cannot_be_read_is_an_input_error(call, message):
+    with pytest.raises(InputError, match=message):
         call()
 
 
@@ -132,10 +132,10 @@ def test_what_is_not_there_cannot_be_judged(arguments, fault):
 def test_judging_agrees_with_the_cycle_on_every_node():
     made_cluster = read("fixtures/clusters/shop")
     scheduler = Scheduler(made_cluster)
-    for asked in made_cluster.pending.values():
-        outcome = scheduler.attempt(asked, make_room=False)
+    for info in made_cluster.pending.values():
+        outcome = scheduler.attempt(info, make_room=False)
         feasible = outcome.scoring.nodes.names if outcome.scoring is not None else []
-        assert sorted(scheduler.judge(asked).feasible) == sorted(feasible)
+        assert sorted(scheduler.judge(info).feasible) == sorted(feasible)
 
 
 def test_a_node_tried_often_leaves_nothing_behind():

@@ -34,7 +34,7 @@ def test_fields_can_be_narrowed(node, pod):
 
 @pytest.mark.parametrize("seed", [0, 7])
 def test_the_same_seed_draws_the_same_cluster(seed):
-    (one, asked), (two, again) = draw_cluster(seed), draw_cluster(seed)
+    (one, pods), (two, pods_again) = draw_cluster(seed), draw_cluster(seed)
     assert one.nodes.names == two.nodes.names
-    assert [pod.pod for pod in asked] == [pod.pod for pod in again]
+    assert [pod.pod for pod in pods] == [pod.pod for pod in pods_again]
     assert [pod.pod for pod in one.pod_table] == [pod.pod for pod in two.pod_table]

@@ -74,10 +74,10 @@ class Runner:
 
     def check(self, **inputs: str) -> subprocess.CompletedProcess[str]:
         """Run the step that checks; inputs that are not given have their default."""
-        given = {name: inputs.get(name, each.get("default", "")) for name, each in ACTION["inputs"].items()}
+        values = {name: inputs.get(name, each.get("default", "")) for name, each in ACTION["inputs"].items()}
         step = STEPS["Check"]
         environment = {
-            name: re.sub(r"\$\{\{ inputs\.([\w-]+) \}\}", lambda found: given[found[1]], text)
+            name: re.sub(r"\$\{\{ inputs\.([\w-]+) \}\}", lambda found: values[found[1]], text)
             for name, text in step["env"].items()
         }
         environment |= {
@@ -158,8 +158,8 @@ def test_failed_check_is_an_error_annotation(tmp_path):
     if BASH is None:
         pytest.skip("no bash here")
     ended = Runner(tmp_path, "#!/bin/sh\nexit 3\n").check(files="a", snapshot="b")
-    said = "::error title=schedctl::the check could not be made (exit code 3); why is said above"
-    assert ended.stdout.splitlines()[-1] == said
+    annotation = "::error title=schedctl::the check could not be made (exit code 3); why is said above"
+    assert ended.stdout.splitlines()[-1] == annotation
 
 
 @pytest.mark.parametrize("line", ["--max-age 24h", "-p policies", "--fail-on=never\n  --max-age 24h"])
@@ -244,12 +244,12 @@ def test_the_template_takes_a_path_on_each_line_and_nothing_for_code(tmp_path, s
         pytest.skip(f"no {shell} here")
     (tmp_path / "schedctl").write_text(TOLD.replace("CODE", "0"))
     (tmp_path / "schedctl").chmod(0o755)
-    given = {
+    variables = {
         "SCHEDCTL_FILES": "a b.yaml\n$(touch owned)\n\n*",
         "SCHEDCTL_SNAPSHOT": "c 1.json\nc2.json",
         "SCHEDCTL_POLICY": "`touch owned`\nEND",
     }
-    environment = {**GITLAB["schedctl-check"]["variables"], **given, "PATH": f"{tmp_path}:{os.environ['PATH']}"}
+    environment = {**GITLAB["schedctl-check"]["variables"], **variables, "PATH": f"{tmp_path}:{os.environ['PATH']}"}
     (script,) = GITLAB["schedctl-check"]["script"]
     ended = subprocess.run([shell, "-c", script], cwd=tmp_path, env=environment, capture_output=True, text=True)
     assert ended.returncode == 0, ended.stderr

@@ -35,7 +35,7 @@ def shop(nodes=6):
     return cluster(*made, *used)
 
 
-def test_what_wakes_a_pod_is_cut_short_unless_all_is_asked_for(show):
+def test_requeue_events_are_cut_short_unless_wide(show):
     of = {limit: show(shop(), pod(cpu="3"), limit=limit).partition("wakes up when: ")[2] for limit in (0, 1, 8)}
     few, one, eight = (text.partition("\n")[0] for text in of.values())
     assert few.count("; ") == 4
@@ -171,7 +171,7 @@ def test_five_thousand_nodes_stay_readable(show):
     assert max(map(len, text.splitlines())) < 300
 
 
-def test_the_matrix_tells_patterns_and_who_was_not_asked(show):
+def test_the_matrix_groups_nodes_by_rejecting_plugins_and_lists_skipped_ones(show):
     text = show(shop(), pod(cpu="3"), matrix=True)
     assert "  NODES  REFUSED BY        NAMES\n" in text
     assert "      2  TaintToleration   gpu-0, gpu-1\n" in text
@@ -203,10 +203,10 @@ def test_no_line_is_wider_than_the_terminal_but_the_one_of_kubernetes(show, widt
     assert [line for line in lines if len(line) > width] == []
 
 
-def test_a_table_that_does_not_fit_is_told_row_by_row(show):
+def test_a_table_that_does_not_fit_is_written_cell_by_cell(show):
     text = show(shop(), pod(cpu="500m"), terminal=Terminal(60))
-    told = "  node-2\n    NodeResourcesFit: 64 → 64 × 1 = 64\n    NodeResourcesBalancedAllocation: 72 → 72 × 1 = 72\n"
-    assert told + "    SUM: 436\n" in text
+    scores = "  node-2\n    NodeResourcesFit: 64 → 64 × 1 = 64\n    NodeResourcesBalancedAllocation: 72 → 72 × 1 = 72\n"
+    assert scores + "    SUM: 436\n" in text
 
 
 def test_colour_changes_nothing_but_colour(show):
@@ -253,7 +253,7 @@ def test_a_fault_of_several_lines_keeps_them_and_its_caret_in_place():
     assert "\n   | device.\\x1b\n   | .......^\n" in text
 
 
-def test_what_is_told_of_a_node_is_broken_where_it_goes_on_to_another_matter():
+def test_long_evidence_of_a_node_is_broken_at_semicolons():
     detail = "; ".join(f"gpu/{name}: {'x' * 60}" for name in ("one", "two"))
     group = NodeGroup(nodes=["a"], code="Unschedulable", detail=detail)
     reason = Reason("r", "P", "Unschedulable", "no", 1, summary=detail.replace("; ", ", "), groups=[group])

@@ -79,7 +79,7 @@ def test_templates(template, text):
         ("{,}", "unexpected ','"),
     ],
 )
-def test_what_cannot_be_read_is_told_at_once(template, message):
+def test_a_template_that_cannot_be_parsed_is_a_usage_error(template, message):
     with pytest.raises(UsageError) as caught:
         jsonpath.parse(template)
     assert message in str(caught.value)

@@ -35,8 +35,8 @@ def test_amounts_are_exact(show):
 
 def test_json_and_yaml_say_the_same(show):
     state = cluster(node("a", cpu="1"), node("b", taints=[{"key": "no", "effect": "NoSchedule"}], labels={"y": "1e3"}))
-    asked = {"matrix": True, "node": "b"}
-    as_json, as_yaml = (show(state, pod(cpu="3"), output=form, **asked) for form in ("json", "yaml"))
+    options = {"matrix": True, "node": "b"}
+    as_json, as_yaml = (show(state, pod(cpu="3"), output=form, **options) for form in ("json", "yaml"))
     assert yaml.safe_load(as_yaml) == json.loads(as_json)
 
 

@@ -53,12 +53,12 @@ def workload(name="web", **more):
 
 
 def report(*results, **more):
-    placed, wanted = sum(each.placed for each in results), sum(each.wanted for each in results)
+    placed, pods = sum(each.placed for each in results), sum(each.wanted for each in results)
     return SimulationReport(
         **{
             "metadata": Metadata(),
             "summary": SimulationSummary(
-                exit_code=0, workloads=len(results), pods=wanted, placed=placed, pending=wanted - placed
+                exit_code=0, workloads=len(results), pods=pods, placed=placed, pending=pods - placed
             ),
             "results": list(results),
             "preemptions": [],
@@ -142,22 +142,22 @@ def test_the_first_line_answers():
     assert shown(report()).startswith("no pods to place\n")
 
 
-def test_a_workload_is_told_by_zone_and_node():
+def test_the_pods_of_a_workload_are_counted_by_zone_and_node():
     assert (
         "\nDeployment shop/web: 2 of 2 placed  [new, zone skew 2, deploy/web.yaml:3]\n  a  3  n1 ×2, n2\n  b  1  n3\n"
     ) in shown(report(PLACED))
     assert "  a  3  n1 ×2, +1 on 1 more node\n" in shown(report(PLACED), limit=1)
 
 
-def test_changes_are_told():
+def test_changes_of_a_workload_are_listed():
     changes = [
         ReportedChange(what="scaled", text="scaled from 3 to 5"),
         *(ReportedChange(what="template", text=f"c{i}") for i in "12"),
     ]
-    told = shown(report(workload(changes=changes, removed=3, left=1)))
-    assert "  change: scaled from 3 to 5\n  change: c1\n" in told
-    assert "  change: 3 old pods removed\n" in told
-    assert "  change: 1 old pod not removed yet, since new ones do not run\n" in told
+    text = shown(report(workload(changes=changes, removed=3, left=1)))
+    assert "  change: scaled from 3 to 5\n  change: c1\n" in text
+    assert "  change: 3 old pods removed\n" in text
+    assert "  change: 1 old pod not removed yet, since new ones do not run\n" in text
     assert "  +3 more changes\n" in shown(report(workload(changes=changes, removed=3, left=1)), limit=2)
 
 
@@ -173,7 +173,7 @@ PENDING = PendingPods(
 )
 
 
-def test_pending_pods_are_told_once_for_all_alike():
+def test_pending_pods_of_one_reason_are_grouped():
     assert (
         "  2 pending: web-1, web-2\n"
         "    0/3 nodes are available: 3 Insufficient cpu.\n"
@@ -202,19 +202,19 @@ def test_every_fate_has_words(fate, words):
     assert f"  {words}\n" in shown(report(workload(placed=1, pending=[pending])))
 
 
-def test_what_was_not_created_or_rejected_is_told():
+def test_rejected_and_not_created_pods_are_listed():
     rejected = [RejectedPods(plugin="ResourceQuota", message='pods "web-1" is forbidden: x', pods=["web-1"])]
-    told = shown(
+    text = shown(
         report(workload(placed=0, rejected=rejected, not_created=["web-2"]), rejected=["claims are forbidden"])
     )
-    assert '  1 rejected: web-1\n    pods "web-1" is forbidden: x\n' in told
-    assert "  1 not created: web-2\n    its controller waits for the pods before\n" in told
-    assert "\nrejected: claims are forbidden\n" in told
+    assert '  1 rejected: web-1\n    pods "web-1" is forbidden: x\n' in text
+    assert "  1 not created: web-2\n    its controller waits for the pods before\n" in text
+    assert "\nrejected: claims are forbidden\n" in text
 
 
-def test_who_had_to_make_room_is_told():
+def test_preempted_pods_and_their_successors_are_listed():
     gone = {"priority": 1, "node": "n1", "by": "shop/web-1", "at": 0.0}
-    told = shown(
+    text = shown(
         report(
             PLACED,
             preemptions=[
@@ -224,22 +224,22 @@ def test_who_had_to_make_room_is_told():
             ],
         )
     )
-    assert "  a/b  priority 1 on n1  by shop/web-1  nobody makes another\n" in told
-    assert "  a/c  priority 1 on n1  by shop/web-1  came back on n2\n" in told
-    assert "  a/e  priority 1 on n1  by shop/web-1  its successor f is pending\n" in told
+    assert "  a/b  priority 1 on n1  by shop/web-1  nobody makes another\n" in text
+    assert "  a/c  priority 1 on n1  by shop/web-1  came back on n2\n" in text
+    assert "  a/e  priority 1 on n1  by shop/web-1  its successor f is pending\n" in text
 
 
-def test_pods_that_waited_before_are_told():
+def test_other_pending_pods_are_listed_by_whether_they_were_placed():
     others = [
         OtherPod(pod="a/b", fate=Fate.PLACED, node="n1"),
         OtherPod(pod="a/c", fate=Fate.UNSCHEDULABLE, message="no"),
     ]
-    told = shown(report(PLACED, others=others))
-    assert "1 other pod of the cluster found room\n  a/b  n1\n" in told
-    assert "1 other pod of the cluster is pending\n  a/c\n    no\n" in told
+    text = shown(report(PLACED, others=others))
+    assert "1 other pod of the cluster found room\n  a/b  n1\n" in text
+    assert "1 other pod of the cluster is pending\n  a/c\n    no\n" in text
 
 
-def test_an_effect_of_admission_is_told_once():
+def test_an_effect_of_admission_is_listed_once_with_its_workloads():
     effects = [AdmissionEffect(plugin="Priority", text="priority 1", objects=2)]
     both = report(workload(effects=effects), workload("api", effects=effects))
     one = report(workload(effects=effects), workload("api"))
@@ -247,7 +247,7 @@ def test_an_effect_of_admission_is_told_once():
     assert "  Priority  priority 1  shop/web\n" in shown(one)
 
 
-def test_use_is_told_before_and_after():
+def test_utilisation_is_shown_before_and_after():
     assert "  general      3  ███▒▒▒▒▒·· 25% → 75%  ██░░░····· 50% → 20%\n" in shown(report(PLACED))
     assert "PODS" not in shown(report(PLACED))
     assert "(3 of 4)" in shown(report(PLACED), "wide")
@@ -255,15 +255,15 @@ def test_use_is_told_before_and_after():
 
 
 def test_every_sign_has_an_ascii_form():
-    told = shown(report(PLACED), terminal=Terminal(encoding="ascii"))
-    assert "###+++++.. 25% -> 75%" in told
-    assert "##---....." in told
-    assert "n1 x2" in told
-    assert told.isascii()
-    assert "\\" not in told
+    text = shown(report(PLACED), terminal=Terminal(encoding="ascii"))
+    assert "###+++++.. 25% -> 75%" in text
+    assert "##---....." in text
+    assert "n1 x2" in text
+    assert text.isascii()
+    assert "\\" not in text
 
 
-def test_ties_and_how_they_were_decided_are_told():
+def test_a_note_says_how_ties_were_broken():
     tied = workload(pods=[WorkloadPod(name="web-1", fate=Fate.PLACED, node="n1", ties=2)])
     assert "of which the first by name was taken" in shown(report(tied))
     assert "of which seed 3 drew one" in shown(report(tied, metadata=Metadata(seed=3)))
@@ -304,11 +304,11 @@ def test_names_from_a_cluster_do_nothing_to_a_terminal(output, color):
         rejected=[HOSTILE],
         passed={f"v1 {HOSTILE}": 1},
     )
-    told = shown(document, output, Terminal(color=color))
-    assert "\x1b[31m" not in told
-    assert "\u202e" not in told
+    text = shown(document, output, Terminal(color=color))
+    assert "\x1b[31m" not in text
+    assert "\u202e" not in text
     if output in ("", "wide"):
-        assert "[bold]x[/bold]" in told
+        assert "[bold]x[/bold]" in text
 
 
 def test_successors_that_are_on_no_node_are_named_with_the_reason():
@@ -323,6 +323,6 @@ def test_successors_that_are_on_no_node_are_named_with_the_reason():
         message="0/1 nodes are available.",
     )
     summary = SimulationSummary(exit_code=0, workloads=1, pods=1, placed=1, preempted=1, not_returned=1)
-    told = shown(report(PLACED, preemptions=[gone], summary=summary))
-    assert told.startswith("1 of 1 pod placed; 1 preempted; 1 of those not placed again\n")
-    assert "  1 successor is not placed:\n  a/next\n    0/1 nodes are available.\n" in told
+    text = shown(report(PLACED, preemptions=[gone], summary=summary))
+    assert text.startswith("1 of 1 pod placed; 1 preempted; 1 of those not placed again\n")
+    assert "  1 successor is not placed:\n  a/next\n    0/1 nodes are available.\n" in text

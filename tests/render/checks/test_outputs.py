@@ -54,13 +54,13 @@ def test_what_is_no_form_is_refused_with_those_there_are():
 # -- text --------------------------------------------------------------------------
 
 
-def test_a_violation_is_told_as_a_compiler_tells_an_error():
-    told = result(
+def test_a_violation_reads_like_an_error_of_a_compiler():
+    violated = result(
         message=ZONES,
         reasons=["eu-1c: 4 nodes rejected: 3 insufficient memory, 1 taint dedicated=gpu:NoSchedule"],
         hints=["fits in eu-1c if memory request <= 1638Mi"],
     )
-    document = report(told, result(PASSED, name="api"), exempted(name="nightly", check="fits"), metadata=TAKEN)
+    document = report(violated, result(PASSED, name="api"), exempted(name="nightly", check="fits"), metadata=TAKEN)
     assert written(document, "text", now=NOW) == (
         f"deploy/web.yaml:14:7: error [three-zones] Deployment shop/web: {ZONES}\n"
         "    eu-1c: 4 nodes rejected: 3 insufficient memory, 1 taint dedicated=gpu:NoSchedule\n"
@@ -73,7 +73,7 @@ def test_a_violation_is_told_as_a_compiler_tells_an_error():
 
 
 @pytest.mark.parametrize(
-    ("more", "told"),
+    ("more", "beginning"),
     [
         pytest.param({"location": Location(file="a.yaml")}, "a.yaml: error", id="a template, without a line"),
         pytest.param({"location": Location(file="a.yaml", line=3)}, "a.yaml:3: error", id="no column"),
@@ -84,8 +84,8 @@ def test_a_violation_is_told_as_a_compiler_tells_an_error():
         ),
     ],
 )
-def test_a_line_begins_with_the_place_and_how_bad_it_is(more, told):
-    assert written(report(result(**more)), "text").startswith(f"{told} [three-zones] Deployment shop/web: ")
+def test_a_line_begins_with_the_place_and_how_bad_it_is(more, beginning):
+    assert written(report(result(**more)), "text").startswith(f"{beginning} [three-zones] Deployment shop/web: ")
 
 
 def test_a_scenario_is_named_unless_nothing_is_changed():
@@ -111,7 +111,7 @@ def test_a_limit_shortens_the_list_and_not_the_numbers():
 
 
 @pytest.mark.parametrize(
-    ("taken", "now", "told"),
+    ("taken", "now", "age"),
     [
         pytest.param("2026-11-20T10:00:00Z", NOW, "state 3h old", id="hours"),
         pytest.param("2026-11-20T12:59:30Z", NOW, "state 30s old", id="seconds"),
@@ -122,8 +122,8 @@ def test_a_limit_shortens_the_list_and_not_the_numbers():
         pytest.param("yesterday", NOW, "state of yesterday", id="no time"),
     ],
 )
-def test_how_old_the_state_is(taken, now, told):
-    assert written(report(metadata=Metadata(state_taken=taken)), "text", now=now).endswith(f" (no policy, {told})\n")
+def test_how_old_the_state_is(taken, now, age):
+    assert written(report(metadata=Metadata(state_taken=taken)), "text", now=now).endswith(f" (no policy, {age})\n")
 
 
 def test_colour_is_added_and_changes_no_word():
@@ -146,7 +146,7 @@ def test_an_annotation():
 
 
 @pytest.mark.parametrize(
-    ("location", "told"),
+    ("location", "properties"),
     [
         pytest.param(Location(file="charts/a.yaml"), "file=charts/a.yaml,title", id="a template, without a line"),
         pytest.param(Location(file="./a/../b.yaml", line=2), "file=b.yaml,line=2,title", id="as git names it"),
@@ -155,8 +155,10 @@ def test_an_annotation():
         pytest.param(Location(), "file=policies/payments-placement.yaml,title", id="the run: where it is demanded"),
     ],
 )
-def test_the_file_of_an_annotation(location, told):
-    assert written(report(result(location=location)), "github").startswith(f"::error {told}=schedctl three-zones::")
+def test_the_file_of_an_annotation(location, properties):
+    assert written(report(result(location=location)), "github").startswith(
+        f"::error {properties}=schedctl three-zones::"
+    )
 
 
 def test_an_annotation_without_any_file_has_none():
@@ -210,7 +212,7 @@ def test_where_line_or_file_is_unknown_gitlab_gets_what_it_takes():
     ]
 
 
-def test_an_absolute_path_below_here_is_told_from_here(monkeypatch, tmp_path):
+def test_an_absolute_path_below_the_folder_is_made_relative(monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     (entry,) = json.loads(written(report(result(location=Location(file=f"{tmp_path}/a.yaml"))), "gitlab"))
     assert entry["location"]["path"] == "a.yaml"
@@ -282,13 +284,13 @@ def test_what_is_accepted_is_left_out_unless_asked_for():
     assert suppressions[1]["justification"] == "exempted by the object: a canary"
 
 
-def test_checks_of_one_name_in_two_policies_are_told_apart():
+def test_checks_of_one_name_in_two_policies_have_different_rule_ids():
     document = report(result(), result(policy="other"), result(check="fits"))
     results = run_of(written(document, "sarif"))["results"]
     assert [each["ruleId"] for each in results] == ["payments-placement/three-zones", "other/three-zones", "fits"]
 
 
-def test_code_scanning_gets_no_more_than_it_takes_and_is_told(monkeypatch):
+def test_code_scanning_gets_no_more_results_than_it_takes_and_a_notification(monkeypatch):
     monkeypatch.setattr(sarif, "MOST", 20)
     monkeypatch.setattr(sarif, "KEPT", 10)
     run = run_of(written(report(*names(30, severity=Severity.WARNING), result()), "sarif"))
@@ -360,8 +362,8 @@ def test_tap_is_not_ok_only_where_the_run_is_not():
 
 
 def test_a_summary_for_a_job():
-    told = result(message=ZONES, reasons=["eu-1c: 4 nodes rejected"])
-    assert written(report(told, exempted(name="b")), "markdown") == (
+    violated = result(message=ZONES, reasons=["eu-1c: 4 nodes rejected"])
+    assert written(report(violated, exempted(name="b")), "markdown") == (
         "### schedctl check: failed\n\n"
         "2 results, 0 passed, 1 error, 0 warnings, 1 exempted, 0 inconclusive (policy payments-placement)\n"
         "\n| | Check | Object | Finding | Where |\n| --- | --- | --- | --- | --- |\n"
