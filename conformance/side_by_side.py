@@ -3,7 +3,7 @@
 
 Every world is lived in for a while: pods of a few templates come, are placed and go, nodes and objects change, forks
 are opened and reverted, and every pod is asked about with what the scheduler remembers and without. `crowd` stands for
-the worlds of `schedctl.testing.worlds`; the others are the families of cases, which bring storage, devices,
+the worlds of `schedctl.testing.testbeds`; the others are the families of cases, which bring storage, devices,
 preemption and configurations. Same world, same steps: a difference is printed with the shortest sequence that shows it
 and goes on being one under `--only`.
 """
@@ -21,34 +21,34 @@ import msgspec
 from families import FAMILIES, case
 from schedctl.conformance.cases import Case, cluster_of, configuration
 from schedctl.scheduler import Scheduler
-from schedctl.testing import worlds
-from schedctl.testing.sequences import Play, Unequal, go_through, shortest
-from schedctl.testing.worlds import World
+from schedctl.testing import testbeds
+from schedctl.testing.sequences import AnswersDiffer, ChangeSequence, run_sequence, shorten
+from schedctl.testing.testbeds import Testbed
 
 CROWD = "crowd"
-"""The name of the worlds that are of no family."""
+"""The name of the testbeds that are of no family."""
 
 
-def world(family: str, seed: int) -> World:
-    """The world of a family and a seed."""
+def testbed(family: str, seed: int) -> Testbed:
+    """The testbed of a family and a seed."""
     if family == CROWD:
-        return worlds.draw_world(seed)
+        return testbeds.draw_testbed(seed)
     drawn_case = msgspec.convert(case(family, seed), Case)
     cluster, pods = cluster_of(drawn_case)
     random = Random(f"siblings {family} {seed}")
-    siblings = [worlds.sibling(random, pod, random.choice(pods)) for pod in pods if random.random() < 0.5]
-    return World(cluster, pods + siblings, lambda over: Scheduler(over, configuration(drawn_case)))
+    siblings = [testbeds.sibling(random, pod, random.choice(pods)) for pod in pods if random.random() < 0.5]
+    return Testbed(cluster, pods + siblings, lambda over: Scheduler(over, configuration(drawn_case)))
 
 
-def plays(families: list[str], seeds: range, steps: list[int]) -> Iterator[Play]:
+def sequences(families: list[str], seeds: range, steps: list[int]) -> Iterator[ChangeSequence]:
     """What was asked for, one seed of every family after the other."""
 
-    def maker(family: str, seed: int) -> Callable[[], World]:
-        return lambda: world(family, seed)
+    def maker(family: str, seed: int) -> Callable[[], Testbed]:
+        return lambda: testbed(family, seed)
 
     for seed in seeds:
         for family in families:
-            yield Play(f"{family} {seed}", maker(family, seed), steps)
+            yield ChangeSequence(f"{family} {seed}", maker(family, seed), steps)
 
 
 def main() -> None:
@@ -65,15 +65,15 @@ def main() -> None:
     first, last = map(int, options.seeds.split(":"))
     steps = [int(step) for step in options.only.split(",")] if options.only else list(range(options.steps))
     compared = gone_through = differing = 0
-    for play in plays(options.family or known, range(first, last), steps):
+    for sequence in sequences(options.family or known, range(first, last), steps):
         if differing == options.limit or time.process_time() > options.seconds:
             break
         gone_through += 1
         try:
-            compared += go_through(play)
-        except Unequal as unequal:
+            compared += run_sequence(sequence)
+        except AnswersDiffer as unequal:
             differing += 1
-            print(unequal if options.only else shortest(unequal), end="\n\n", flush=True)
+            print(unequal if options.only else shorten(unequal), end="\n\n", flush=True)
     print(f"{gone_through} sequences, {compared} answers compared in those without a difference, {differing} with one")
     sys.exit(bool(differing))
 

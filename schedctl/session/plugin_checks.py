@@ -13,8 +13,8 @@ from typing import Any
 from schedctl.framework.points import POINTS
 from schedctl.scheduler import discovery
 from schedctl.session import library
+from schedctl.testing.law_tests import broken_laws, find_violation, plugin_on
 from schedctl.testing.laws import LAWS
-from schedctl.testing.ready_tests import broken_laws, find_violation, plugin_on
 
 
 @dataclass(frozen=True, slots=True)

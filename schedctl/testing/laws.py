@@ -1,15 +1,8 @@
 """The laws every plugin must satisfy, whatever it decides.
 
-* *slice*: under one state, a row's verdict and raw score depend on that row alone;
-* *order*: permuting the nodes permutes the answers;
-* *purity*: asking changes nothing in the cluster;
-* *range*: normalised scores lie in 0 to 100.
-
-A plugin that promises more is faster, and is held to what it promises (`schedctl.testing.promises`): *signature*,
-*following*, *template* and *extremes*. One that promises nothing keeps those laws.
-
-`check` runs them all for one plugin, cluster and pod. They prove that a plugin agrees with itself, one row at a time
-and all at once, remembered and asked anew; that it agrees with Kubernetes is the conformance corpus's business.
+`check` runs them all for one plugin, cluster and pod, those of `schedctl.testing.promises` included, which hold a
+plugin to what it promises. They prove that a plugin agrees with itself, one row at a time and all at once, remembered
+and asked anew; that it agrees with Kubernetes is the conformance corpus's business.
 """
 
 from __future__ import annotations
@@ -28,9 +21,15 @@ from schedctl.framework.cycles import Cycle
 from schedctl.framework.points import Plugin
 from schedctl.framework.statuses import Status
 from schedctl.testing import promises
-from schedctl.testing.replies import LawBroken, Replies, ask_plugin, must_agree
+from schedctl.testing.plugin_answers import LawBroken, PluginAnswers, ask_plugin, require_equal
 
-LAWS = ("slice", "order", "purity", "range", *promises.LAWS)
+LAWS = (
+    "slice",  # under one state, a row's verdict and raw score depend on that row alone
+    "order",  # permuting the nodes permutes the answers
+    "purity",  # asking changes nothing in the cluster
+    "range",  # normalised scores lie in 0 to 100
+    *promises.LAWS,
+)
 """Their names."""
 
 
@@ -48,10 +47,10 @@ def check(plugin: Plugin, cluster: Cluster, pod: PodInfo, laws: Iterable[str] = 
     cycle = Cycle(pod)
     whole = ask_plugin(plugin, cycle, nodes)
     if "slice" in law_names:
-        must_agree("slice", whole, _row_by_row(plugin, cycle, nodes, whole))
+        require_equal("slice", whole, _row_by_row(plugin, cycle, nodes, whole))
     if "order" in law_names:
         shuffled = np.random.default_rng(len(nodes)).permutation(len(nodes)).astype(np.intp)
-        must_agree("order", whole, ask_plugin(plugin, Cycle(pod), nodes.take(shuffled)))
+        require_equal("order", whole, ask_plugin(plugin, Cycle(pod), nodes.take(shuffled)))
     if "range" in law_names and not all(0 <= score <= MAX_NODE_SCORE for score in whole.normalized.values()):
         raise LawBroken(f"range: {plugin.name} normalises to {list(whole.normalized.values())}")
     if "purity" in law_names and _picture(cluster) != before:
@@ -61,12 +60,12 @@ def check(plugin: Plugin, cluster: Cluster, pod: PodInfo, laws: Iterable[str] = 
             holds(plugin, cluster, pod)
 
 
-def _row_by_row(plugin: Plugin, cycle: Cycle, nodes: Nodes, whole: Replies) -> Replies:
+def _row_by_row(plugin: Plugin, cycle: Cycle, nodes: Nodes, whole: PluginAnswers) -> PluginAnswers:
     """Ask about one row at a time, under the state of the whole column."""
     statuses: dict[str, Status] = {}
     scores: dict[str, int] = {}
     for position in range(len(nodes)):
-        alone = whole.again(plugin, cycle, nodes.take([position]))
+        alone = whole.ask_again(plugin, cycle, nodes.take([position]))
         statuses |= alone.statuses
         scores |= alone.scores
     return replace(whole, statuses=statuses, scores=scores)

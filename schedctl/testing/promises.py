@@ -1,16 +1,7 @@
 """The laws of what a plugin promises so that its answers can be used again; who promises nothing keeps them all.
 
-* *signature*: pods of equal signatures get equal answers;
-* *following*: when something has happened, the state that ``follow`` leaves gives the answers that asking anew gives,
-  and answers about rows that neither ``moved_by`` nor ``follow`` names are what they were;
-* *template*: of pods written alike, the signatures and what moves them are equal (``reads_template_only``), they move
-  others alike wherever they stand (``moves_by_template``), and a row on which such a pod is supposed is answered as the
-  row on which it runs;
-* *extremes*: a normalised score depends on the raw one and on the least and the largest alone
-  (``normalizes_by_extremes``).
-
-What happens is drawn from what is there: pods come and go, nodes are cordoned, emptied of labels or become like others,
-objects of the kinds that the plugin reads go. The cluster is forked for it, and is as before.
+What happens in between is drawn from what is there: pods come and go, nodes are cordoned, emptied of labels or become
+like others, objects of the kinds that the plugin reads go. The cluster is forked for it, and is as before.
 """
 
 from __future__ import annotations
@@ -35,11 +26,11 @@ from schedctl.framework.faults import ESCAPING
 from schedctl.framework.points import Plugin, PreFilterPlugin, Scope, ScorePlugin
 from schedctl.framework.statuses import Code, Status
 from schedctl.testing import builders
-from schedctl.testing.replies import LawBroken, Replies, ask_plugin, must_agree, statuses
+from schedctl.testing.plugin_answers import LawBroken, PluginAnswers, ask_plugin, require_equal, statuses
 
-_FEW = 2
+_SAMPLE_SIZE = 2
 """How many pods, nodes and objects are tried of each kind."""
-STORIES = 4
+ROUNDS = 4
 """How many times something happens, once or several times in a row."""
 T = TypeVar("T")
 replace = msgspec.structs.replace
@@ -48,17 +39,18 @@ replace = msgspec.structs.replace
 # -- signature -------------------------------------------------------------------
 
 
-def _shares_by_signature(plugin: Plugin, cluster: Cluster, pod: PodInfo) -> None:
+def _check_signature(plugin: Plugin, cluster: Cluster, pod: PodInfo) -> None:
+    """Pods of equal signatures get equal answers."""
     signature = _signature(plugin, pod)
     if signature is None:
         return
     nodes = cluster.nodes_by_name
     expected = ask_plugin(plugin, Cycle(pod), nodes).expand_skip(nodes)
-    for other, what in _siblings(pod, _any(list(cluster.pod_table), _chance(cluster, pod))):
+    for other, what in _siblings(pod, _sample(list(cluster.pod_table), _random_of(cluster, pod))):
         if _signature(plugin, other) == signature:
-            told = f"and for a pod of the same signature, with {what}, {{}}"
+            between = f"and for a pod of the same signature, with {what}, {{}}"
             found = ask_plugin(plugin, Cycle(other), nodes).expand_skip(nodes)
-            must_agree("signature", expected, found, told, scaled=True)
+            require_equal("signature", expected, found, between, scaled=True)
 
 
 def _siblings(pod: PodInfo, others: list[PodInfo]) -> Iterator[tuple[PodInfo, str]]:
@@ -79,30 +71,36 @@ def _siblings(pod: PodInfo, others: list[PodInfo]) -> Iterator[tuple[PodInfo, st
 # -- following -------------------------------------------------------------------
 
 
-def _follows(plugin: Plugin, cluster: Cluster, pod: PodInfo) -> None:
+def _check_following(plugin: Plugin, cluster: Cluster, pod: PodInfo) -> None:
+    """When something has happened, the state that `follow` leaves gives the answers that asking anew gives.
+
+    Answers about rows that neither `moved_by` nor `follow` names are what they were.
+    """
     signature = _signature(plugin, pod)
     if signature is None:
         return
-    nodes, random = cluster.nodes_by_name, _chance(cluster, pod)
+    nodes, random = cluster.nodes_by_name, _random_of(cluster, pod)
     cycle = Cycle(pod)
     before = ask_plugin(plugin, cycle, nodes)
     after_filter = _cycle_after_filter(plugin, pod, nodes)
-    for _ in range(STORIES):
+    for _ in range(ROUNDS):
         with cluster.fork():
             generation, remembered = cluster.generation, cycle.scratch()
-            happenings = [_happens(plugin, cluster, pod, random) for _ in range(random.choice((1, 1, 2, 3)))]
+            events = [_make_change(plugin, cluster, pod, random) for _ in range(random.choice((1, 1, 2, 3)))]
             changes = cluster.changes_since(generation)
-            told = " and ".join(filter(None, happenings))
-            if not told or not _still_signed(plugin, pod, signature, told):
+            happened = " and ".join(filter(None, events))
+            if not happened or not _keeps_signature(plugin, pod, signature, happened):
                 continue
+            # only that they do not fail: of a cycle that ended early, the state lacks what later points leave
             for short in (Cycle(pod), after_filter):
                 _spoiled_nodes(plugin, cluster, short.scratch(), changes or [])
             spoiled = _spoiled_nodes(plugin, cluster, remembered, changes or [])
             if spoiled is not None:
-                _must_follow(plugin, cluster, (before, remembered), spoiled, told)
-        now = before.again(plugin, cycle, nodes)
-        kept = f"at first and {{}} after {told} and was undone: follow replaces values of the state, and writes to none"
-        must_agree("following", before, now, kept, scaled=True)
+                _check_remembered(plugin, cluster, (before, remembered), spoiled, happened)
+        now = before.ask_again(plugin, cycle, nodes)
+        between = f"at first and {{}} after {happened} and was undone"
+        rule = "follow replaces values of the state, and writes to none"
+        require_equal("following", before, now, f"{between}: {rule}", scaled=True)
 
 
 def _cycle_after_filter(plugin: Plugin, pod: PodInfo, nodes: Nodes) -> Cycle:
@@ -115,33 +113,36 @@ def _cycle_after_filter(plugin: Plugin, pod: PodInfo, nodes: Nodes) -> Cycle:
     return cycle
 
 
-def _still_signed(plugin: Plugin, pod: PodInfo, signature: Hashable, told: str) -> bool:
+def _keeps_signature(plugin: Plugin, pod: PodInfo, signature: Hashable, happened: str) -> bool:
     """Return whether the signature of a pod is what it was: answers are used again under equal signatures alone."""
     now = _signature(plugin, pod)
     if now != signature and plugin.reads_template_only:
-        raise LawBroken(f"following: the signature of a template was {signature!r} and is {now!r} after {told}")
+        raise LawBroken(f"following: the signature of a template was {signature!r} and is {now!r} after {happened}")
     return now == signature
 
 
-def _must_follow(
-    plugin: Plugin, cluster: Cluster, known: tuple[Replies, Cycle], spoiled: frozenset[str], told: str
+def _check_remembered(
+    plugin: Plugin, cluster: Cluster, known: tuple[PluginAnswers, Cycle], spoiled: frozenset[str], happened: str
 ) -> None:
     """Hold what is remembered, after it was told what happened, against what the plugin says when asked anew."""
     before, remembered = known
     nodes, cycle = cluster.nodes_by_name, Cycle(remembered.pod)
     anew = ask_plugin(plugin, cycle, nodes)
-    now = before.again(plugin, remembered, nodes)
-    must_agree("following", now, anew, f"as remembered and {{}} anew, after {told}", scaled=True)
+    now = before.ask_again(plugin, remembered, nodes)
+    require_equal("following", now, anew, f"as remembered and {{}} anew, after {happened}", scaled=True)
     for name in before.differing_nodes(anew, sorted(before.statuses.keys() | before.scores.keys())):
         if name not in spoiled:
-            raise LawBroken(f"following: the answer about {name} is another after {told}, which was to spoil others")
+            raise LawBroken(
+                f"following: the answer about {name} is another after {happened}, which was to spoil others"
+            )
     if before.statuses and isinstance(plugin, PreFilterPlugin):
         column = nodes.hypothetical_copies(np.arange(len(nodes)), twin(remembered.pod, "supposed"))
         one, other = remembered.scratch(), cycle.scratch()
         DIRECT.with_pods(plugin, one, column)
         DIRECT.with_pods(plugin, other, column)
-        supposed, expected = (Replies(statuses=statuses(plugin, each, column)) for each in (one, other))
-        must_agree("following", supposed, expected, f"as remembered and {{}} anew, with a pod supposed, after {told}")
+        supposed, expected = (PluginAnswers(statuses=statuses(plugin, each, column)) for each in (one, other))
+        between = f"as remembered and {{}} anew, with a pod supposed, after {happened}"
+        require_equal("following", supposed, expected, between)
 
 
 def _spoiled_nodes(plugin: Plugin, cluster: Cluster, cycle: Cycle, changes: list[Change]) -> frozenset[str] | None:
@@ -170,18 +171,18 @@ def _spoiled_nodes(plugin: Plugin, cluster: Cluster, cycle: Cycle, changes: list
 
 
 def _moved_by(plugin: Plugin, cycle: Cycle, change: Change) -> Scope | frozenset[int]:
-    return answers.scope(plugin, _of(plugin, lambda: plugin.moved_by(cycle, change)))
+    return answers.scope(plugin, _call(plugin, lambda: plugin.moved_by(cycle, change)))
 
 
 def _follow(plugin: Plugin, cycle: Cycle, change: Change) -> Scope | frozenset[int]:
-    return answers.scope(plugin, _of(plugin, lambda: plugin.follow(cycle, change)), "follow")
+    return answers.scope(plugin, _call(plugin, lambda: plugin.follow(cycle, change)), "follow")
 
 
 def _signature(plugin: Plugin, pod: PodInfo) -> Hashable | None:
-    return _of(plugin, lambda: plugin.signature(pod))
+    return _call(plugin, lambda: plugin.signature(pod))
 
 
-def _of(plugin: Plugin, ask: Callable[[], T]) -> T:
+def _call(plugin: Plugin, ask: Callable[[], T]) -> T:
     """Ask a plugin; what it lets out is a fault in its name, as in the engine."""
     try:
         return ask()
@@ -194,28 +195,28 @@ def _of(plugin: Plugin, ask: Callable[[], T]) -> T:
 # -- what happens ------------------------------------------------------------------
 
 
-def _happens(plugin: Plugin, cluster: Cluster, pod: PodInfo, random: Random) -> str:
+def _make_change(plugin: Plugin, cluster: Cluster, pod: PodInfo, random: Random) -> str:
     """Let something happen to a cluster, and return in words what; "" where it could not."""
-    happening = random.choice((_comes, _comes, _goes, _goes, _node_changes, _node_is_drained, _object_goes))
-    return happening(plugin, cluster, pod, random)
+    change = random.choice((_add_pod, _add_pod, _remove_pod, _remove_pod, _change_node, _drain_node, _delete_object))
+    return change(plugin, cluster, pod, random)
 
 
-def _comes(plugin: Plugin, cluster: Cluster, pod: PodInfo, random: Random) -> str:
+def _add_pod(plugin: Plugin, cluster: Cluster, pod: PodInfo, random: Random) -> str:
     """A pod like this one comes to a node, or one like a pod that runs."""
-    like = random.choice((pod, *_any(list(cluster.pod_table), random)))
+    like = random.choice((pod, *_sample(list(cluster.pod_table), random)))
     name = random.choice(cluster.nodes_by_name.names)
     cluster.assume(twin(like, f"new-{random.randrange(1 << 30)}"), name)
     return f"a pod like {like.key} came to {name}"
 
 
-def _goes(plugin: Plugin, cluster: Cluster, pod: PodInfo, random: Random) -> str:
-    for gone in _any(list(cluster.pod_table), random)[:1]:
+def _remove_pod(plugin: Plugin, cluster: Cluster, pod: PodInfo, random: Random) -> str:
+    for gone in _sample(list(cluster.pod_table), random)[:1]:
         cluster.remove_pod(gone)
         return f"{gone.key} went"
     return ""
 
 
-def _node_changes(plugin: Plugin, cluster: Cluster, pod: PodInfo, random: Random) -> str:
+def _change_node(plugin: Plugin, cluster: Cluster, pod: PodInfo, random: Random) -> str:
     """A node is cordoned, or is now like another in some respect."""
     table = cluster.node_table
     one, other = (table.objects[row] for row in random.choices(cluster.nodes_by_name.rows.tolist(), k=2))
@@ -232,21 +233,21 @@ def _node_changes(plugin: Plugin, cluster: Cluster, pod: PodInfo, random: Random
     return f"{name} had " + (part if labels is None else f"the labels of {other.metadata.name}")
 
 
-def _node_is_drained(plugin: Plugin, cluster: Cluster, pod: PodInfo, random: Random) -> str:
+def _drain_node(plugin: Plugin, cluster: Cluster, pod: PodInfo, random: Random) -> str:
     """A node changes, and its pods go: what they were counted under is told by what is remembered alone."""
-    told = _node_changes(plugin, cluster, pod, random)
+    change = _change_node(plugin, cluster, pod, random)
     gone = cluster.pod_table.on(random.choice(cluster.nodes_by_name.rows.tolist()))
     for each in gone:
         cluster.remove_pod(each)
-    return " and ".join((told, *(f"{each.key} went" for each in gone)))
+    return " and ".join((change, *(f"{each.key} went" for each in gone)))
 
 
-def _object_goes(plugin: Plugin, cluster: Cluster, pod: PodInfo, random: Random) -> str:
+def _delete_object(plugin: Plugin, cluster: Cluster, pod: PodInfo, random: Random) -> str:
     objects: list[Any] = []
     for kind in plugin.reads:
         every: Mapping[str, Any] = cluster.every(kind)
         objects += every.values()
-    for gone in _any(objects, random)[:1]:
+    for gone in _sample(objects, random)[:1]:
         cluster.delete(gone)
         return f"{type(gone).__name__} {gone.metadata.name} went"
     return ""
@@ -255,44 +256,49 @@ def _object_goes(plugin: Plugin, cluster: Cluster, pod: PodInfo, random: Random)
 # -- template ----------------------------------------------------------------------
 
 
-def _is_of_template(plugin: Plugin, cluster: Cluster, pod: PodInfo) -> None:
+def _check_template(plugin: Plugin, cluster: Cluster, pod: PodInfo) -> None:
+    """Of pods written alike, the signatures and what moves them are equal (`reads_template_only`).
+
+    They move others alike wherever they stand (`moves_by_template`), and a row on which such a pod is supposed is
+    answered as the row on which it runs.
+    """
     if _signature(plugin, pod) is None:
         return
-    nodes, random = cluster.nodes_by_name, _chance(cluster, pod)
+    nodes, random = cluster.nodes_by_name, _random_of(cluster, pod)
     cycle = Cycle(pod)
     before = ask_plugin(plugin, cycle, nodes)
     if plugin.reads_template_only:
-        _must_be_signed_alike(plugin, cluster, pod)
-    for other in (pod, *_any(list(cluster.pod_table), random)):
-        if _of(plugin, lambda: plugin.moves_by_template(pod)):
-            _must_move_alike(plugin, cluster, cycle, other, random)
+        _check_equal_signatures(plugin, cluster, pod)
+    for other in (pod, *_sample(list(cluster.pod_table), random)):
+        if _call(plugin, lambda: plugin.moves_by_template(pod)):
+            _check_equal_moves(plugin, cluster, cycle, other, random)
         if plugin.reads_template_only:
-            if not _of(plugin, lambda: plugin.moves_by_template(pod)):
+            if not _call(plugin, lambda: plugin.moves_by_template(pod)):
                 raise LawBroken(f"template: pods written alike do not move {pod.key} alike, says moves_by_template")
-            _must_be_foreseen(plugin, cluster, (before, cycle), other, random)
+            _check_foresight(plugin, cluster, (before, cycle), other, random)
 
 
-def _must_be_signed_alike(plugin: Plugin, cluster: Cluster, pod: PodInfo) -> None:
+def _check_equal_signatures(plugin: Plugin, cluster: Cluster, pod: PodInfo) -> None:
     one, other = _signature(plugin, pod), _signature(plugin, _twin_of_template(pod, "twin"))
     if one != other:
         raise LawBroken(f"template: the signature is {one!r} and that of a pod written alike {other!r}")
 
 
-def _must_move_alike(plugin: Plugin, cluster: Cluster, cycle: Cycle, other: PodInfo, random: Random) -> None:
+def _check_equal_moves(plugin: Plugin, cluster: Cluster, cycle: Cycle, other: PodInfo, random: Random) -> None:
     """Hold against each other what pods written alike move, that come to different nodes and go from there."""
     alike = cycle.scratch()
     alike.pod = _twin_of_template(cycle.pod, "twin") if plugin.reads_template_only else cycle.pod
-    told: dict[ChangeKind, tuple[str, Scope | frozenset[int]]] = {}
-    for number, name in enumerate(_any(cluster.nodes_by_name.names, random)):
+    first_scopes: dict[ChangeKind, tuple[str, Scope | frozenset[int]]] = {}
+    for number, name in enumerate(_sample(cluster.nodes_by_name.names, random)):
         with cluster.fork():
             generation, info = cluster.generation, _twin_of_template(other, f"other-{number}")
             cluster.assume(info, name)
             for change in cluster.changes_since(generation) or ():
-                _compare_moves(plugin, (cycle, alike), change, name, told)
+                _compare_moves(plugin, (cycle, alike), change, name, first_scopes)
             generation = cluster.generation
             cluster.remove_pod(info)
             for change in cluster.changes_since(generation) or ():
-                _compare_moves(plugin, (cycle, alike), change, name, told)
+                _compare_moves(plugin, (cycle, alike), change, name, first_scopes)
 
 
 def _compare_moves(
@@ -300,28 +306,28 @@ def _compare_moves(
     cycles: tuple[Cycle, Cycle],
     change: Change,
     name: str,
-    told: dict[ChangeKind, tuple[str, Scope | frozenset[int]]],
+    first_scopes: dict[ChangeKind, tuple[str, Scope | frozenset[int]]],
 ) -> None:
     for cycle in cycles:
         scope = _moved_by(plugin, cycle, change)
-        where, first = told.setdefault(change.kind, (name, scope))
+        where, first = first_scopes.setdefault(change.kind, (name, scope))
         if scope != first:
             happened = f"{change.kind.value} on {name}"
             raise LawBroken(f"template: {happened} spoils {scope} for {cycle.pod.key}, and {first} if on {where}")
 
 
-def _must_be_foreseen(
-    plugin: Plugin, cluster: Cluster, known: tuple[Replies, Cycle], other: PodInfo, random: Random
+def _check_foresight(
+    plugin: Plugin, cluster: Cluster, known: tuple[PluginAnswers, Cycle], other: PodInfo, random: Random
 ) -> None:
     """Hold rows on which pods are supposed against those on which they run, where nothing but the row is moved."""
     before, cycle = known
     if other.is_terminating:
         return
-    for name in _any(cluster.nodes_by_name.names, random):
+    for name in _sample(cluster.nodes_by_name.names, random):
         for number in (1, 2):
             row = cluster.nodes_named([name])
             supposed = row.hypothetical_copies(np.zeros(number, np.intp), other)
-            foreseen = before.again(plugin, cycle, supposed)
+            foreseen = before.ask_again(plugin, cycle, supposed)
             with cluster.fork():
                 generation = cluster.generation
                 for each in range(number):
@@ -329,15 +335,16 @@ def _must_be_foreseen(
                 scopes = [_moved_by(plugin, cycle, change) for change in cluster.changes_since(generation) or ()]
                 if any(scope not in (Scope.NOTHING, Scope.ROW) for scope in scopes):
                     continue
-                found = before.again(plugin, cycle, cluster.nodes_named([name]))
+                found = before.ask_again(plugin, cycle, cluster.nodes_named([name]))
                 between = f"with {number} of {other.key} supposed and {{}} with as many running"
-                must_agree("template", foreseen, found, between)
+                require_equal("template", foreseen, found, between)
 
 
 # -- extremes ----------------------------------------------------------------------
 
 
-def _normalizes_by_extremes(plugin: Plugin, cluster: Cluster, pod: PodInfo) -> None:
+def _check_extremes(plugin: Plugin, cluster: Cluster, pod: PodInfo) -> None:
+    """A normalised score depends on the raw one, the least and the largest alone (`normalizes_by_extremes`)."""
     if not (isinstance(plugin, ScorePlugin) and plugin.normalizes_by_extremes):
         return
     nodes, cycle = cluster.nodes_by_name, Cycle(pod)
@@ -368,28 +375,28 @@ def _twin_of_template(pod: PodInfo, name: str) -> PodInfo:
 
     The claims of ephemeral volumes are called after the pod, which is therefore written otherwise.
     """
-    told = pod.pod
-    if any(volume.ephemeral for volume in told.spec.volumes or ()):
+    original = pod.pod
+    if any(volume.ephemeral for volume in original.spec.volumes or ()):
         return twin(pod, name)
     made = twin(pod, name).pod
     metadata = replace(made.metadata, annotations={"written-by": name}, creation_timestamp=None)
     return PodInfo(replace(made, metadata=metadata))
 
 
-def _chance(cluster: Cluster, pod: PodInfo) -> Random:
+def _random_of(cluster: Cluster, pod: PodInfo) -> Random:
     """Return chance that is the same for the same pod in the same cluster."""
     return Random(f"{pod.key} {len(cluster.rows)} {' '.join(info.key for info in cluster.pod_table)}")
 
 
-def _any(choices: list[Any], random: Random) -> list[Any]:
+def _sample(choices: list[Any], random: Random) -> list[Any]:
     """Return a few of some."""
-    return random.sample(choices, min(_FEW, len(choices)))
+    return random.sample(choices, min(_SAMPLE_SIZE, len(choices)))
 
 
 LAWS: dict[str, Callable[[Plugin, Cluster, PodInfo], None]] = {
-    "signature": _shares_by_signature,
-    "following": _follows,
-    "template": _is_of_template,
-    "extremes": _normalizes_by_extremes,
+    "signature": _check_signature,
+    "following": _check_following,
+    "template": _check_template,
+    "extremes": _check_extremes,
 }
 """The laws, by name."""

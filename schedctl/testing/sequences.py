@@ -1,9 +1,7 @@
-"""Sequences: pods asked about fast and slow, side by side, while a world goes through one upheaval after another.
+"""Sequences: pods asked about fast and slow, side by side, while a testbed goes through random changes.
 
-A step is a number: with the name of the world it seeds all that happens in the step. So a sequence is a list of
-numbers, any part of it is a sequence too, and one that ends in a difference is made shorter by leaving out steps
-(`shortest`). Forks are opened and reverted by steps of their own and may be nested; those still open when a sequence
-ends are reverted then, and every revert is held against what was there before.
+Forks are opened and reverted by steps of their own and may be nested; those still open when a sequence ends are
+reverted then, and every revert is held against what was there before.
 """
 
 from __future__ import annotations
@@ -21,94 +19,100 @@ from schedctl.engine.attempts import Attempt, attempt
 from schedctl.errors import NotModelled
 from schedctl.framework.statuses import Code, Status
 from schedctl.scheduler import Scheduler
-from schedctl.testing.random_changes import LONG_AGO, upheaval
-from schedctl.testing.side_by_side import Difference, differences, picture, picture_differences, plain, ports
-from schedctl.testing.worlds import World
+from schedctl.testing import side_by_side
+from schedctl.testing.random_changes import LONG_AGO, make_random_change
+from schedctl.testing.testbeds import Testbed
 
-_DEEPEST = 3
+_MOST_OPEN_FORKS = 3
 """How many forks are open at once at most."""
-_TOLD = 12
+_DIFFERENCES_SHOWN = 12
 """How many differences are told of."""
 
 
-class Play(NamedTuple):
-    """A sequence that can be gone through again.
+class ChangeSequence(NamedTuple):
+    """A sequence that can be gone through again, and made shorter by leaving out steps.
 
     Attributes:
-        name: the name of the world, which seeds the steps.
-        make: makes the world as it is at the beginning.
-        steps: the steps.
+        name: the name of the testbed, which seeds the steps.
+        make: makes the testbed as it is at the beginning.
+        steps: numbers; each seeds, with the name, all that happens in the step, whatever came before.
     """
 
     name: str
-    make: Callable[[], World]
+    make: Callable[[], Testbed]
     steps: Sequence[int]
 
 
-class Unequal(AssertionError):
+class AnswersDiffer(AssertionError):
     """Fast and slow came to different answers; the text is the whole account.
 
     Attributes:
-        play: the sequence, with no step after the one that showed it.
+        sequence: the sequence, with no step after the one that showed it.
         found: the differences.
     """
 
-    def __init__(self, play: Play, story: Iterable[str], found: Sequence[Difference]) -> None:
-        self.play = play
+    def __init__(
+        self, sequence: ChangeSequence, story: Iterable[str], found: Sequence[side_by_side.Difference]
+    ) -> None:
+        self.sequence = sequence
         self.found = found
-        more = [f"and {len(found) - _TOLD} more"] if len(found) > _TOLD else []
-        lines = [f"{play.name}, steps {','.join(map(str, play.steps))}", *story, "differ in:", *map(str, found[:_TOLD])]
+        more = [f"and {len(found) - _DIFFERENCES_SHOWN} more"] if len(found) > _DIFFERENCES_SHOWN else []
+        steps = ",".join(map(str, sequence.steps))
+        shown = map(str, found[:_DIFFERENCES_SHOWN])
+        lines = [f"{sequence.name}, steps {steps}", *story, "differ in:", *shown]
         super().__init__("\n".join([*lines, *more]))
 
 
-def go_through(play: Play) -> int:
+def run_sequence(sequence: ChangeSequence) -> int:
     """Go through a sequence and return how many answers were compared.
 
     Raises:
         Unequal: two of them differ, or something failed.
     """
-    course = _Course(play.make())
+    run = _SequenceRun(sequence.make())
     taken: list[int] = []
     try:
-        with course.forks:
-            for step in play.steps:
+        with run.forks:
+            for step in sequence.steps:
                 taken.append(step)
-                course.story.append(f"step {step}")
-                course.take(Random(f"{play.name} {step}"))
-    except _Found as found:
-        raise Unequal(play._replace(steps=taken), course.story, found.differences) from None
+                run.story.append(f"step {step}")
+                run.take(Random(f"{sequence.name} {step}"))
+    except _DifferencesFound as found:
+        raise AnswersDiffer(sequence._replace(steps=taken), run.story, found.differences) from None
     except Exception as fault:
         where = "".join(traceback.format_exception(fault, limit=-4, chain=False)).rstrip()
-        raise Unequal(play._replace(steps=taken), course.story, [Difference("fault", where, None)]) from fault
-    return course.compared
+        raise AnswersDiffer(
+            sequence._replace(steps=taken), run.story, [side_by_side.Difference("fault", where, None)]
+        ) from fault
+    return run.compared
 
 
-def shortest(unequal: Unequal, tries: int = 400) -> Unequal:
+def shorten(unequal: AnswersDiffer, tries: int = 400) -> AnswersDiffer:
     """Return a difference met on a shorter way, found by leaving out steps; the same if there is none."""
-    size = len(unequal.play.steps) // 2
+    size = len(unequal.sequence.steps) // 2
     while size and tries:
         position = 0
-        while position < len(unequal.play.steps) and tries:
+        while position < len(unequal.sequence.steps) and tries:
             tries -= 1
-            steps = unequal.play.steps
+            steps = unequal.sequence.steps
             try:
-                go_through(unequal.play._replace(steps=[*steps[:position], *steps[position + size :]]))
+                run_sequence(unequal.sequence._replace(steps=[*steps[:position], *steps[position + size :]]))
                 position += size
-            except Unequal as shorter:
+            except AnswersDiffer as shorter:
                 unequal = shorter
         size //= 2
     return unequal
 
 
-class _Found(Exception):
+class _DifferencesFound(Exception):
     """Differences, on their way to whoever knows the steps."""
 
-    def __init__(self, differences: Sequence[Difference]) -> None:
+    def __init__(self, differences: Sequence[side_by_side.Difference]) -> None:
         super().__init__()
         self.differences = differences
 
 
-class _Course:
+class _SequenceRun:
     """One way through a sequence.
 
     Attributes:
@@ -117,9 +121,9 @@ class _Course:
         compared: how many answers have been compared.
     """
 
-    def __init__(self, world: World) -> None:
-        self._world = world
-        self._scheduler, self._cluster = world.scheduler, world.cluster
+    def __init__(self, testbed: Testbed) -> None:
+        self._testbed = testbed
+        self._scheduler, self._cluster = testbed.scheduler, testbed.cluster
         self._open: list[tuple[ExitStack, dict[str, Any]]] = []
         self._reserved: dict[str, tuple[Attempt, str]] = {}
         self._unread: list[tuple[Attempt, list[str]]] = []
@@ -130,7 +134,7 @@ class _Course:
 
     def take(self, random: Random) -> None:
         """Take a step."""
-        if not self._world.templates:
+        if not self._testbed.templates:
             return
         steps = (self._change, self._place_some, self._ask_some, self._fork, self._revert, self._release)
         (step,) = random.choices(steps, (10, 8, 3, 2, 2, 1))
@@ -140,7 +144,7 @@ class _Course:
 
     def _change(self, random: Random) -> None:
         for _ in range(random.choice((1, 1, 1, 2, 5))):
-            self._tell(upheaval(self._world, random))
+            self._tell(make_random_change(self._testbed, random))
         if random.random() < 0.8:
             self._ask_some(random)
 
@@ -150,11 +154,13 @@ class _Course:
 
     def _place_some(self, random: Random) -> None:
         """Place pods of one template or of several in turn, until there is no room or for a while."""
-        templates = random.sample(self._world.templates, min(len(self._world.templates), random.choice((1, 1, 2, 3))))
+        templates = random.sample(
+            self._testbed.templates, min(len(self._testbed.templates), random.choice((1, 1, 2, 3)))
+        )
         sampled = random.random() < 0.07
         for number in range(random.choice((1, 2, 5, 5, 12, 12, 40, 120))):
             template = templates[number % len(templates)]
-            outcome = self._ask(self._world.twin(template), random, sampled=sampled)
+            outcome = self._ask(self._testbed.twin(template), random, sampled=sampled)
             if outcome is None or not outcome.chosen:
                 if outcome is not None and random.random() < 0.4:
                     self._make_room(outcome, random)
@@ -162,9 +168,9 @@ class _Course:
             self._place(outcome, random)
 
     def _fork(self, random: Random) -> None:
-        if len(self._open) == _DEEPEST:
+        if len(self._open) == _MOST_OPEN_FORKS:
             return
-        before, fork = picture(self._cluster), ExitStack()
+        before, fork = side_by_side.picture(self._cluster), ExitStack()
         fork.enter_context(self._scheduler.fork())
         self._open.append((fork, before))
         self._tell(f"fork {len(self._open)} is opened")
@@ -176,7 +182,7 @@ class _Course:
         self._tell(f"fork {len(self._open)} is reverted")
         fork, before = self._open.pop()
         fork.close()
-        self._must_equal(picture_differences(picture(self._cluster), before))
+        self._must_equal(side_by_side.picture_differences(side_by_side.picture(self._cluster), before))
         self._ask(self._some_pod(random), random, whole=True)
         self._ask_some(random)
 
@@ -206,7 +212,7 @@ class _Course:
 
     def _some_pod(self, random: Random) -> PodInfo:
         """A new pod mostly; or one that waits or runs already, is promised a node, or is on its way out."""
-        template, chance = random.choice(self._world.templates), random.random()
+        template, chance = random.choice(self._testbed.templates), random.random()
         waiting = [pod for pod in self._cluster.pending.values() if self._scheduler.profile_of(pod) is not None]
         running = sorted(self._cluster.pod_table, key=lambda pod: pod.key)
         running = [pod for pod in running if self._scheduler.profile_of(pod) is not None]
@@ -214,7 +220,7 @@ class _Course:
             return random.choice(waiting)
         if chance < 0.15 and running:
             return random.choice(running)
-        pod = self._world.twin(template)
+        pod = self._testbed.twin(template)
         if chance < 0.2 and self._cluster.node_table.row_of:
             name = random.choice(sorted(self._cluster.node_table.row_of))
             status = msgspec.structs.replace(pod.pod.status, nominated_node_name=name)
@@ -259,7 +265,7 @@ class _Course:
 
         self._read_ties()
         self._tell(f"{pod.key} is asked about{', sampled' if sampled else ''}")
-        before = (picture(self._cluster) if whole else {}), self._cluster.generation
+        before = (side_by_side.picture(self._cluster) if whole else {}), self._cluster.generation
         if random.random() < 0.3:
             other, outcome = _answer(slow), _answer(fast)
         else:
@@ -267,19 +273,20 @@ class _Course:
         self.compared += 1
         if isinstance(outcome, str) or isinstance(other, str):
             texts = [each if isinstance(each, str) else "an answer" for each in (outcome, other)]
-            self._must_equal([Difference("not modelled", *texts)] if texts[0] != texts[1] else [])
+            self._must_equal([side_by_side.Difference("not modelled", *texts)] if texts[0] != texts[1] else [])
             return None
         if reading < 0.2:
             found = [("error", outcome.error, other.error), ("chosen", outcome.chosen, other.chosen)]
-            self._must_equal(Difference(what, fast, slow) for what, fast, slow in found if fast != slow)
+            self._must_equal(side_by_side.Difference(what, fast, slow) for what, fast, slow in found if fast != slow)
             self._unread.append((outcome, other.ties))
         else:
-            self._must_equal(differences(outcome, other, wholly=reading < 0.7))
-        after = (picture(self._cluster) if whole else {}), self._cluster.generation
+            self._must_equal(side_by_side.differences(outcome, other, wholly=reading < 0.7))
+        after = (side_by_side.picture(self._cluster) if whole else {}), self._cluster.generation
         self._must_equal(
-            Difference(f"left behind: {each.what}", *each[1:]) for each in picture_differences(after[0], before[0])
+            side_by_side.Difference(f"left behind: {each.what}", *each[1:])
+            for each in side_by_side.picture_differences(after[0], before[0])
         )
-        self._must_equal([Difference("generation", after[1], before[1])] if after[1] != before[1] else [])
+        self._must_equal([side_by_side.Difference("generation", after[1], before[1])] if after[1] != before[1] else [])
         if whole or outcome.error:
             self._hold_against_a_cluster_built_anew(outcome, slow)
         return outcome
@@ -288,7 +295,7 @@ class _Course:
         """Read the ties of answers whose ties nobody has read yet, though the cluster has moved on since."""
         for outcome, ties in self._unread:
             if outcome.ties != ties:
-                self._must_equal([Difference(f"ties of {outcome.pod.key}, read late", outcome.ties, ties)])
+                self._must_equal([side_by_side.Difference(f"ties of {outcome.pod.key}, read late", outcome.ties, ties)])
         self._unread.clear()
 
     def _hold_against_a_cluster_built_anew(self, outcome: Attempt, slow: Callable[[Scheduler], Attempt]) -> None:
@@ -296,13 +303,15 @@ class _Course:
 
         But for evidence: which of several causes it names first goes by the order in which they came.
         """
-        anew = self._world.rebuild()
-        if outcome.sampled is not None or ports(anew.cluster) != ports(self._cluster):
+        anew = self._testbed.rebuild()
+        if outcome.sampled is not None or side_by_side.ports(anew.cluster) != side_by_side.ports(self._cluster):
             return  # where sampling goes on, and whose port it is that two pods held, are matters of the past
         other = _answer(lambda: slow(anew))
         if not isinstance(other, str):
-            found = (each for each in differences(outcome, other) if not each.what.startswith("evidence"))
-            self._must_equal(Difference(f"on a cluster built anew: {each.what}", *each[1:]) for each in found)
+            found = (each for each in side_by_side.differences(outcome, other) if not each.what.startswith("evidence"))
+            self._must_equal(
+                side_by_side.Difference(f"on a cluster built anew: {each.what}", *each[1:]) for each in found
+            )
 
     # -- acting on the answer ------------------------------------------------------
 
@@ -319,15 +328,20 @@ class _Course:
             if name in other.ties:
                 with self._scheduler.fork():
                     reservation = self._scheduler.place(other, name)
-                    both = plain(reservation), picture(self._cluster)
+                    both = side_by_side.plain(reservation), side_by_side.picture(self._cluster)
         self._scheduler.rotate(outcome)
         reservation = self._scheduler.place(outcome, name)
         self._tell(f"  and placed on {name}" + ("" if reservation.status.successful else f": {reservation.status}"))
         if both is not None:
-            self._must_equal(picture_differences({"reservation": plain(reservation)}, {"reservation": both[0]}))
-            after = picture(self._cluster) | {"next start": both[1]["next start"]}
             self._must_equal(
-                Difference(f"placed: {each.what}", *each[1:]) for each in picture_differences(after, both[1])
+                side_by_side.picture_differences(
+                    {"reservation": side_by_side.plain(reservation)}, {"reservation": both[0]}
+                )
+            )
+            after = side_by_side.picture(self._cluster) | {"next start": both[1]["next start"]}
+            self._must_equal(
+                side_by_side.Difference(f"placed: {each.what}", *each[1:])
+                for each in side_by_side.picture_differences(after, both[1])
             )
         if reservation.status.successful:
             self._reserved[outcome.pod.key] = outcome, name
@@ -352,10 +366,10 @@ class _Course:
         if what:
             self.story.append(f"  {what}")
 
-    def _must_equal(self, differences: Iterable[Difference]) -> None:
+    def _must_equal(self, differences: Iterable[side_by_side.Difference]) -> None:
         found = list(differences)
         if found:
-            raise _Found(found)
+            raise _DifferencesFound(found)
 
 
 def _answer(ask: Callable[[], Attempt]) -> Attempt | str:

@@ -1,9 +1,8 @@
 """Side by side: two attempts to place one pod that must have come to the same, compared in everything.
 
 One was answered from what earlier cycles have left (`schedctl.engine.batching.reuse`), the other worked out anew, or on
-a cluster built anew from the same objects. What decided is compared first: much of an answer from memory is worked out
-only when somebody reads it, and reading it must not be what makes the two agree. Nodes are told apart by name, since
-clusters with the same nodes may have them in different rows.
+a cluster built anew from the same objects. Nodes are told apart by name, since clusters with the same nodes may have
+them in different rows.
 """
 
 from __future__ import annotations
@@ -64,6 +63,8 @@ def differences(fast: Attempt, slow: Attempt, *, wholly: bool = True) -> Iterato
         slow: the answer to hold it against.
         wholly: read all of it; else what decided is compared and nothing is read that is worked out for readers.
     """
+    # what decided comes first: much of an answer from memory is worked out only when somebody reads it, and reading it
+    # must not be what makes the two agree
     yield from _each("", _decision(fast), _decision(slow))
     yield from _each("", {"ties": fast.ties}, {"ties": slow.ties})
     yield from _ranking(fast, slow)
@@ -273,7 +274,7 @@ def plain(value: Any) -> Any:
         return frozenset(plain(item) for item in value)
     if is_dataclass(value) and not isinstance(value, type):
         return type(value).__name__, tuple(plain(getattr(value, each.name)) for each in fields(value))
-    by_identity: Any = object.__eq__
+    by_identity: Any = object.__eq__  # what has no notion of equality is only held against its kind
     if isinstance(value, FunctionType) or type(value).__eq__ is by_identity:
         return type(value).__name__
     return value

@@ -8,7 +8,7 @@ from schedctl.engine.attempts import attempt
 from schedctl.framework.points import FilterPlugin, Scope, ScorePlugin
 from schedctl.framework.reasons import Reason
 from schedctl.testing.builders import cluster, node, pod
-from schedctl.testing.ready_tests import plugin_on, scheduler_with
+from schedctl.testing.law_tests import plugin_on, scheduler_with
 from schedctl.testing.side_by_side import differences
 
 NODES = 20

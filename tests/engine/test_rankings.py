@@ -13,7 +13,7 @@ from schedctl.framework.reasons import ACCEPT, Reason
 from schedctl.framework.statuses import SKIP, unschedulable
 from schedctl.scheduler import Scheduler
 from schedctl.testing.builders import ZONE, cluster, node, pod
-from schedctl.testing.ready_tests import scheduler_with
+from schedctl.testing.law_tests import scheduler_with
 from schedctl.testing.side_by_side import differences
 
 replace = msgspec.structs.replace

@@ -17,11 +17,11 @@ from schedctl.conformance.cases import Case, cluster_of, configuration
 from schedctl.framework.points import Scope
 from schedctl.plugins.in_tree import IN_TREE
 from schedctl.scheduler import Scheduler
-from schedctl.testing import worlds
+from schedctl.testing import testbeds
 from schedctl.testing.builders import HOSTNAME, ZONE, cluster, node, pod
-from schedctl.testing.sequences import Play, Unequal, go_through, shortest
+from schedctl.testing.sequences import AnswersDiffer, ChangeSequence, run_sequence, shorten
 from schedctl.testing.side_by_side import differences, picture, picture_differences
-from schedctl.testing.worlds import World
+from schedctl.testing.testbeds import Testbed
 
 CORPUS = Path(__file__).parents[2] / "conformance/corpus" / KUBERNETES_VERSION
 FAMILIES = sorted(path.name.removesuffix(".jsonl.gz") for path in CORPUS.glob("*.jsonl.gz"))
@@ -55,7 +55,7 @@ profiles:
 
 
 def crowd(seed, steps):
-    return Play(f"crowd {seed}", lambda: worlds.draw_world(seed), steps)
+    return ChangeSequence(f"crowd {seed}", lambda: testbeds.draw_testbed(seed), steps)
 
 
 def pairs():
@@ -80,18 +80,18 @@ def pairs():
         pod("image", **{**alike, "image": image}),
         pod("memory", **{**alike, "memory": "4Gi"}),
     ]
-    return World(cluster(*nodes), pods, lambda over: Scheduler(over, loading.load(NO_DEFAULTS)))
+    return Testbed(cluster(*nodes), pods, lambda over: Scheduler(over, loading.load(NO_DEFAULTS)))
 
 
 def go_through_pairs():
     for number in range(24):
-        go_through(Play(f"pairs {number}", pairs, range(30)))
+        run_sequence(ChangeSequence(f"pairs {number}", pairs, range(30)))
 
 
 @settings(max_examples=12)
 @given(st.integers(0, 10_000), st.lists(st.integers(0, 1 << 20), max_size=30))
 def test_what_is_remembered_is_true_whatever_has_happened_since(seed, steps):
-    go_through(crowd(seed, steps))
+    run_sequence(crowd(seed, steps))
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -99,28 +99,28 @@ def test_it_is_true_in_the_worlds_of_every_family(family):
     lines = gzip.decompress((CORPUS / f"{family}.jsonl.gz").read_bytes()).splitlines()
     case = msgspec.convert(msgspec.json.decode(lines[0])["case"], Case)
 
-    def world():
+    def testbed():
         made, pods = cluster_of(case)
-        return World(made, pods, lambda over: Scheduler(over, configuration(case)))
+        return Testbed(made, pods, lambda over: Scheduler(over, configuration(case)))
 
-    go_through(Play(case.id, world, range(6)))
+    run_sequence(ChangeSequence(case.id, testbed, range(6)))
 
 
 @pytest.mark.parametrize(("plugin", "method"), BITES)
 def test_a_plugin_that_misses_what_it_reads_is_found_out(plugin, method, monkeypatch):
     monkeypatch.setattr(IN_TREE[plugin], method, BROKEN[method])
-    with pytest.raises(Unequal):
+    with pytest.raises(AnswersDiffer):
         go_through_pairs()
 
 
 def test_the_account_is_the_shortest_sequence_that_shows_it_and_shows_it_again(monkeypatch):
     monkeypatch.setattr(IN_TREE["TaintToleration"], "moved_by", BROKEN["moved_by"])
-    with pytest.raises(Unequal) as found:
+    with pytest.raises(AnswersDiffer) as found:
         go_through_pairs()
-    short = shortest(found.value)
-    assert len(short.play.steps) <= len(found.value.play.steps)
-    with pytest.raises(Unequal) as again:
-        go_through(short.play)
+    short = shorten(found.value)
+    assert len(short.sequence.steps) <= len(found.value.sequence.steps)
+    with pytest.raises(AnswersDiffer) as again:
+        run_sequence(short.sequence)
     assert str(again.value) == str(short)
     told = str(short)
     assert told.startswith(f"{short.play.name}, steps {','.join(map(str, short.play.steps))}\n")
@@ -133,7 +133,7 @@ def test_a_fault_is_told_like_a_difference(monkeypatch):
         raise MemoryError("too much")
 
     monkeypatch.setattr(IN_TREE["NodePorts"], "moved_by", fail)
-    with pytest.raises(Unequal, match="too much"):
+    with pytest.raises(AnswersDiffer, match="too much"):
         go_through_pairs()
 
 
@@ -147,5 +147,5 @@ def test_answers_of_unlike_pods_differ_in_what_they_say():
 
 
 def test_a_world_built_anew_holds_the_same():
-    world = worlds.draw_world(3)
-    assert not list(picture_differences(picture(world.rebuild().cluster), picture(world.cluster)))
+    testbed = testbeds.draw_testbed(3)
+    assert not list(picture_differences(picture(testbed.rebuild().cluster), picture(testbed.cluster)))

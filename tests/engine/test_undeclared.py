@@ -12,7 +12,7 @@ from schedctl.framework.reasons import Verdicts
 from schedctl.framework.statuses import SKIP, SUCCESS, error
 from schedctl.scheduler import Scheduler
 from schedctl.testing.builders import cluster, node, pod
-from schedctl.testing.ready_tests import scheduler_with
+from schedctl.testing.law_tests import scheduler_with
 from schedctl.testing.side_by_side import differences
 
 SEEN = StateKey[int]("Seen")

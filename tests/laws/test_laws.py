@@ -22,9 +22,9 @@ from schedctl.plugins.in_tree import IN_TREE
 from schedctl.scheduler import Scheduler
 from schedctl.testing import promises
 from schedctl.testing.builders import ZONE
+from schedctl.testing.law_tests import broken_laws
 from schedctl.testing.laws import LAWS, check
-from schedctl.testing.ready_tests import broken_laws
-from schedctl.testing.replies import LawBroken
+from schedctl.testing.plugin_answers import LawBroken
 
 CORPUS = Path(__file__).parents[2] / "conformance/corpus" / KUBERNETES_VERSION
 CASES = [
@@ -294,6 +294,6 @@ def by_number(plugin, cycle, nodes, scores):
 )
 def test_an_in_tree_plugin_that_broke_a_promise_would_be_caught(plugin, method, broken, family, law, monkeypatch):
     monkeypatch.setattr(IN_TREE[plugin], method, broken)
-    monkeypatch.setattr(promises, "STORIES", 20)
+    monkeypatch.setattr(promises, "ROUNDS", 20)
     with pytest.raises(LawBroken, match=law):
         hold(plugin, [case for case in CASES if case.id.startswith(f"{family}-")], law)

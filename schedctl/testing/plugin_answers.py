@@ -22,7 +22,7 @@ class LawBroken(AssertionError):
 
 
 @dataclass(frozen=True)
-class Replies:
+class PluginAnswers:
     """Everything a plugin says of a column.
 
     Attributes:
@@ -45,18 +45,18 @@ class Replies:
         answer = self.pre_filter
         return isinstance(answer, Status) and not answer.successful and answer.code is not Code.SKIP
 
-    def expand_skip(self, nodes: Nodes) -> Replies:
+    def expand_skip(self, nodes: Nodes) -> PluginAnswers:
         """Return these replies with a Skip of PreFilter as what it comes to: that all nodes will do."""
         answer = self.pre_filter
         if not (isinstance(answer, Status) and answer.code is Code.SKIP):
             return self
         return replace(self, pre_filter=None, statuses=dict.fromkeys(nodes.names, SUCCESS))
 
-    def again(self, plugin: Plugin, cycle: Cycle, nodes: Nodes) -> Replies:
+    def ask_again(self, plugin: Plugin, cycle: Cycle, nodes: Nodes) -> PluginAnswers:
         """Return these replies with those about nodes asked for again, under the state that a cycle has."""
         return self if self.is_rejected else replace(self, **_about_nodes(plugin, cycle, nodes))
 
-    def differing_nodes(self, other: Replies, names: Collection[str]) -> Iterator[str]:
+    def differing_nodes(self, other: PluginAnswers, names: Collection[str]) -> Iterator[str]:
         """Yield the names of the nodes, among some, whose verdict or raw score is another."""
         for name in names:
             before, after = ((each.statuses.get(name), each.scores.get(name)) for each in (self, other))
@@ -64,20 +64,20 @@ class Replies:
                 yield name
 
 
-def ask_plugin(plugin: Plugin, cycle: Cycle, nodes: Nodes) -> Replies:
+def ask_plugin(plugin: Plugin, cycle: Cycle, nodes: Nodes) -> PluginAnswers:
     """Ask a plugin about a pod from PreFilter on; the cycle is left as the engine would leave it."""
     answer = DIRECT.pre_filter(plugin, cycle, nodes) if isinstance(plugin, PreFilterPlugin) else None
     if isinstance(answer, Status) and answer.code is Code.SKIP:
         cycle.skip_filter.add(plugin.name)
-    replies = Replies(answer)
-    if replies.is_rejected:
-        return replies
+    plugin_answers = PluginAnswers(answer)
+    if plugin_answers.is_rejected:
+        return plugin_answers
     if isinstance(plugin, PreScorePlugin):
         status = DIRECT.pre_score(plugin, cycle, nodes)
         if status is not None and not status.successful:
             cycle.skip_score.add(plugin.name)
-        replies = replace(replies, pre_score=status)
-    return replies.again(plugin, cycle, nodes)
+        plugin_answers = replace(plugin_answers, pre_score=status)
+    return plugin_answers.ask_again(plugin, cycle, nodes)
 
 
 def statuses(plugin: Plugin, cycle: Cycle, nodes: Nodes) -> dict[str, Status]:
@@ -89,7 +89,7 @@ def statuses(plugin: Plugin, cycle: Cycle, nodes: Nodes) -> dict[str, Status]:
 
 
 def _about_nodes(plugin: Plugin, cycle: Cycle, nodes: Nodes) -> dict[str, Any]:
-    """Ask a plugin about a column under the state that a cycle has; see `Replies`."""
+    """Ask a plugin about a column under the state that a cycle has; see `PluginAnswers`."""
     answers: dict[str, Any] = {"statuses": statuses(plugin, cycle, nodes), "scores": {}, "normalized": {}}
     if isinstance(plugin, ScorePlugin) and plugin.name not in cycle.skip_score:
         raw = DIRECT.score(plugin, cycle, nodes)
@@ -99,10 +99,10 @@ def _about_nodes(plugin: Plugin, cycle: Cycle, nodes: Nodes) -> dict[str, Any]:
     return answers
 
 
-def must_agree(
+def require_equal(
     law: str,
-    expected: Replies,
-    found: Replies,
+    expected: PluginAnswers,
+    found: PluginAnswers,
     between: str = "in one column and {} in another",
     *,
     scaled: bool = False,

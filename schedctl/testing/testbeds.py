@@ -1,7 +1,7 @@
-"""Worlds: a scheduler over a cluster, and a few pods that stand for all that will come, drawn from a seed.
+"""Testbeds: a scheduler over a cluster, and a few pods that stand for all that will come, drawn from a seed.
 
 ``examples`` has clusters to look at once; these are to be changed for long (``random_changes``). Storage and devices
-are not in them; a `World` can be made of any cluster.
+are not in them; a `Testbed` can be made of any cluster.
 """
 
 from __future__ import annotations
@@ -40,17 +40,17 @@ Maker = Callable[[Cluster], Scheduler]
 Manifest = dict[str, Any]
 
 
-class World:
+class Testbed:
     """A scheduler, and the pods that stand for those to come.
 
     Attributes:
-        scheduler: the scheduler; its cluster is the world's.
+        scheduler: the scheduler; its cluster is the testbed's.
         templates: pods that a profile of it serves, to be asked about under ever new names.
         gone: objects that were deleted and may come back.
     """
 
     def __init__(self, cluster: Cluster, templates: Iterable[PodInfo], scheduler_of: Maker = Scheduler) -> None:
-        """Make a world.
+        """Make a testbed.
 
         Args:
             cluster: its cluster.
@@ -81,7 +81,7 @@ class World:
         return PodInfo(msgspec.structs.replace(old, metadata=metadata, spec=msgspec.structs.replace(old.spec, **spec)))
 
     def rebuild(self) -> Scheduler:
-        """Return a scheduler like the world's over a cluster that was given the same objects just now."""
+        """Return a scheduler like the testbed's over a cluster that was given the same objects just now."""
         made, old = Cluster(), self.cluster
         made.now = old.now
         for row in old.rows.tolist():
@@ -104,8 +104,8 @@ class World:
         return scheduler
 
 
-def draw_world(seed: int) -> World:
-    """Return the world of a seed."""
+def draw_testbed(seed: int) -> Testbed:
+    """Return the testbed of a seed."""
     random = Random(f"world {seed}")
     nodes = [node(random, f"node-{number:03}") for number in range(random.choice(SIZES))]
     names = [each.metadata.name for each in nodes]
@@ -114,10 +114,10 @@ def draw_world(seed: int) -> World:
     templates += [sibling(random, random.choice(templates), random.choice(others)) for _ in range(random.randrange(5))]
     config = _configuration(random)
     cluster = builders.cluster(*nodes)
-    world = World(cluster, templates, lambda over: Scheduler(over, loading.load(config, "the world's")))
+    testbed = Testbed(cluster, templates, lambda over: Scheduler(over, loading.load(config, "the world's")))
     for _ in range(random.randrange(2 * len(nodes))):
-        cluster.add_pod(world.twin(random.choice(templates), node_name=random.choice(names)))
-    return world
+        cluster.add_pod(testbed.twin(random.choice(templates), node_name=random.choice(names)))
+    return testbed
 
 
 def sibling(random: Random, pod: PodInfo, other: PodInfo) -> PodInfo:
@@ -131,15 +131,15 @@ def sibling(random: Random, pod: PodInfo, other: PodInfo) -> PodInfo:
         names = [name for name in mine.spec.__struct_fields__ if name not in ("node_name", "scheduler_name")]
         spec = _with_one_of(random, mine.spec, theirs.spec, names)
     elif where == "affinity":
-        affinity, wanted = mine.spec.affinity or Affinity(), theirs.spec.affinity or Affinity()
-        affinity = _with_one_of(random, affinity, wanted, affinity.__struct_fields__)
+        affinity, other_affinity = mine.spec.affinity or Affinity(), theirs.spec.affinity or Affinity()
+        affinity = _with_one_of(random, affinity, other_affinity, affinity.__struct_fields__)
         spec = msgspec.structs.replace(mine.spec, affinity=affinity)
     else:
-        (first, *rest), (wanted_first, *_) = (
+        (first, *rest), (other_first, *_) = (
             mine.spec.containers or [Container()],
             theirs.spec.containers or [Container()],
         )
-        first = _with_one_of(random, first, wanted_first, ("image", "ports", "resources"))
+        first = _with_one_of(random, first, other_first, ("image", "ports", "resources"))
         spec = msgspec.structs.replace(mine.spec, containers=[first, *rest])
     return PodInfo(msgspec.structs.replace(mine, spec=spec))
 
@@ -154,7 +154,7 @@ def _with_one_of(random: Random, mine: T, theirs: T, names: Iterable[str]) -> T:
 
 
 def node(random: Random, name: str) -> Node:
-    """Return a node of a world."""
+    """Return a node of a testbed."""
     more: Manifest = {"nvidia.com/gpu": random.choice("124")} if random.random() < 0.3 else {}
     return builders.node(
         name,
@@ -174,24 +174,24 @@ def node(random: Random, name: str) -> Node:
 
 
 def _template(random: Random, name: str, nodes: list[str]) -> PodInfo:
-    wanted = {"nvidia.com/gpu": "1"} if random.random() < 0.15 else None
+    gpu = {"nvidia.com/gpu": "1"} if random.random() < 0.15 else None
     return builders.pod(
         name,
         namespace=random.choice(NAMESPACES),
         cpu=random.choice((None, "10m", "100m", "300m", "1")),
         memory=random.choice((None, "16Mi", "200Mi", "1Gi")),
-        requests=wanted,
+        requests=gpu,
         labels={"app": random.choice(APPS), **({"tier": "front"} if random.random() < 0.3 else {})},
         image=random.choice(IMAGES),
         ports=[_port(random)] if random.random() < 0.15 else None,
         metadata={"ownerReferences": [_owner(random)]} if random.random() < 0.2 else None,
         priority=random.choice((0, 0, 0, 10, 1000)),
         schedulerName=random.choice(("default-scheduler", "default-scheduler", "packing")),
-        **_wishes(random, nodes),
+        **_placement_fields(random, nodes),
     )
 
 
-def _wishes(random: Random, nodes: list[str]) -> Manifest:
+def _placement_fields(random: Random, nodes: list[str]) -> Manifest:
     spec: Manifest = {}
     affinity: Manifest = {}
     if random.random() < 0.3:

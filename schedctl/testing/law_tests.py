@@ -16,7 +16,7 @@ from schedctl.engine.faults import CycleError
 from schedctl.errors import PluginError
 from schedctl.framework.points import Plugin, QueueSortPlugin
 from schedctl.scheduler import Scheduler
-from schedctl.testing import laws, replies
+from schedctl.testing import laws, plugin_answers
 from schedctl.testing.examples import draw_cluster
 
 SEEDS = range(50)
@@ -133,6 +133,6 @@ def find_violation(plugin: Plugin, cluster: Cluster, pods: Iterable[PodInfo], la
     for pod in pods:
         try:
             laws.check(plugin, cluster, pod, (law,))
-        except (replies.LawBroken, CycleError, PluginError) as broken:
+        except (plugin_answers.LawBroken, CycleError, PluginError) as broken:
             return f"{broken}; pod {pod.key}"
     return ""
