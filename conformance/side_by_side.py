@@ -3,7 +3,7 @@
 
 Every world is lived in for a while: pods of a few templates come, are placed and go, nodes and objects change, forks
 are opened and reverted, and every pod is asked about with what the scheduler remembers and without. `crowd` stands for
-the worlds of `schedctl.testing.testbeds`; the others are the families of cases, which bring storage, devices,
+the worlds of `schedctl.testing.sandboxes`; the others are the families of cases, which bring storage, devices,
 preemption and configurations. Same world, same steps: a difference is printed with the shortest sequence that shows it
 and goes on being one under `--only`.
 """
@@ -21,30 +21,30 @@ import msgspec
 from families import FAMILIES, case
 from schedctl.conformance.cases import Case, cluster_of, configuration
 from schedctl.scheduler import Scheduler
-from schedctl.testing import testbeds
+from schedctl.testing import sandboxes
+from schedctl.testing.sandboxes import Sandbox
 from schedctl.testing.sequences import AnswersDiffer, ChangeSequence, run_sequence, shorten
-from schedctl.testing.testbeds import Testbed
 
 CROWD = "crowd"
-"""The name of the testbeds that are of no family."""
+"""The name of the sandboxes that are of no family."""
 
 
-def testbed(family: str, seed: int) -> Testbed:
-    """The testbed of a family and a seed."""
+def sandbox(family: str, seed: int) -> Sandbox:
+    """The sandbox of a family and a seed."""
     if family == CROWD:
-        return testbeds.draw_testbed(seed)
+        return sandboxes.draw_sandbox(seed)
     drawn_case = msgspec.convert(case(family, seed), Case)
     cluster, pods = cluster_of(drawn_case)
     random = Random(f"siblings {family} {seed}")
-    siblings = [testbeds.sibling(random, pod, random.choice(pods)) for pod in pods if random.random() < 0.5]
-    return Testbed(cluster, pods + siblings, lambda over: Scheduler(over, configuration(drawn_case)))
+    siblings = [sandboxes.sibling(random, pod, random.choice(pods)) for pod in pods if random.random() < 0.5]
+    return Sandbox(cluster, pods + siblings, lambda over: Scheduler(over, configuration(drawn_case)))
 
 
 def sequences(families: list[str], seeds: range, steps: list[int]) -> Iterator[ChangeSequence]:
     """What was asked for, one seed of every family after the other."""
 
-    def maker(family: str, seed: int) -> Callable[[], Testbed]:
-        return lambda: testbed(family, seed)
+    def maker(family: str, seed: int) -> Callable[[], Sandbox]:
+        return lambda: sandbox(family, seed)
 
     for seed in seeds:
         for family in families:

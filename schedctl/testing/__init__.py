@@ -2,7 +2,7 @@
 
 ``builders`` makes nodes, pods and clusters with good defaults, ``laws`` checks a plugin over any cluster and pod, and
 ``law_tests`` over many, as tests for pytest; ``examples`` draws clusters from a seed, ``strategies`` with Hypothesis,
-which only those need to have installed that import it. ``sequences`` makes long random changes to ``testbeds`` and
+which only those need to have installed that import it. ``sequences`` makes long random changes to ``sandboxes`` and
 holds every answer from memory against one worked out anew.
 """
 

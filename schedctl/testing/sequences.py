@@ -1,4 +1,4 @@
-"""Sequences: pods asked about fast and slow, side by side, while a testbed goes through random changes.
+"""Sequences: pods asked about fast and slow, side by side, while a sandbox goes through random changes.
 
 Forks are opened and reverted by steps of their own and may be nested; those still open when a sequence ends are
 reverted then, and every revert is held against what was there before.
@@ -21,7 +21,7 @@ from schedctl.framework.statuses import Code, Status
 from schedctl.scheduler import Scheduler
 from schedctl.testing import side_by_side
 from schedctl.testing.random_changes import LONG_AGO, make_random_change
-from schedctl.testing.testbeds import Testbed
+from schedctl.testing.sandboxes import Sandbox
 
 _MOST_OPEN_FORKS = 3
 """How many forks are open at once at most."""
@@ -33,13 +33,13 @@ class ChangeSequence(NamedTuple):
     """A sequence that can be gone through again, and made shorter by leaving out steps.
 
     Attributes:
-        name: the name of the testbed, which seeds the steps.
-        make: makes the testbed as it is at the beginning.
+        name: the name of the sandbox, which seeds the steps.
+        make: makes the sandbox as it is at the beginning.
         steps: numbers; each seeds, with the name, all that happens in the step, whatever came before.
     """
 
     name: str
-    make: Callable[[], Testbed]
+    make: Callable[[], Sandbox]
     steps: Sequence[int]
 
 
@@ -121,9 +121,9 @@ class _SequenceRun:
         compared: how many answers have been compared.
     """
 
-    def __init__(self, testbed: Testbed) -> None:
-        self._testbed = testbed
-        self._scheduler, self._cluster = testbed.scheduler, testbed.cluster
+    def __init__(self, sandbox: Sandbox) -> None:
+        self._sandbox = sandbox
+        self._scheduler, self._cluster = sandbox.scheduler, sandbox.cluster
         self._open: list[tuple[ExitStack, dict[str, Any]]] = []
         self._reserved: dict[str, tuple[Attempt, str]] = {}
         self._unread: list[tuple[Attempt, list[str]]] = []
@@ -134,7 +134,7 @@ class _SequenceRun:
 
     def take(self, random: Random) -> None:
         """Take a step."""
-        if not self._testbed.templates:
+        if not self._sandbox.templates:
             return
         steps = (self._change, self._place_some, self._ask_some, self._fork, self._revert, self._release)
         (step,) = random.choices(steps, (10, 8, 3, 2, 2, 1))
@@ -144,7 +144,7 @@ class _SequenceRun:
 
     def _change(self, random: Random) -> None:
         for _ in range(random.choice((1, 1, 1, 2, 5))):
-            self._tell(make_random_change(self._testbed, random))
+            self._tell(make_random_change(self._sandbox, random))
         if random.random() < 0.8:
             self._ask_some(random)
 
@@ -155,12 +155,12 @@ class _SequenceRun:
     def _place_some(self, random: Random) -> None:
         """Place pods of one template or of several in turn, until there is no room or for a while."""
         templates = random.sample(
-            self._testbed.templates, min(len(self._testbed.templates), random.choice((1, 1, 2, 3)))
+            self._sandbox.templates, min(len(self._sandbox.templates), random.choice((1, 1, 2, 3)))
         )
         sampled = random.random() < 0.07
         for number in range(random.choice((1, 2, 5, 5, 12, 12, 40, 120))):
             template = templates[number % len(templates)]
-            outcome = self._ask(self._testbed.twin(template), random, sampled=sampled)
+            outcome = self._ask(self._sandbox.twin(template), random, sampled=sampled)
             if outcome is None or not outcome.chosen:
                 if outcome is not None and random.random() < 0.4:
                     self._make_room(outcome, random)
@@ -212,7 +212,7 @@ class _SequenceRun:
 
     def _some_pod(self, random: Random) -> PodInfo:
         """A new pod mostly; or one that waits or runs already, is promised a node, or is on its way out."""
-        template, chance = random.choice(self._testbed.templates), random.random()
+        template, chance = random.choice(self._sandbox.templates), random.random()
         waiting = [pod for pod in self._cluster.pending.values() if self._scheduler.profile_of(pod) is not None]
         running = sorted(self._cluster.pod_table, key=lambda pod: pod.key)
         running = [pod for pod in running if self._scheduler.profile_of(pod) is not None]
@@ -220,7 +220,7 @@ class _SequenceRun:
             return random.choice(waiting)
         if chance < 0.15 and running:
             return random.choice(running)
-        pod = self._testbed.twin(template)
+        pod = self._sandbox.twin(template)
         if chance < 0.2 and self._cluster.node_table.row_of:
             name = random.choice(sorted(self._cluster.node_table.row_of))
             status = msgspec.structs.replace(pod.pod.status, nominated_node_name=name)
@@ -303,7 +303,7 @@ class _SequenceRun:
 
         But for evidence: which of several causes it names first goes by the order in which they came.
         """
-        anew = self._testbed.rebuild()
+        anew = self._sandbox.rebuild()
         if outcome.sampled is not None or side_by_side.ports(anew.cluster) != side_by_side.ports(self._cluster):
             return  # where sampling goes on, and whose port it is that two pods held, are matters of the past
         other = _answer(lambda: slow(anew))

@@ -17,11 +17,11 @@ from schedctl.conformance.cases import Case, cluster_of, configuration
 from schedctl.framework.points import Scope
 from schedctl.plugins.in_tree import IN_TREE
 from schedctl.scheduler import Scheduler
-from schedctl.testing import testbeds
+from schedctl.testing import sandboxes
 from schedctl.testing.builders import HOSTNAME, ZONE, cluster, node, pod
+from schedctl.testing.sandboxes import Sandbox
 from schedctl.testing.sequences import AnswersDiffer, ChangeSequence, run_sequence, shorten
 from schedctl.testing.side_by_side import differences, picture, picture_differences
-from schedctl.testing.testbeds import Testbed
 
 CORPUS = Path(__file__).parents[2] / "conformance/corpus" / KUBERNETES_VERSION
 FAMILIES = sorted(path.name.removesuffix(".jsonl.gz") for path in CORPUS.glob("*.jsonl.gz"))
@@ -55,7 +55,7 @@ profiles:
 
 
 def crowd(seed, steps):
-    return ChangeSequence(f"crowd {seed}", lambda: testbeds.draw_testbed(seed), steps)
+    return ChangeSequence(f"crowd {seed}", lambda: sandboxes.draw_sandbox(seed), steps)
 
 
 def pairs():
@@ -80,7 +80,7 @@ def pairs():
         pod("image", **{**alike, "image": image}),
         pod("memory", **{**alike, "memory": "4Gi"}),
     ]
-    return Testbed(cluster(*nodes), pods, lambda over: Scheduler(over, loading.load(NO_DEFAULTS)))
+    return Sandbox(cluster(*nodes), pods, lambda over: Scheduler(over, loading.load(NO_DEFAULTS)))
 
 
 def go_through_pairs():
@@ -99,11 +99,11 @@ def test_it_is_true_in_the_worlds_of_every_family(family):
     lines = gzip.decompress((CORPUS / f"{family}.jsonl.gz").read_bytes()).splitlines()
     case = msgspec.convert(msgspec.json.decode(lines[0])["case"], Case)
 
-    def testbed():
+    def sandbox():
         made, pods = cluster_of(case)
-        return Testbed(made, pods, lambda over: Scheduler(over, configuration(case)))
+        return Sandbox(made, pods, lambda over: Scheduler(over, configuration(case)))
 
-    run_sequence(ChangeSequence(case.id, testbed, range(6)))
+    run_sequence(ChangeSequence(case.id, sandbox, range(6)))
 
 
 @pytest.mark.parametrize(("plugin", "method"), BITES)
@@ -147,5 +147,5 @@ def test_answers_of_unlike_pods_differ_in_what_they_say():
 
 
 def test_a_world_built_anew_holds_the_same():
-    testbed = testbeds.draw_testbed(3)
-    assert not list(picture_differences(picture(testbed.rebuild().cluster), picture(testbed.cluster)))
+    sandbox = sandboxes.draw_sandbox(3)
+    assert not list(picture_differences(picture(sandbox.rebuild().cluster), picture(sandbox.cluster)))

@@ -1,7 +1,7 @@
-"""Testbeds: a scheduler over a cluster, and a few pods that stand for all that will come, drawn from a seed.
+"""Sandboxes: a scheduler over a cluster, and a few pods that stand for all that will come, drawn from a seed.
 
 ``examples`` has clusters to look at once; these are to be changed for long (``random_changes``). Storage and devices
-are not in them; a `Testbed` can be made of any cluster.
+are not in them; a `Sandbox` can be made of any cluster.
 """
 
 from __future__ import annotations
@@ -40,17 +40,17 @@ Maker = Callable[[Cluster], Scheduler]
 Manifest = dict[str, Any]
 
 
-class Testbed:
+class Sandbox:
     """A scheduler, and the pods that stand for those to come.
 
     Attributes:
-        scheduler: the scheduler; its cluster is the testbed's.
+        scheduler: the scheduler; its cluster is the sandbox's.
         templates: pods that a profile of it serves, to be asked about under ever new names.
         gone: objects that were deleted and may come back.
     """
 
     def __init__(self, cluster: Cluster, templates: Iterable[PodInfo], scheduler_of: Maker = Scheduler) -> None:
-        """Make a testbed.
+        """Make a sandbox.
 
         Args:
             cluster: its cluster.
@@ -81,7 +81,7 @@ class Testbed:
         return PodInfo(msgspec.structs.replace(old, metadata=metadata, spec=msgspec.structs.replace(old.spec, **spec)))
 
     def rebuild(self) -> Scheduler:
-        """Return a scheduler like the testbed's over a cluster that was given the same objects just now."""
+        """Return a scheduler like the sandbox's over a cluster that was given the same objects just now."""
         made, old = Cluster(), self.cluster
         made.now = old.now
         for row in old.rows.tolist():
@@ -104,8 +104,8 @@ class Testbed:
         return scheduler
 
 
-def draw_testbed(seed: int) -> Testbed:
-    """Return the testbed of a seed."""
+def draw_sandbox(seed: int) -> Sandbox:
+    """Return the sandbox of a seed."""
     random = Random(f"world {seed}")
     nodes = [node(random, f"node-{number:03}") for number in range(random.choice(SIZES))]
     names = [each.metadata.name for each in nodes]
@@ -114,10 +114,10 @@ def draw_testbed(seed: int) -> Testbed:
     templates += [sibling(random, random.choice(templates), random.choice(others)) for _ in range(random.randrange(5))]
     config = _configuration(random)
     cluster = builders.cluster(*nodes)
-    testbed = Testbed(cluster, templates, lambda over: Scheduler(over, loading.load(config, "the world's")))
+    sandbox = Sandbox(cluster, templates, lambda over: Scheduler(over, loading.load(config, "the world's")))
     for _ in range(random.randrange(2 * len(nodes))):
-        cluster.add_pod(testbed.twin(random.choice(templates), node_name=random.choice(names)))
-    return testbed
+        cluster.add_pod(sandbox.twin(random.choice(templates), node_name=random.choice(names)))
+    return sandbox
 
 
 def sibling(random: Random, pod: PodInfo, other: PodInfo) -> PodInfo:
@@ -154,7 +154,7 @@ def _with_one_of(random: Random, mine: T, theirs: T, names: Iterable[str]) -> T:
 
 
 def node(random: Random, name: str) -> Node:
-    """Return a node of a testbed."""
+    """Return a node of a sandbox."""
     more: Manifest = {"nvidia.com/gpu": random.choice("124")} if random.random() < 0.3 else {}
     return builders.node(
         name,
