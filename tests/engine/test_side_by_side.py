@@ -25,7 +25,7 @@ from schedctl.testing.side_by_side import differences, picture, picture_differen
 
 CORPUS = Path(__file__).parents[2] / "conformance/corpus" / KUBERNETES_VERSION
 FAMILIES = sorted(path.name.removesuffix(".jsonl.gz") for path in CORPUS.glob("*.jsonl.gz"))
-BITES = [
+BREAKABLE_METHODS = [
     ("NodeResourcesFit", "moved_by"),
     ("NodeResourcesBalancedAllocation", "moved_by"),
     ("NodePorts", "moved_by"),
@@ -83,19 +83,19 @@ def pairs():
     return Sandbox(cluster(*nodes), pods, lambda over: Scheduler(over, loading.load(NO_DEFAULTS)))
 
 
-def go_through_pairs():
+def run_pairs():
     for number in range(24):
         run_sequence(ChangeSequence(f"pairs {number}", pairs, range(30)))
 
 
 @settings(max_examples=12)
 @given(st.integers(0, 10_000), st.lists(st.integers(0, 1 << 20), max_size=30))
-def test_what_is_remembered_is_true_whatever_has_happened_since(seed, steps):
+def test_cached_answers_equal_fresh_ones_after_random_changes(seed, steps):
     run_sequence(crowd(seed, steps))
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_it_is_true_in_the_worlds_of_every_family(family):
+def test_cached_answers_equal_fresh_ones_in_every_family(family):
     lines = gzip.decompress((CORPUS / f"{family}.jsonl.gz").read_bytes()).splitlines()
     case = msgspec.convert(msgspec.json.decode(lines[0])["case"], Case)
 
@@ -106,46 +106,46 @@ def test_it_is_true_in_the_worlds_of_every_family(family):
     run_sequence(ChangeSequence(case.id, sandbox, range(6)))
 
 
-@pytest.mark.parametrize(("plugin", "method"), BITES)
-def test_a_plugin_that_misses_what_it_reads_is_found_out(plugin, method, monkeypatch):
+@pytest.mark.parametrize(("plugin", "method"), BREAKABLE_METHODS)
+def test_plugin_with_a_wrong_declaration_is_detected(plugin, method, monkeypatch):
     monkeypatch.setattr(IN_TREE[plugin], method, BROKEN[method])
     with pytest.raises(AnswersDiffer):
-        go_through_pairs()
+        run_pairs()
 
 
-def test_the_account_is_the_shortest_sequence_that_shows_it_and_shows_it_again(monkeypatch):
+def test_shortened_sequence_reproduces_the_difference(monkeypatch):
     monkeypatch.setattr(IN_TREE["TaintToleration"], "moved_by", BROKEN["moved_by"])
     with pytest.raises(AnswersDiffer) as found:
-        go_through_pairs()
+        run_pairs()
     short = shorten(found.value)
     assert len(short.sequence.steps) <= len(found.value.sequence.steps)
     with pytest.raises(AnswersDiffer) as again:
         run_sequence(short.sequence)
     assert str(again.value) == str(short)
-    told = str(short)
-    assert told.startswith(f"{short.play.name}, steps {','.join(map(str, short.play.steps))}\n")
-    assert "taints" in told
-    assert "as remembered" in told
+    account = str(short)
+    assert account.startswith(f"{short.sequence.name}, steps {','.join(map(str, short.sequence.steps))}\n")
+    assert "taints" in account
+    assert "as remembered" in account
 
 
-def test_a_fault_is_told_like_a_difference(monkeypatch):
+def test_exception_is_reported_like_a_difference(monkeypatch):
     def fail(plugin, cycle, change):
         raise MemoryError("too much")
 
     monkeypatch.setattr(IN_TREE["NodePorts"], "moved_by", fail)
     with pytest.raises(AnswersDiffer, match="too much"):
-        go_through_pairs()
+        run_pairs()
 
 
-def test_answers_of_unlike_pods_differ_in_what_they_say():
+def test_answers_for_different_pods_differ():
     scheduler = Scheduler(cluster(node("a", cpu="2"), node("b", cpu="1")))
     small, big = scheduler.attempt(pod("p", cpu="1")), scheduler.attempt(pod("p", cpu="2"))
-    told = {str(each) for each in differences(big, small)}
-    assert "feasible: b: False as remembered, True anew" in told
-    assert "NodeResourcesFit, raw score of a: 49 as remembered, 74 anew" in told
+    lines = {str(each) for each in differences(big, small)}
+    assert "feasible: b: False as remembered, True anew" in lines
+    assert "NodeResourcesFit, raw score of a: 49 as remembered, 74 anew" in lines
     assert not list(differences(small, scheduler.attempt(pod("p", cpu="1"))))
 
 
-def test_a_world_built_anew_holds_the_same():
+def test_rebuilt_sandbox_equals_the_original():
     sandbox = sandboxes.draw_sandbox(3)
     assert not list(picture_differences(picture(sandbox.rebuild().cluster), picture(sandbox.cluster)))
