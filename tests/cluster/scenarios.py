@@ -1,8 +1,7 @@
 """The same cluster and the same pods every time: 40 unlike nodes, and pods that ask for a bit of everything.
 
-Nodes differ in size so that few placements are ties. `steps` is a story: one thing happens, and the scheduler comes to
-rest before the next. `crowd` is the same pods all at once, each with a priority of its own, so that only one order is
-right. To cover another constraint, add a function to `KINDS`; objects of another kind join `furniture`.
+`steps` is a story: one thing happens, and the scheduler comes to rest before the next; `crowd` is the same pods all at
+once. To cover another constraint, add a function to `KINDS`; objects of another kind join `furniture`.
 """
 
 from __future__ import annotations
@@ -142,11 +141,11 @@ def devices() -> Iterator[Object]:
     model_m = {"cel": {"expression": 'device.attributes["cards.example.com"].model == "m"'}}
     taken = {claim["resourceClaimName"] for pod in mixed() for claim in pod["spec"].get("resourceClaims", ())}
     for i, name in enumerate(sorted(taken)):
-        wanted: Object = {"deviceClassName": "cards", **({"selectors": [model_m]} if i % 2 else {})}
+        request: Object = {"deviceClassName": "cards", **({"selectors": [model_m]} if i % 2 else {})}
         yield {
             "kind": "ResourceClaim",
             "metadata": {"name": name, "namespace": SPACE},
-            "spec": {"devices": {"requests": [{"name": "card", "exactly": wanted}]}},
+            "spec": {"devices": {"requests": [{"name": "card", "exactly": request}]}},
         }
 
 
@@ -161,6 +160,7 @@ def nodes() -> Iterator[Object]:
         labels = {HOSTNAME: name, "pool": pool, "generation": str(1 + i % 5), "disk": ("ssd", "hdd")[i % 3 == 0]}
         if pool != "edge":
             labels[ZONE] = "abc"[i % 3]
+        # Unlike sizes, so that few placements are ties.
         room = {"cpu": f"{4000 + 130 * i}m", "memory": f"{8192 + 317 * i}Mi", "pods": "12" if pool == "edge" else "110"}
         taints = {
             "gpu": [{"key": "nvidia.com/gpu", "value": "present", "effect": "NoSchedule"}],
@@ -373,9 +373,9 @@ def on_a_port(name: str, draw: random.Random) -> Object:
 
 
 def on_a_gpu(name: str, draw: random.Random) -> Object:
-    wanted = {"requests": {"cpu": "250m"}, "limits": {"nvidia.com/gpu": str(draw.randrange(1, 3))}}
+    resources = {"requests": {"cpu": "250m"}, "limits": {"nvidia.com/gpu": str(draw.randrange(1, 3))}}
     gpu = [{"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"}]
-    return pod(name, container={"resources": wanted}, tolerations=gpu)
+    return pod(name, container={"resources": resources}, tolerations=gpu)
 
 
 def with_an_image(name: str, draw: random.Random) -> Object:

@@ -1,7 +1,7 @@
 """The same extenders asked by the real kube-scheduler and by us, on the same cluster: nothing may differ.
 
 Two extenders stand on loopback. One is sent whole nodes and sends whole nodes back, the other knows nodes by name; both
-filter, score and have a say in preemption, by labels of the pod that name nodes. What they were asked is compared, too.
+filter, score and have a say in preemption, by labels of the pod that name nodes.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ pytestmark = pytest.mark.cluster
 CPUS = {"n1": "8", "n2": "4", "n3": "4", "n4": "2", "n5": "1"}
 
 
-def labels_of(pod, wanted):
+def labels_of(pod, label):
     """What a label of the pod says for one of the extenders: nodes, separated by dots."""
-    text = pod["metadata"].get("labels", {}).get(wanted)
+    text = pod["metadata"].get("labels", {}).get(label)
     return None if text is None else [name for name in text.split(".") if name]
 
 
@@ -39,35 +39,35 @@ def extender_reply(who):
     """An extender that does what the labels of a pod say: ``whole-keep: n1.n2`` and so on."""
 
     def answer(request):
-        asked = json.loads(request.body)
-        pod = asked["Pod"]
+        question = json.loads(request.body)
+        pod = question["Pod"]
         if labels_of(pod, f"{who}-fail") is not None:
             return Reply({}, 500)
         if request.path == "/preempt":
-            wanted = labels_of(pod, f"{who}-preempt")
-            whole = asked["NodeNameToVictims"] or {}
-            named = asked["NodeNameToMetaVictims"] or {
+            chosen = labels_of(pod, f"{who}-preempt")
+            whole = question["NodeNameToVictims"] or {}
+            named = question["NodeNameToMetaVictims"] or {
                 node: {
                     "Pods": [{"UID": each["metadata"]["uid"]} for each in victims["Pods"]],
                     "NumPDBViolations": victims["NumPDBViolations"],
                 }
                 for node, victims in whole.items()
             }
-            kept = {node: victims for node, victims in named.items() if wanted is None or node in wanted}
+            kept = {node: victims for node, victims in named.items() if chosen is None or node in chosen}
             return Reply({"NodeNameToMetaVictims": kept})
-        items = (asked["Nodes"] or {}).get("items", [])
-        names = asked["NodeNames"] or [item["metadata"]["name"] for item in items]
+        items = (question["Nodes"] or {}).get("items", [])
+        names = question["NodeNames"] or [item["metadata"]["name"] for item in items]
         if request.path == "/prioritize":
-            wanted = labels_of(pod, f"{who}-score") or []
-            return Reply([{"Host": node, "Score": 2 * (place + 1)} for place, node in enumerate(wanted)])
-        wanted = labels_of(pod, f"{who}-keep")
+            chosen = labels_of(pod, f"{who}-score") or []
+            return Reply([{"Host": node, "Score": 2 * (place + 1)} for place, node in enumerate(chosen)])
+        chosen = labels_of(pod, f"{who}-keep")
         hard = labels_of(pod, f"{who}-hard") or []
         silent = labels_of(pod, f"{who}-silent") or []
-        kept = [name for name in names if wanted is None or name in wanted]
+        kept = [name for name in names if chosen is None or name in chosen]
         failed = {name: f"{who} will not have it" for name in names if name not in (*kept, *hard, *silent)}
         failed |= dict.fromkeys(labels_of(pod, f"{who}-ghost") or [], f"{who} haunts")
         refused = {"FailedNodes": failed, "FailedAndUnresolvableNodes": {n: f"{who} never" for n in hard if n in names}}
-        if asked["NodeNames"] is not None:
+        if question["NodeNames"] is not None:
             return Reply({"NodeNames": kept, **refused})
         return Reply({"Nodes": {"items": [item for item in items if item["metadata"]["name"] in kept]}, **refused})
 
@@ -168,10 +168,10 @@ def test_runs_with_extenders_agree_with_kube_scheduler(api, tmp_path):
             clock += GRACE
             scheduler.settle(watch, ())
             theirs = dict(watch.pods)
-            asked = [first_questions(server.requests) for server in (whole, named)]
+            questions = [first_questions(server.requests) for server in (whole, named)]
             failing = api.create(pod("failing", whole_fail=""))
             _wait(lambda: watch.pods.get(key_of(failing)) and watch.pods[key_of(failing)].messages)
-            said = watch.pods[key_of(failing)].messages[0]
+            message = watch.pods[key_of(failing)].messages[0]
         whole.requests.clear()
         named.requests.clear()
 
@@ -184,9 +184,9 @@ def test_runs_with_extenders_agree_with_kube_scheduler(api, tmp_path):
 
         found = differences(theirs, Ours(facts), messages=comparable_messages)
         assert not found, f"{len(found)} differences\n" + "\n".join(found)
-        assert asked == [first_questions(server.requests) for server in (whole, named)]
+        assert questions == [first_questions(server.requests) for server in (whole, named)]
         outcome = made.attempt(typed_object(failing))
-        assert outcome.error == said
+        assert outcome.error == message
 
 
 def comparable_messages(messages):

@@ -145,8 +145,8 @@ def test_simulation_agrees_with_kube_scheduler_step_by_step(api):
     found = differences(theirs, ours)
     assert not found, f"{len(found)} differences\n" + "\n".join(found)
     for step, at, attempts in tried:  # the queue has let the same pods go on, and no others
-        said = f"attempts until {step.action.value} {step.subject['metadata']['name']}"
-        assert (said, attempts) == (said, ours.attempts_until(at + STEP / 2))
+        until = f"attempts until {step.action.value} {step.subject['metadata']['name']}"
+        assert (until, attempts) == (until, ours.attempts_until(at + STEP / 2))
     messages = ours.values(Refused, "message")
     assert {key: note for key, note in notes.items() if not note <= set(messages.get(key, ()))} == {}
     assert_that_much_was_asked(ours)

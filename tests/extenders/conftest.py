@@ -18,16 +18,16 @@ from tests.live.servers import FakeServer, Reply, Request
 SECOND = 1_000_000_000
 
 
-def settings(url: str, **given: Any) -> config.Extender:
+def settings(url: str, **fields: Any) -> config.Extender:
     """The configuration of an extender that does everything, under the address."""
     verbs = {"filter_verb": "filter", "prioritize_verb": "prioritize", "preempt_verb": "preempt", "weight": 1}
-    timeout = Duration(given.pop("seconds", 5) * SECOND)
-    return config.Extender(url_prefix=url, http_timeout=timeout, **{**verbs, **given})
+    timeout = Duration(fields.pop("seconds", 5) * SECOND)
+    return config.Extender(url_prefix=url, http_timeout=timeout, **{**verbs, **fields})
 
 
-def connect_extender(url: str, **given: Any):
+def connect_extender(url: str, **fields: Any):
     """An extender that is asked over the network."""
-    (extender,) = webhooks.connect([settings(url, **given)], "config.yaml")
+    (extender,) = webhooks.connect([settings(url, **fields)], "config.yaml")
     return extender
 
 

@@ -314,15 +314,15 @@ def test_server_is_verified_by_ca_file(serve_extender, authority, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "given",
+    "fields",
     [
         pytest.param({"enable_https": True}, id="enableHTTPS without an authority"),
         pytest.param({"tls_config": config.ExtenderTLSConfig(insecure=True)}, id="insecure"),
     ],
 )
-def test_insecure_skips_verification(serve_extender, given):
+def test_insecure_skips_verification(serve_extender, fields):
     server = serve_extender(whole("a"), tls=True, names=("elsewhere.example",))
-    assert connect_extender(server.url, **given).filter(pod(), nodes()).kept == ("a",)
+    assert connect_extender(server.url, **fields).filter(pod(), nodes()).kept == ("a",)
 
 
 def test_unverified_server_is_an_error(serve_extender):
@@ -376,9 +376,9 @@ def test_unusable_tls_settings_are_configuration_errors(tls, text):
 def test_slow_name_lookup_times_out(serve_extender, monkeypatch):
     found = socket.getaddrinfo
 
-    def slowly(*given):
+    def slowly(*arguments):
         threading.Event().wait(0.3)
-        return found(*given)
+        return found(*arguments)
 
     server = serve_extender(Reply(whole("a"), drip=0.1))
     monkeypatch.setattr(socket, "getaddrinfo", slowly)

@@ -14,11 +14,11 @@ SHOP = ("-f", "fixtures/clusters/shop", "-f", "fixtures/pods/fits.yaml")
 def configuration(tmp_path):
     """Write a configuration with an extender and return its path."""
 
-    def write(url, **given):
+    def write(url, **fields):
         tree = {
             "apiVersion": "kubescheduler.config.k8s.io/v1",
             "kind": "KubeSchedulerConfiguration",
-            "extenders": [{"urlPrefix": url, "filterVerb": "filter", "nodeCacheCapable": True, **given}],
+            "extenders": [{"urlPrefix": url, "filterVerb": "filter", "nodeCacheCapable": True, **fields}],
         }
         path = tmp_path / "scheduler.yaml"
         path.write_text(json.dumps(tree))
@@ -112,8 +112,8 @@ def test_extender_text_is_sanitised(explain_pod, configuration, serve):
 def test_the_bind_verb_is_never_called(schedctl, configuration, serve, tmp_path):
     server = serve(serve_and_record("general-a-1", "general-b-1"))
     path = configuration(server.url, bindVerb="bind")
-    told = schedctl("explain", "pod", "shop/fits", *SHOP, "--scheduler-config", path, "--allow-extenders")
-    assert f"Extender:{server.url} would bind the pod; it is not asked to, for this is a dry run" in told.out
+    explained = schedctl("explain", "pod", "shop/fits", *SHOP, "--scheduler-config", path, "--allow-extenders")
+    assert f"Extender:{server.url} would bind the pod; it is not asked to, for this is a dry run" in explained.out
     placed = schedctl(
         "simulate", "fixtures/pods/fits.yaml", "-f", "fixtures/clusters/shop", "--scheduler-config", path,
         "--allow-extenders",

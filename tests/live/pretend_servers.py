@@ -136,8 +136,8 @@ class PretendServer:
     def _bind(self, path: str, body: Object) -> Object:
         pod = self._find(path)
         for precondition in ("uid", "resourceVersion"):
-            wanted = body["metadata"].get(precondition)
-            if wanted and wanted != pod["metadata"][precondition]:
+            expected = body["metadata"].get(precondition)
+            if expected and expected != pod["metadata"][precondition]:
                 raise self._no("POST", f"{path}/binding", 409, "Conflict", f"Precondition failed: {precondition}")
         if pod["spec"].get("nodeName"):
             raise self._no("POST", f"{path}/binding", 409, "Conflict", "pod is already assigned")

@@ -23,14 +23,14 @@ def requests_of(server, access):
     return server.requests[-1]
 
 
-def plugin(tmp_path, status, *, version="client.authentication.k8s.io/v1", code=0, said="", **fields):
+def plugin(tmp_path, status, *, version="client.authentication.k8s.io/v1", code=0, stderr="", **fields):
     """The exec entry of a user, whose plugin prints these credentials and counts its runs."""
     script = tmp_path / "plugin"
     answer = json.dumps({"apiVersion": version, "kind": "ExecCredential", "status": status})
     script.write_text(
         f"#!{sys.executable}\nimport os, sys\n"
         f"open({str(tmp_path / 'runs')!r}, 'a').write(os.environ['KUBERNETES_EXEC_INFO'] + '\\n')\n"
-        f"print({said!r}, file=sys.stderr)\n"
+        f"print({stderr!r}, file=sys.stderr)\n"
         f"print({answer!r}.replace('RUN', str(len(open({str(tmp_path / 'runs')!r}).readlines()))))\nsys.exit({code})\n"
     )
     script.chmod(0o755)
@@ -41,7 +41,7 @@ def runs(tmp_path):
     return [json.loads(line) for line in (tmp_path / "runs").read_text().splitlines()]
 
 
-def test_a_token(serve, kubeconfig):
+def test_token_of_a_user_is_sent(serve, kubeconfig):
     server = serve(Cluster())
     request = requests_of(server, Access(kubeconfig=kubeconfig(server.url, user={"token": "t0k"})))
     assert request.header("Authorization") == "Bearer t0k"
@@ -79,7 +79,7 @@ def test_basic_authentication(serve, kubeconfig):
 
 
 @pytest.mark.parametrize("where", ["data", "files"])
-def test_a_client_certificate(serve, kubeconfig, authority, tmp_path, where):
+def test_client_certificate_of_a_user_is_sent(serve, kubeconfig, authority, tmp_path, where):
     server = serve(Cluster(), tls=True)
     mine = authority.issue_cert("me@example.com", common_name="me")
     certificate = b"".join(blob.bytes() for blob in mine.cert_chain_pems)
@@ -187,14 +187,14 @@ def test_credential_plugin_returns_a_certificate_and_sees_cluster_info(serve, ku
     path = kubeconfig(server.url, user=user, certificate_authority_data=trust, extensions=[extension])
     request = requests_of(server, Access(kubeconfig=path))
     assert (request.certificate, request.header("Authorization")) == ("me", "Bearer t")
-    told = runs(tmp_path)[0]["spec"]["cluster"]
-    assert told == {"server": server.url, "certificate-authority-data": trust, "config": {"audience": "x"}}
+    cluster_info = runs(tmp_path)[0]["spec"]["cluster"]
+    assert cluster_info == {"server": server.url, "certificate-authority-data": trust, "config": {"audience": "x"}}
 
 
 @pytest.mark.parametrize(
     ("status", "fields", "message", "hint"),
     [
-        pytest.param({}, {"code": 3, "said": "a\nlog in first"}, "exit status 3: log in first", "", id="fails"),
+        pytest.param({}, {"code": 3, "stderr": "a\nlog in first"}, "exit status 3: log in first", "", id="fails"),
         pytest.param({}, {}, "neither a token nor a certificate", "log in", id="gives nothing"),
         pytest.param({"clientCertificateData": "x"}, {}, "neither a token nor", "", id="a certificate without a key"),
         pytest.param({"token": "t"}, {"interactiveMode": "Always"}, "no terminal", "log in", id="wants to ask"),
@@ -487,7 +487,7 @@ def test_in_cluster_service_account(serve, authority, tmp_path, monkeypatch):
         ),
     ],
 )
-def test_a_kubeconfig_with(tmp_path, text, access, message, hint):
+def test_invalid_kubeconfig_is_an_error(tmp_path, text, access, message, hint):
     path = tmp_path / "config"
     path.write_text(text)
     with pytest.raises(ClusterError) as raised:

@@ -77,10 +77,10 @@ def api(control_plane, namespace) -> Api:
 def command(schedctl, control_plane, tmp_path):
     """``schedctl bind`` as the administrator, with a configuration that serves ``ours``."""
     (tmp_path / "scheduler.yaml").write_text(HEADER + PROFILE)
-    given = ("--scheduler-config", str(tmp_path / "scheduler.yaml"))
+    options = ("--scheduler-config", str(tmp_path / "scheduler.yaml"))
 
     def run(*arguments: str, kubeconfig: Path = control_plane.kubeconfig):
-        return schedctl("bind", *arguments, *given, "--kubeconfig", str(kubeconfig))
+        return schedctl("bind", *arguments, *options, "--kubeconfig", str(kubeconfig))
 
     return run
 
@@ -184,9 +184,9 @@ def test_missing_permission_is_named(api, command, namespace, control_plane, gra
     role = {**READER, "rules": [everything, *more]}
     with control_plane.grant(role):
         result = command(f"{namespace}/web", "--execute", "--yes", kubeconfig=control_plane.nobody)
-    said = result.out + result.err
-    assert rule in said
-    assert "403" in said
+    output = result.out + result.err
+    assert rule in output
+    assert "403" in output
     bound = api.get(pod(namespace, "web"))["spec"].get("nodeName", "")
     assert (result.code, bound) == ((0, "node-1") if more else (4, ""))
 
@@ -325,12 +325,12 @@ def _run(race: Race, connection: Connection, forced: Any) -> str:
     try:
         plan, observed = plan_bind(connection, f"{race.namespace}/{race.name}")
         assert plan.node == race.name
-        given = Interrupted(connection, part.format(race.name), lambda: move(race)) if move else connection
+        disturbed = Interrupted(connection, part.format(race.name), lambda: move(race)) if move else connection
         try:
-            bound: Bound | None = bind(given, plan, observed)
-            said = ""
+            bound: Bound | None = bind(disturbed, plan, observed)
+            message = ""
         except Refusal as refusal:
-            bound, said = None, str(refusal)
+            bound, message = None, str(refusal)
         try:
             now = race.api.get(race.pod)
         except Refused:
@@ -338,11 +338,11 @@ def _run(race: Race, connection: Connection, forced: Any) -> str:
         ours = now["spec"].get("nodeName") == race.name
         if move is None:
             right = bound is not None and not bound.moved and ours
-            return "" if right else f"{race.name}: nothing happened, and it was not bound: {said or bound}"
+            return "" if right else f"{race.name}: nothing happened, and it was not bound: {message or bound}"
         if bound is not None or ours:
             return f"{race.name}: {what} before {part}, and it was bound all the same"
-        if not any(word in said for word in words.split("|")):
-            return f"{race.name}: {what} before {part}, and it said {said}"
+        if not any(word in message for word in words.split("|")):
+            return f"{race.name}: {what} before {part}, and it said {message}"
         return ""
     finally:
         for name in (race.name, f"{race.name}-old", f"{race.name}-new"):
@@ -456,7 +456,7 @@ def _storage(name: str) -> list[Object]:
         "local": {"path": "/disk"},
         "nodeAffinity": {"required": {"nodeSelectorTerms": [{"matchExpressions": [there]}]}},
     }
-    wanted = {**of_both, "resources": {"requests": {"storage": "1Gi"}}, "selector": {"matchLabels": {"for": name}}}
+    claim_spec = {**of_both, "resources": {"requests": {"storage": "1Gi"}}, "selector": {"matchLabels": {"for": name}}}
     labels = {"for": name}
     return [
         {
@@ -469,7 +469,7 @@ def _storage(name: str) -> list[Object]:
             "apiVersion": "v1",
             "kind": "PersistentVolumeClaim",
             "metadata": {"namespace": "default", "name": f"data-{name}"},
-            "spec": wanted,
+            "spec": claim_spec,
         },
     ]
 
@@ -527,14 +527,14 @@ def _writes_of(api: Api, name: str) -> Object:
     """What became of the objects of one name, without what differs between any two objects."""
     found = {}
     with_extended_resources = api.get(_pods(name, "")[1])
-    told = with_extended_resources["status"].get("extendedResourceClaimStatus", {})
-    special = told.get("resourceClaimName", "")
+    claim_status = with_extended_resources["status"].get("extendedResourceClaimStatus", {})
+    special = claim_status.get("resourceClaimName", "")
     objects = {
         "volume": api.get(_storage(name)[0]),
         "claim": api.get(_storage(name)[1]),
         "devices": api.get(_claim(name)),
         "extended": api.get({**_claim(name), "metadata": {"namespace": "default", "name": special}}) if special else {},
-        "mappings": told.get("requestMappings"),
+        "mappings": claim_status.get("requestMappings"),
         "nodes": [api.get(each)["spec"].get("nodeName") for each in _pods(name, "")],
         "conditions": [api.get(each)["status"].get("conditions") for each in _pods(name, "")],
     }
@@ -556,10 +556,10 @@ def _writes_of(api: Api, name: str) -> Object:
 @pytest.fixture
 def bind_there(schedctl, run_controllers, tmp_path):
     (tmp_path / "scheduler.yaml").write_text(HEADER + PROFILE)
-    given = ("--scheduler-config", str(tmp_path / "scheduler.yaml"), "--kubeconfig", run_controllers.kubeconfig)
+    options = ("--scheduler-config", str(tmp_path / "scheduler.yaml"), "--kubeconfig", run_controllers.kubeconfig)
 
     def run(*arguments: str):
-        return schedctl("bind", *arguments, *map(str, given))
+        return schedctl("bind", *arguments, *map(str, options))
 
     return run
 

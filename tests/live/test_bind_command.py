@@ -189,10 +189,10 @@ def test_shipped_profile_is_suggested_for_its_scheduler_name(bind, server):
 def test_files_over_the_live_state_are_mentioned(schedctl, server, tmp_path):
     (tmp_path / "large.yaml").write_text("apiVersion: v1\nkind: Node\nmetadata: {name: large}\n")
     result = schedctl("explain", "shop/web", "--profile", "default", "--live", "-f", str(tmp_path / "large.yaml"))
-    told = f"what if: 1 object of {tmp_path}/large.yaml laid over the cluster"
-    assert told in result.out
+    line = f"what if: 1 object of {tmp_path}/large.yaml laid over the cluster"
+    assert line in result.out
     assert (
-        told in schedctl("bind", "shop/web", "--profile", "default", "--live", "-f", str(tmp_path / "large.yaml")).out
+        line in schedctl("bind", "shop/web", "--profile", "default", "--live", "-f", str(tmp_path / "large.yaml")).out
     )
 
 
@@ -336,7 +336,7 @@ def test_report_matches_its_schema(bind, server, flags):
     assert document["cluster"] == "context pretended"
 
 
-def test_names(bind, server):
+def test_output_name_prints_pod_and_node(bind, server):
     assert bind("shop/web", "-o", "name").out == "pod/web node/node-2\n"
 
 

@@ -36,12 +36,12 @@ def calibrate(control_plane, capsys):
     return ask
 
 
-def run_workload(api, told):
+def run_workload(api, steps):
     """Let the real kube-scheduler play a story, one step after the other."""
     for obj in furniture():
         api.create(obj)
     with api.watch_pods() as watch, api.run_scheduler() as scheduler:
-        for step in told:
+        for step in steps:
             change(api, step)
             scheduler.settle(watch, [key_of(step.subject)] if step.action is ScenarioAction.CREATE else ())
 

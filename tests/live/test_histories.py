@@ -57,13 +57,13 @@ def test_condition_equals_event_which_is_truncated_at_1024_bytes(control_plane, 
 
     time.sleep(1.1)  # creation times are whole seconds: what comes within the second of an event is not seen as later
     api.create(node("c", cpu="1"))
-    (said,) = explain_pod(keys[0])["history"]
-    assert said["agreement"] == "Differs"
-    assert [each["text"] for each in said["differences"]][:2] == [
+    (entry,) = explain_pod(keys[0])["history"]
+    assert entry["agreement"] == "Differs"
+    assert [each["text"] for each in entry["differences"]][:2] == [
         "2 nodes then, 3 now",
         "Insufficient cpu: 2 nodes then, 3 now  [NodeResourcesFit]",
     ]
-    assert said["circumstances"] == ["1 node created since: c"]
+    assert entry["circumstances"] == ["1 node created since: c"]
 
 
 def test_event_without_event_time_is_read(control_plane, namespace, explain_pod):
@@ -71,12 +71,12 @@ def test_event_without_event_time_is_read(control_plane, namespace, explain_pod)
     api.create(node("a", cpu="1"))
     made = api.create(pod("big", namespace, cpu="3"))
     about = {"kind": "Pod", "namespace": namespace, "name": "big", "uid": made["metadata"]["uid"]}
-    said = {"reason": "FailedScheduling", "message": "0/1 nodes are available: 1 Too many pods.", "count": 3}
+    refusal = {"reason": "FailedScheduling", "message": "0/1 nodes are available: 1 Too many pods.", "count": 3}
     times = {"firstTimestamp": "2026-11-20T09:00:00Z", "lastTimestamp": "2026-11-20T10:00:00Z"}
-    event = {"metadata": {"name": "old", "namespace": namespace}, "involvedObject": about, **said, **times}
+    event = {"metadata": {"name": "old", "namespace": namespace}, "involvedObject": about, **refusal, **times}
     api.request("POST", f"/api/v1/namespaces/{namespace}/events", {**event, "source": {"component": "old-scheduler"}})
-    (told,) = explain_pod(f"{namespace}/big")["history"]
-    assert told["text"] == "event 3 times from 2026-11-20T09:00:00Z to 2026-11-20T10:00:00Z by old-scheduler: differs"
+    (entry,) = explain_pod(f"{namespace}/big")["history"]
+    assert entry["text"] == "event 3 times from 2026-11-20T09:00:00Z to 2026-11-20T10:00:00Z by old-scheduler: differs"
 
 
 def test_pod_without_failed_scheduling_events_has_no_history(control_plane, namespace, explain_pod):

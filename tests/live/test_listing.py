@@ -85,15 +85,15 @@ def test_server_version_and_time_are_recorded(list_kinds):
 
 
 def test_pages_are_requested_in_turn_with_progress(list_kinds):
-    told = []
-    list_kinds(kinds=[kind_named("Pod")], progress=lambda *step: told.append(step))
+    steps = []
+    list_kinds(kinds=[kind_named("Pod")], progress=lambda *step: steps.append(step))
     requests = [request.query for request in list_kinds.server.requests if request.path == PODS]
     assert requests == [
         {"limit": "500"},
         {"limit": "500", "continue": "100@500"},
         {"limit": "500", "continue": "100@1000"},
     ]
-    assert told == [("Pod", 500, 1203), ("Pod", 1000, 1203), ("Pod", 1203, 1203)]
+    assert steps == [("Pod", 500, 1203), ("Pod", 1000, 1203), ("Pod", 1203, 1203)]
 
 
 def test_secrets_and_config_maps_are_never_requested(list_kinds):

@@ -209,11 +209,11 @@ def test_claim_is_allocated_with_configuration_and_reserved():
 def test_extended_resource_claim_is_created_and_named_in_pod_status():
     server, plan, observed = plan_bind(*with_extended_resources())
     bind(server, plan, observed)
-    told = server.objects[WEB]["status"]["extendedResourceClaimStatus"]
-    assert told["requestMappings"] == [
+    claim_status = server.objects[WEB]["status"]["extendedResourceClaimStatus"]
+    assert claim_status["requestMappings"] == [
         {"containerName": "app", "resourceName": "example.com/gpu", "requestName": "container-0-request-1"}
     ]
-    claim = server.objects[f"{DEVICES}/namespaces/shop/resourceclaims/{told['resourceClaimName']}"]
+    claim = server.objects[f"{DEVICES}/namespaces/shop/resourceclaims/{claim_status['resourceClaimName']}"]
     assert claim["metadata"]["ownerReferences"][0]["uid"] == plan.pod.metadata.uid
     assert claim["status"]["allocation"]["devices"]["results"][0]["device"] == "gpu-0"
 

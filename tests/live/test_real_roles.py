@@ -22,7 +22,7 @@ def without(role, resource):
     return {**role, "rules": [rule for rule in rules if rule["resources"]]}
 
 
-def test_devices_are_given_to_a_claim_by_whoever_may_bind_claims(control_plane, namespace):
+def test_allocating_a_claim_takes_the_right_to_bind_claims(control_plane, namespace):
     request = {"name": "r", "exactly": {"deviceClassName": "x"}}
     claim = {
         "apiVersion": "resource.k8s.io/v1",
@@ -31,8 +31,8 @@ def test_devices_are_given_to_a_claim_by_whoever_may_bind_claims(control_plane, 
         "spec": {"devices": {"requests": [request]}},
     }
     stored = control_plane.api.create(claim)
-    given = {"request": "r", "driver": "d.example.com", "pool": "p", "device": "dev"}
-    changed = {**stored, "status": {"allocation": {"devices": {"results": [given]}}}}
+    result = {"request": "r", "driver": "d.example.com", "pool": "p", "device": "dev"}
+    changed = {**stored, "status": {"allocation": {"devices": {"results": [result]}}}}
     path = f"/apis/resource.k8s.io/v1/namespaces/{namespace}/resourceclaims/c/status"
     connection = Connection.open(Access(kubeconfig=str(control_plane.nobody)))
     with control_plane.grant(without(BINDER, "resourceclaims/binding")), pytest.raises(Refused) as raised:

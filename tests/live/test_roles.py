@@ -29,8 +29,8 @@ def rights(name):
 
 def test_reader_role_equals_the_listed_kinds():
     groups = {kind: kind.api_version.rpartition("/")[0] for kind in KINDS}
-    wanted = [(groups[kind], kind.resource, verb) for kind in KINDS for verb in ("get", "list", "watch")]
-    assert sorted(rights("schedctl-reader")) == sorted(wanted)
+    expected = [(groups[kind], kind.resource, verb) for kind in KINDS for verb in ("get", "list", "watch")]
+    assert sorted(rights("schedctl-reader")) == sorted(expected)
 
 
 def test_role_names_the_requested_config_maps():
@@ -52,8 +52,8 @@ def test_roles_use_only_namespaces_that_always_exist():
 
 @pytest.mark.parametrize("role", ROLES, ids=lambda role: "{kind} {metadata[name]}".format(**role))
 def test_no_role_grants_secrets_or_wildcards(role):
-    said = {one for rule in role["rules"] for field in rule.values() for one in field}
-    assert not said & {"*", "secrets"}
+    values = {one for rule in role["rules"] for field in rule.values() for one in field}
+    assert not values & {"*", "secrets"}
 
 
 def test_only_the_binder_role_writes():

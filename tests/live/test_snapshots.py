@@ -40,26 +40,26 @@ def server(serve):
 
 @pytest.fixture
 def create_snapshot(server, kubeconfig, tmp_path, capsys):
-    """Take a snapshot and return it with what was said."""
+    """Take a snapshot and return it with standard error."""
 
     def create(*flags):
         path = tmp_path / "s.json"
         code = run(("snapshot", "create", str(path), "--kubeconfig", kubeconfig(server.url), *flags))
-        said = capsys.readouterr().err
-        assert code == 0, said
+        errors = capsys.readouterr().err
+        assert code == 0, errors
         assert stat.S_IMODE(path.stat().st_mode) == 0o600
-        return json.loads(path.read_text()), path.read_text(), said
+        return json.loads(path.read_text()), path.read_text(), errors
 
     return create
 
 
 def test_snapshot_header_names_source_time_and_gaps(create_snapshot):
-    snapshot, text, said = create_snapshot()
+    snapshot, text, errors = create_snapshot()
     header = snapshot["metadata"]
     assert header["source"].startswith("context ")
     assert header["taken"]
     assert [(gap["kind"], gap["reason"]) for gap in header["missing"]] == [("Service", "Forbidden")]
-    assert "could not list: Service (forbidden)" in said
+    assert "could not list: Service (forbidden)" in errors
     assert SECRET not in text
 
 
@@ -73,12 +73,12 @@ def test_strict_redaction_hides_the_source(create_snapshot):
 
 
 def test_unredacted_snapshot_equals_the_server_response(create_snapshot):
-    snapshot, _, said = create_snapshot("--redact", "none", "--yes")
+    snapshot, _, errors = create_snapshot("--redact", "none", "--yes")
     (pod,) = snapshot["objects"]["Pod"]
     sent = {key: value for key, value in POD["metadata"].items() if key not in ("managedFields", "creationTimestamp")}
     assert pod == {**POD, "metadata": sent}
     assert snapshot["metadata"]["redaction"] == "none"
-    assert "environment variables, commands and all annotations are in it" in said
+    assert "environment variables, commands and all annotations are in it" in errors
 
 
 def test_secrets_and_config_maps_are_never_requested(create_snapshot, server):

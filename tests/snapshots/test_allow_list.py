@@ -97,7 +97,7 @@ def test_what_is_secret_cannot_get_in():
     assert b"0/1 nodes are available" in written, "what kube-scheduler said of the pod stays"
 
 
-def test_a_volume_of_which_only_its_name_would_be_left_is_not_kept():
+def test_volume_with_nothing_but_a_name_is_left_out():
     volumes = [pods.Volume(name="kube-api-access-x1"), pods.Volume(name="data", empty_dir=pods.EmptyDirVolumeSource())]
     mounts = [pods.VolumeMount(name="kube-api-access-x1"), pods.VolumeMount(name="data", bind_mount_options=["exec"])]
     spec = pods.PodSpec(volumes=volumes, containers=[pods.Container(name="web", volume_mounts=mounts)])
@@ -112,7 +112,7 @@ def test_secrets_and_config_maps_are_no_kinds_that_are_read():
     assert {"Secret", "ConfigMap"}.isdisjoint(kind.name for kind in KINDS)
 
 
-def test_templates_that_differ_in_a_note_only_still_differ():
+def test_templates_that_differ_in_an_annotation_only_still_differ():
     def template(note: str):
         text = json.dumps(STATE).replace(f'"token": "{SECRET}"', f'"token": "{note}"')
         found = objects_of(sources.load_text(text.encode(), "state.json"))
@@ -167,7 +167,7 @@ def test_every_annotation_that_is_read_is_allowed():
     assert found - OF_MANIFESTS <= annotation_keys.READ
 
 
-def test_a_digest_stands_for_the_notes_of_a_template():
+def test_digest_replaces_the_annotations_of_a_template():
     keep = annotation_keys.comparable_annotations({"b": "2", "a": "1", annotation_keys.RESTARTED: "now"})
     assert keep == annotation_keys.comparable_annotations({"a": "1", "b": "2"})
     assert annotation_keys.comparable_annotations(keep) == keep

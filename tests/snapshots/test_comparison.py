@@ -41,7 +41,7 @@ def diff(before, after, *, level="default", keys=(KEY, KEY), missing=(), fail=Fa
     return comparison.diff(*sides, fail=fail)
 
 
-def test_objects_come_and_go():
+def test_added_and_removed_objects_are_reported():
     report = diff([node("a"), node("b")], [node("b"), node("c")])
     assert [(one.name, one.change) for one in report.results] == [
         ("a", ObjectChangeType.REMOVED),
@@ -52,31 +52,31 @@ def test_objects_come_and_go():
     ]
 
 
-def test_a_change_is_told_by_its_field():
+def test_changed_field_is_named():
     (one,) = diff([pod("web")], [pod("web", node="a")]).results
     assert [(each.path, each.before, each.after) for each in one.fields] == [("spec.nodeName", None, "a")]
 
 
-def test_items_that_have_names_are_compared_by_name():
+def test_named_items_are_compared_by_name():
     (one,) = diff([pod("web", "app")], [pod("web", "sidecar", "app")]).results
     (field,) = one.fields
     assert (field.path, field.before) == ("spec.containers[name=sidecar]", None)
 
 
-def test_items_that_have_names_and_are_in_another_order_are_told_by_name():
+def test_reordered_named_items_are_reported_by_name():
     (one,) = diff([pod("web", "app", "old", "sidecar")], [pod("web", "sidecar", "app")]).results
     explanations = [(each.path, each.before, each.after) for each in one.fields]
     assert explanations[-1] == ("spec.containers", ["app", "sidecar"], ["sidecar", "app"])
     assert [path for path, _, _ in explanations[:-1]] == ["spec.containers[name=old]"]
 
 
-def test_items_that_have_none_are_compared_in_order():
+def test_unnamed_items_are_compared_in_order():
     one, other = Taint(key="k", value="1", effect="NoSchedule"), Taint(key="k", value="2", effect="NoExecute")
     (found,) = diff([node("a", taints=[one, one])], [node("a", taints=[one, other])]).results
     assert [each.path for each in found.fields] == ["spec.taints[1].effect", "spec.taints[1].value"]
 
 
-def test_another_object_of_the_same_name_is_another():
+def test_object_with_another_uid_is_replaced():
     (one,) = diff([pod("web", uid="1")], [pod("web", uid="2")]).results
     assert one.change is ObjectChangeType.REPLACED
 
@@ -100,7 +100,7 @@ def test_a_kind_that_could_not_be_listed_has_not_gone():
 @pytest.mark.parametrize(
     ("after", "fail", "code"), [([node("a")], True, 0), ([node("b")], True, 1), ([node("b")], False, 0)]
 )
-def test_the_exit_code_is_1_where_that_is_asked_for(after, fail, code):
+def test_differences_can_make_the_exit_code_1(after, fail, code):
     assert diff([node("a")], after, fail=fail).summary.exit_code == code
 
 

@@ -38,7 +38,7 @@ def test_the_time_is_in_the_header_alone():
     assert documents.header(early).digest == documents.header(late).digest
 
 
-def test_a_packed_snapshot_does_not_say_when_it_was_packed():
+def test_packed_snapshot_has_no_timestamp():
     packed = documents.pack(SNAPSHOT)
     assert packed[4:8] == bytes(4)
     assert gzip.decompress(packed) == SNAPSHOT
@@ -57,7 +57,7 @@ def test_counts_and_digest_are_those_of_the_objects():
     assert header.digest.startswith("sha256:")
 
 
-def test_every_object_has_a_line_and_it_is_known_which():
+def test_every_object_has_a_known_line():
     read, line = documents.decode(SNAPSHOT), 1
     lines = SNAPSHOT.decode().splitlines()
     for kind, found in read.objects:
@@ -68,7 +68,7 @@ def test_every_object_has_a_line_and_it_is_known_which():
     assert len(lines) == line + 1
 
 
-def test_a_change_shows():
+def test_changed_snapshot_is_not_intact():
     assert documents.decode(SNAPSHOT).intact
     assert not documents.decode(SNAPSHOT.replace(b'["a",', b'["d",')).intact
 
@@ -81,13 +81,13 @@ def test_a_quantity_beyond_64_bits_is_kept():
     assert documents.decode(documents.encode(Header(), {"Pod": [pod]})).objects[0][1] == [pod]
 
 
-def test_gaps_of_kinds_that_a_newer_schedctl_reads_are_left_out():
+def test_gaps_of_unknown_kinds_are_left_out():
     header = Header(missing=[Gap("PodGroup", "Forbidden"), Gap("Service", "Forbidden")])
     read = documents.decode(documents.encode(header, {"Node": NODES}))
     assert [gap.kind for gap in read.header.missing] == ["Service"]
 
 
-def test_objects_of_kinds_that_a_newer_schedctl_reads_are_counted():
+def test_objects_of_unknown_kinds_are_counted():
     text = SNAPSHOT.replace(b'"objects":{', b'"objects":{"PodGroup":[{}],').replace(b'"Pod":1', b'"Pod":1,"PodGroup":1')
     assert documents.decode(text).unknown == {"PodGroup": 1}
 

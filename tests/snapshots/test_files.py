@@ -48,7 +48,7 @@ def test_a_link_stays_a_link(tmp_path):
     assert target.read_bytes() == b"new"
 
 
-def test_a_dangling_link_is_there_already(tmp_path):
+def test_dangling_link_counts_as_existing(tmp_path):
     link = tmp_path / "link.json"
     link.symlink_to(tmp_path / "nowhere")
     with pytest.raises(UsageError, match="is there already"):
@@ -89,12 +89,12 @@ def test_what_is_not_what_a_key_looks_like_is_none(tmp_path, text):
         files.load_key(path)
 
 
-def test_a_key_that_cannot_be_read_is_said(tmp_path):
+def test_unreadable_key_is_an_error(tmp_path):
     with pytest.raises(UsageError, match="cannot be read"):
         files.load_key(tmp_path)
 
 
-def test_a_key_that_others_may_read_is_open(tmp_path):
+def test_key_readable_by_others_is_detected(tmp_path):
     path = tmp_path / "key"
     files.load_key(path)
     assert not files.is_readable_by_others(path)

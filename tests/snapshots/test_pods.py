@@ -46,7 +46,7 @@ def test_pods_of_fixtures_and_cases_are_read_as_they_were():
     assert round_trip(some) == some
 
 
-def test_pods_that_differ_in_name_node_and_time_take_a_row_each_and_share_what_they_hold():
+def test_pods_of_a_template_take_a_row_each_and_share_the_rest():
     def pod(name: str, node: str, time: str) -> Pod:
         condition = PodCondition(type="Ready", status="True", last_transition_time=time)
         return Pod(

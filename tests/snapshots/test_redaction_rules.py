@@ -159,7 +159,7 @@ def test_a_disk_that_cannot_be_migrated_still_cannot(identity):
 
 
 @pytest.mark.parametrize(("address", "stays"), [("0.0.0.0", True), ("127.0.0.1", True), ("10.1.2.3", False)])
-def test_an_address_stays_one(address, stays):
+def test_redacted_address_is_an_address(address, stays):
     port = {"containerPort": 80, "hostPort": 80, "hostIP": address}
     (one,) = hidden(Pod=[pod(containers=[{"name": "c", "ports": [port]}])])["Pod"]
     written = one.spec.containers[0].ports[0].host_ip

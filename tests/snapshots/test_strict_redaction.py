@@ -42,9 +42,9 @@ def explain_all(objects: Objects) -> list[str]:
     """Everything that is explained of a state, as JSON: each pod of it, and the next pod of each workload."""
     assembled = assemble(obj for _, obj in objects)
     scheduler = Scheduler(assembled.cluster, loading.default())
-    asked = [info.pod for info in every_pod(assembled.cluster)]
-    asked += [obj for kind, obj in objects if kind.name in WORKLOADS]
-    found = explain_objects(scheduler, asked, options=ExplainOptions(matrix=True))
+    subjects = [info.pod for info in every_pod(assembled.cluster)]
+    subjects += [obj for kind, obj in objects if kind.name in WORKLOADS]
+    found = explain_objects(scheduler, subjects, options=ExplainOptions(matrix=True))
     reports = [msgspec.to_builtins(explanations.report([each]))["results"][0] for each in found]
     for each in reports:
         each["pod"].pop("uid")
@@ -72,10 +72,10 @@ def test_every_answer_of_the_corpus_stays(family):
             continue  # a configuration that has names of its own is left out of a strict snapshot
         objects = keep(objects_in(case))
         hidden = Redacted(objects)
-        asked = [hidden.keys[key] for key in case.pods] if case.pods else None
+        pods = [hidden.keys[key] for key in case.pods] if case.pods else None
         before = question(case, objects, case.pods)
         assert before == question(case, objects_in(case), case.pods), case.id
-        after = question(case, hidden.objects, asked)
+        after = question(case, hidden.objects, pods)
         assert json.loads(hidden.back(json.dumps(after, ensure_ascii=False))) == before, case.id
 
 
@@ -235,7 +235,7 @@ _OF_SETS = st.tuples(st.sampled_from(["data", "web", "a"]), _NAMES, st.integers(
 
 
 @given(st.sets(_NAMES, max_size=12), st.sets(_SETS | _CLAIMS | _OF_SETS, max_size=6))
-def test_all_tokens_sort_as_names_do_beside_names_that_are_made_of_others_and_such_as_stay(names, made):
+def test_tokens_sort_as_names_do_beside_composed_and_well_known_names(names, made):
     names |= {"-".join(parts) for parts in made} | {part for parts in made for part in parts} | WELL_KNOWN
     tokens = tokens_of(names, made)
     assert sorted(names, key=tokens.name) == sorted(names)
@@ -244,7 +244,7 @@ def test_all_tokens_sort_as_names_do_beside_names_that_are_made_of_others_and_su
 
 
 @given(st.sets(_NAMES, max_size=12), st.sets(_SETS | _CLAIMS | _NUMBERED_CLAIMS | _OF_SETS, max_size=6))
-def test_the_token_of_a_name_that_is_made_of_others_is_made_of_theirs(names, made):
+def test_token_of_a_composed_name_is_composed_of_tokens(names, made):
     tokens = tokens_of(names | {"-".join(parts) for parts in made} | {part for parts in made for part in parts}, made)
     for parts in made:
         *firsts, last = parts
@@ -271,7 +271,7 @@ def test_keys_in_namespaces_sort_as_before_beside_those_that_stay(names):
     assert sorted(names, key=lambda name: f"{name}/") == sorted(names, key=lambda name: f"{tokens.namespace(name)}/")
 
 
-def test_the_first_by_name_of_nodes_that_are_called_like_a_stateful_set_stays():
+def test_nodes_named_like_a_stateful_set_keep_their_order():
     names = ["worker-2", "worker-10", "worker-3"]
     owner = {"apiVersion": "apps/v1", "kind": "StatefulSet", "name": "worker", "uid": "o", "controller": True}
     objects = {
@@ -314,7 +314,7 @@ def test_another_key_gives_other_tokens():
     assert without_ranks(first.name("web")) != without_ranks(second.name("web"))
 
 
-def test_a_name_that_was_not_met_has_no_token():
+def test_unknown_name_has_no_token():
     tokens = Tokens(KEY)
     tokens.settle()
     with pytest.raises(KeyError):

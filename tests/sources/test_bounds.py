@@ -76,7 +76,7 @@ def test_a_gzip_bomb_is_not_unpacked(tmp_path, monkeypatch):
     assert "unpacks to more than 1 MiB" in str(caught.value)
 
 
-def test_a_text_longer_than_we_are_willing_to_read_is_refused(tmp_path, monkeypatch):
+def test_oversized_text_is_refused(tmp_path, monkeypatch):
     monkeypatch.setattr(files, "MAX_BYTES", 10)
     (tmp_path / "long.yaml").write_bytes(POD)
     with pytest.raises(InputError, match="is larger than"):

@@ -51,7 +51,7 @@ def test_the_same_object_in_two_versions_is_the_same(read):
     assert len(manifests.warnings) == 1
 
 
-def test_pods_on_nodes_that_are_not_given_are_said_once(read):
+def test_pods_on_unknown_nodes_are_one_warning(read):
     pods = [pod(f"p{i}", f", nodeName: node-{i % 7}") for i in range(20)]
     (warning,) = read(NODE + "---\n" + "---\n".join(pods)).warnings
     assert str(warning) == (
@@ -61,7 +61,7 @@ def test_pods_on_nodes_that_are_not_given_are_said_once(read):
     assert warning.hint == "give the nodes too, or these pods count nowhere"
 
 
-def test_one_pod_on_one_unknown_node_is_said_in_the_singular(read):
+def test_one_pod_on_one_unknown_node_is_in_the_singular(read):
     (warning,) = read(NODE + "---\n" + pod("p", ", nodeName: node-b")).warnings
     assert warning.message == "1 pod runs on a node that is not given: node-b (1)"
 

@@ -173,7 +173,7 @@ JOB_SPEC = "template: {spec: {%scontainers: [{name: app, image: a}]}}"
         ),
     ],
 )
-def test_refused(text, path, message):
+def test_objects_the_api_server_refuses_are_problems(text, path, message):
     manifests = creating("# YAML\n" + text + "\n---\n{apiVersion: v1, kind: Service, metadata: {name: other}}")
     assert [(problem.path, problem.message) for problem in manifests.problems] == [(path, message)]
     assert all(problem.source == "web.yaml" and problem.line > 1 for problem in manifests.problems)
@@ -201,7 +201,7 @@ def test_without_any_object_there_is_nothing_to_go_on_with():
         creating("a: [\n")
 
 
-def test_a_file_that_is_not_there_is_not_passed_over(tmp_path):
+def test_missing_file_is_an_error(tmp_path):
     good = tmp_path / "good.yaml"
     good.write_text(deployment())
     with pytest.raises(InputError, match="no such file"):
@@ -278,7 +278,7 @@ def test_the_template_of_a_document_is_kept(text, origin):
         ("TZ=UTC 0 3 * * *", True),
     ],
 )
-def test_schedules(schedule, wrong):
+def test_invalid_cron_schedule_is_a_problem(schedule, wrong):
     assert bool(schedule_problem(schedule)) == wrong
 
 

@@ -62,7 +62,7 @@ BARE = "metadata: {name: %s}, spec: {containers: [{name: c}]}"
         ),
     ],
 )
-def test_a_text_holds_these_pods(text, names):
+def test_pods_of_a_text_are_read(text, names):
     manifests = load_text(text.encode())
     assert [sourced.object.metadata.name for sourced in manifests.objects] == names.split()
     assert all(isinstance(sourced.object, Pod) for sourced in manifests.objects)
@@ -445,13 +445,13 @@ CREW = "apiVersion: crews.example.com/v1\nkind: Crew\nmetadata: {name: c}\nsize:
 CREWS = Terms(kinds=(Kind("crews.example.com/v1", "Crew", Crew),))
 
 
-def test_other_peoples_kinds_are_read_where_somebody_asks_for_them_and_counted_elsewhere():
+def test_foreign_kinds_are_read_on_request_and_counted_otherwise():
     (read,) = load_text((CREW % 3).encode(), terms=CREWS).objects
     assert (read.object.size, read.object.metadata.namespace) == (3, "default")
     assert load_text((CREW % 3).encode()).ignored == {"crews.example.com/v1 Crew": 1}
 
 
-def test_a_mistake_in_them_has_its_place():
+def test_mistake_in_a_requested_kind_has_its_place():
     with pytest.raises(InputError) as raised:
         load_text((CREW % "many").encode(), "crew.yaml", terms=CREWS)
     (problem,) = raised.value.problems

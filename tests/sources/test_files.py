@@ -217,7 +217,7 @@ def test_a_folder_that_is_nearly_too_deep_to_name_is_a_problem_or_is_read(folder
     assert [problem.message for problem in caught.value.problems] == ["cannot be read: file name too long"]
 
 
-def test_a_name_that_the_system_cannot_spell_is_a_problem():
+def test_invalid_file_name_is_a_problem():
     with pytest.raises(InputError, match="cannot be read"):
         load(["\ud800.yaml"])
 
@@ -295,7 +295,7 @@ def test_the_folder_of_a_cluster_info_dump_is_read_throughout(tmp_path):
 
 
 def test_progress_counts_bytes_to_the_end(folder):
-    told: list[tuple[int, int, str]] = []
-    load(["all/a.yml", "all/b.yaml"], progress=lambda done, total, name: told.append((done, total, name)))
+    steps: list[tuple[int, int, str]] = []
+    load(["all/a.yml", "all/b.yaml"], progress=lambda done, total, name: steps.append((done, total, name)))
     sizes = [Path("all", name).stat().st_size for name in ("a.yml", "b.yaml")]
-    assert told == [(0, sum(sizes), "all/a.yml"), (sizes[0], sum(sizes), "all/b.yaml"), (sum(sizes), sum(sizes), "")]
+    assert steps == [(0, sum(sizes), "all/a.yml"), (sizes[0], sum(sizes), "all/b.yaml"), (sum(sizes), sum(sizes), "")]

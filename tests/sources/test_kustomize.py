@@ -39,31 +39,31 @@ def problem(folder: str):
 
 
 @pytest.mark.parametrize(("name", "verb"), [("kustomize", "build"), ("kubectl", "kustomize")])
-def test_either_program_does(programs, name, verb):
+def test_kustomize_and_kubectl_both_build(programs, name, verb):
     program(programs, name, f'[ "$1 $2 $3" = "{verb} -- some dir;x" ] && echo "# built" && echo "{POD}"')
     manifests = built("some dir;x")
     assert [one.object.metadata.name for one in manifests.objects] == ["web"]
     assert manifests.objects[0].source == "some dir;x"
 
 
-def test_kustomize_goes_before_kubectl(programs):
+def test_kustomize_is_preferred_to_kubectl(programs):
     program(programs, "kubectl", "exit 1")
     program(programs, "kustomize", f'echo "# built"; echo "{POD}"')
     assert len(built("dir").objects) == 1
 
 
-def test_without_either_it_is_said_what_to_install(programs):
-    said = problem("dir")
-    assert str(said) == "dir: cannot be built: neither kustomize nor kubectl is installed"
-    assert "install kustomize or kubectl" in said.hint
+def test_missing_kustomize_is_an_error_with_an_install_hint(programs):
+    found = problem("dir")
+    assert str(found) == "dir: cannot be built: neither kustomize nor kubectl is installed"
+    assert "install kustomize or kubectl" in found.hint
 
 
-def test_what_kustomize_says_is_passed_on(programs):
+def test_kustomize_error_is_passed_on(programs):
     program(programs, "kustomize", "echo 'Error: unable to find one of kustomization.yaml' >&2; exit 1")
     assert str(problem("dir")) == "dir: `kustomize build` failed: unable to find one of kustomization.yaml"
 
 
-def test_a_build_that_takes_too_long_is_ended(programs, monkeypatch):
+def test_slow_kustomize_build_times_out(programs, monkeypatch):
     monkeypatch.setattr(kustomize, "SECONDS", 0.1)
     program(programs, "kustomize", "exec /bin/sleep 5")
     assert str(problem("dir")) == "dir: `kustomize build` took more than 0.1 s"

@@ -22,7 +22,7 @@ def in_order(fault: InputError) -> list[Problem]:
     return sorted((*fault.problems, *fault.warnings), key=lambda problem: problem.line)
 
 
-def test_five_mistakes_in_one_file_are_all_told_at_once(monkeypatch):
+def test_all_mistakes_of_a_file_are_reported_at_once(monkeypatch):
     monkeypatch.chdir(HERE)
     with pytest.raises(InputError) as caught:
         load(["five_mistakes.yaml"])
@@ -30,7 +30,7 @@ def test_five_mistakes_in_one_file_are_all_told_at_once(monkeypatch):
     assert caught.value.exit_code == 3
 
 
-def test_a_mistake_that_keeps_nothing_from_being_used_stays_a_warning_beside_problems(monkeypatch):
+def test_warnings_stay_warnings_beside_problems(monkeypatch):
     monkeypatch.chdir(HERE)
     with pytest.raises(InputError) as caught:
         load(["five_mistakes.yaml"])
@@ -297,7 +297,7 @@ def test_a_misspelt_scheduling_field_is_a_warning(read, text, path, hint):
     assert warning.line > 0
 
 
-def test_fields_of_kubernetes_that_scheduling_does_not_read_are_nothing_to_speak_of(read):
+def test_known_fields_that_scheduling_does_not_read_are_no_findings(read):
     manifests = read(
         """
         apiVersion: v1
@@ -338,7 +338,7 @@ def test_the_name_of_an_object_from_a_cluster_must_still_fit_a_line():
     assert [problem.message for problem in caught.value.problems] == ['"a\\n\\x1b[2Jb" is not a name']
 
 
-def test_secret_values_beside_a_mistake_are_not_told(read):
+def test_secret_values_are_not_in_messages(read):
     problems = read.problems(SPEC.replace("name: c", "name: c, env: [{name: A, value: hunter2}]") + "priority: x\n")
     assert "hunter2" not in told(problems)
 
@@ -358,7 +358,7 @@ POD = {"apiVersion": "v1", "kind": "Pod"}
         pytest.param("9" * 5000, "a very large number", id="a number of endless digits"),
     ],
 )
-def test_a_quantity_beyond_all_reckoning_is_a_problem_at_its_path(read, written, got, as_yaml, uid):
+def test_quantity_out_of_range_is_a_problem_at_its_path(read, written, got, as_yaml, uid):
     container = {"name": "c", "image": "i", "resources": {"requests": {"cpu": "Q"}}}
     pod = POD | {"metadata": {"name": "a", "uid": uid}, "spec": {"containers": [container]}}
     text = ("# YAML\n" if as_yaml else "") + json.dumps(pod).replace('"Q"', written)
@@ -370,6 +370,6 @@ def test_a_quantity_beyond_all_reckoning_is_a_problem_at_its_path(read, written,
 
 
 @pytest.mark.parametrize("written", ["1e10000", "1e-010000", "9" * 4000])
-def test_a_quantity_at_the_rim_is_read(read, written):
+def test_quantity_at_the_limit_is_read(read, written):
     pod = read.one(json.dumps(POD | {"metadata": {"name": "a", "uid": "1"}, "spec": {"overhead": {"cpu": written}}}))
     assert pod.spec.overhead == {"cpu": written}

@@ -42,7 +42,7 @@ def test_objects_have_the_line_they_stand_on(tmp_path):
         assert f'"{one.object.metadata.name}"' in lines[one.line - 1]
 
 
-def test_a_change_since_is_a_warning(tmp_path):
+def test_snapshot_changed_since_is_a_warning(tmp_path):
     found = load(tmp_path, SNAPSHOT.replace(b'["a","a"', b'["a","c"'))
     (warning,) = found.warnings
     assert "was changed after it was written" in warning.message

@@ -55,7 +55,7 @@ def test_what_an_api_server_takes_is_fine(read, text, what):
         ),
     ],
 )
-def test_how_long_an_expression_may_be(read, expression, message):
+def test_cel_expression_has_a_maximum_length(read, expression, message):
     text = (
         "apiVersion: resource.k8s.io/v1\nkind: DeviceClass\nmetadata: {name: a}\n"
         f"spec: {{selectors: [{{cel: {{expression: {expression}}}}}]}}\n"
