@@ -1,18 +1,8 @@
 """From policies, manifests and a state to the `CheckReport`.
 
-The manifests are placed on the state once, as ``schedctl simulate`` does it: expanded, admitted, and taken through the
-queue. That is the situation called ``baseline``. Each case of a scenario that a check asks about is played on top of it
-(`schedctl.policy.scenarios`), and judged while it lasts. Everything happens in forks: in the end the cluster is as it
-was.
-
-A check is asked about each object in its scope: about those of the manifests that the policy matches, about nodes, or
-about the run as a whole. Conditions come first; an object that they leave out has no result. What an expression cannot
-answer is inconclusive. Then the finding gets its place in the files and its fingerprint, and whoever may accept it is
-asked (`AcceptancePolicy`).
-
-Objects of the manifests that cannot be read, or that the API server refuses, take no part in the run. They are
-violations of every ``schedulable`` check that could be about them; where there is none, of the one that is built in,
-because a gate must not pass what nobody looked at.
+The manifests are placed on the state once, as ``schedctl simulate`` does it: the situation called ``baseline``. Each
+case of a scenario that a check asks about is played on top of it (`schedctl.policy.scenarios`), and judged while it
+lasts; `schedctl.policy.results` keeps what was found.
 """
 
 from __future__ import annotations
@@ -20,13 +10,12 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Protocol
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from schedctl.api.pods import Pod
-from schedctl.api.selectors import EVERYTHING
 from schedctl.api.times import unix_nanoseconds
 from schedctl.cache.pod_info import PodInfo
 from schedctl.errors import ConfigError, Problem, UsageError
@@ -36,22 +25,15 @@ from schedctl.policy.builtins import JUDGES, drain_safe, survives
 from schedctl.policy.causes import Causes
 from schedctl.policy.expressions import PolicyExpressions
 from schedctl.policy.facts import Facts
-from schedctl.policy.fields import Path, in_object
+from schedctl.policy.fields import Path
 from schedctl.policy.findings import RUN, Finding, Judged, View
-from schedctl.policy.fingerprints import fingerprint
-from schedctl.policy.locations import Locator
+from schedctl.policy.results import AcceptancePolicy, Results, Rule
 from schedctl.policy.situations import Situation
 from schedctl.policy.summaries import FailOn, OnInconclusive, summarize
 from schedctl.policy.verdicts import EvaluationFailed, Verdict
 from schedctl.reports.checks import (
-    Acceptance,
     CheckOutcome,
     CheckReport,
-    CheckResult,
-    CheckRule,
-    Location,
-    PolicyRules,
-    Severity,
 )
 from schedctl.reports.metadata import Metadata
 from schedctl.scheduler import Scheduler
@@ -61,7 +43,6 @@ from schedctl.simulation.simulations import Simulation, simulate
 from schedctl.simulation.what_ifs import abbreviate
 from schedctl.sources import Manifests
 from schedctl.sources.manifests import Sourced
-from schedctl.workloads.expansion import Workload
 from schedctl.workloads.rollouts import RolloutStrategy
 
 if TYPE_CHECKING:
@@ -75,24 +56,6 @@ _replace = msgspec.structs.replace
 
 _Field = tuple[Sourced, Path]
 """An object of the manifests, and the field of it that decides."""
-
-
-class AcceptancePolicy(Protocol):
-    """Who says that a finding does not count: exemptions, annotations of the objects, a baseline."""
-
-    def acceptance(
-        self, policy: documents.CheckPolicy, result: CheckResult, objects: Sequence[Any]
-    ) -> Acceptance | None:
-        """Return why a violated or inconclusive result does not count, None where it does.
-
-        Args:
-            policy: whose check it is.
-            result: the result as it would be reported, with its fingerprint.
-            objects: the API objects whose annotations may accept it: the object itself; for a pod its workload too.
-        """
-
-    def notes(self) -> list[str]:
-        """Return what a reader must know once all has been asked, e.g. of exemptions that have expired."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,8 +92,8 @@ def evaluate(
 ) -> CheckReport:
     """Place the manifests on the scheduler's cluster, judge every check, and return the report.
 
-    The cluster is as before. `manifests` are as ``sources.load`` returns them on the terms of creating; their
-    `problems` become violations.
+    Everything happens in forks; in the end the cluster is as it was. `manifests` are as ``sources.load`` returns them
+    on the terms of creating; their `problems` become violations.
 
     Args:
         policies: in the order given.
@@ -152,11 +115,11 @@ def evaluate(
 
 
 @dataclass(slots=True)
-class _AskedScenario:
-    """A scenario that checks ask about, and in which they are judged."""
+class _ScenarioChecks:
+    """A scenario, and the checks that are judged in it."""
 
     scenario: documents.Scenario
-    checks: list[tuple[int, int]] = field(default_factory=list)
+    rules: list[Rule] = field(default_factory=list)
 
 
 class _Evaluation:
@@ -179,7 +142,7 @@ class _Evaluation:
         self._advance = advance or (lambda done, total, what: None)
         self._expressions = [PolicyExpressions(policy) for policy in self._policies]
         self._programs: dict[int, Programs] = {}
-        self._results: dict[tuple[int, int], list[tuple[CheckResult, _Field | None]]] = {}
+        self._results = Results(policies, scheduler.cluster, accepting)
         self._notes: list[str] = []
         self._now = conditions.now()
         self._taken = _seconds(conditions.metadata.state_taken)
@@ -217,57 +180,60 @@ class _Evaluation:
 
     def judge(self) -> None:
         """Judge every check in every situation that it asks about."""
-        asked: dict[str, _AskedScenario] = {}
-        plain: list[tuple[int, int]] = []
+        to_play: dict[str, _ScenarioChecks] = {}
+        unchanged: list[Rule] = []
         for number, policy in enumerate(self._policies):
             self._look_at_match(number, policy)
             by_name = {scenario.name: scenario for scenario in policy.scenarios}
             for place, check in enumerate(policy.checks):
                 for name in _scenarios_of(check):
                     if name == documents.BASELINE:
-                        plain.append((number, place))
+                        unchanged.append(Rule(number, place))
                     else:
                         scenario = by_name[name]
-                        asked.setdefault(_identity(scenario), _AskedScenario(scenario)).checks.append((number, place))
-        self._judge_all(self._placed, plain)
-        total = len(asked)
-        for done, each in enumerate(asked.values()):
+                        # Policies may have a scenario in common; it is played once for all of them.
+                        same = to_play.setdefault(_identity(scenario), _ScenarioChecks(scenario))
+                        same.rules.append(Rule(number, place))
+        self._judge_all(self._placed, unchanged)
+        total = len(to_play)
+        for done, each in enumerate(to_play.values()):
             self._play(each, done, total)
 
-    def _play(self, asked: _AskedScenario, done: int, total: int) -> None:
-        """Play a scenario, and judge the checks that ask about it in each of its cases."""
-        scenario = asked.scenario
-        deciding = self._decisive_keys(asked)
+    def _play(self, each: _ScenarioChecks, done: int, total: int) -> None:
+        """Play a scenario, and judge its checks in each of its cases."""
+        scenario = each.scenario
+        deciding = self._decisive_keys(each.rules)
         try:
             cases = scenarios.cases(scenario, self._scheduler.cluster)
         except UsageError as error:
-            self._unplayable(asked, scenario.name, error)
+            self._unplayable(each.rules, scenario.name, error)
             return
         for number, case in enumerate(cases):
             self._advance(done * len(cases) + number, total * len(cases), f"playing {case.name}")
             try:
                 with scenarios.play(case, self._placed, deciding) as situation:
-                    self._judge_all(situation, asked.checks)
+                    self._judge_all(situation, each.rules)
             except UsageError as error:
-                self._unplayable(asked, case.name, error)
+                self._unplayable(each.rules, case.name, error)
 
-    def _decisive_keys(self, asked: _AskedScenario) -> set[str] | None:
+    def _decisive_keys(self, rules: Iterable[Rule]) -> set[str] | None:
         """Return the keys of the pods on which the answers depend, None where that is all of them."""
         keys: set[str] = set()
-        for number, place in asked.checks:
+        for number, place in rules:
             policy = self._policies[number]
             arguments = policy.checks[place].arguments
+            # Other checks, and conditions, may ask about every pod.
             if not isinstance(arguments, documents.Survives) or policy.checks[place].conditions:
                 return None
             for judged in situations.selected_workloads(self._placed.workloads, policy.match):
                 keys.update(survives.decisive_pods(judged, arguments))
         return keys
 
-    def _unplayable(self, asked: _AskedScenario, name: str, error: UsageError) -> None:
+    def _unplayable(self, rules: Iterable[Rule], name: str, error: UsageError) -> None:
         hints = [error.hint] if error.hint else []
         finding = Finding(CheckOutcome.INCONCLUSIVE, f"{name} cannot be played: {error}", hints=tuple(hints))
-        for number, place in asked.checks:
-            self._keep(number, place, finding, RUN, name)
+        for rule in rules:
+            self._results.add(rule, finding, RUN, name)
 
     def _look_at_match(self, number: int, policy: documents.CheckPolicy) -> None:
         none = not self._placed.workloads
@@ -284,11 +250,12 @@ class _Evaluation:
 
     # -- the checks --------------------------------------------------------------
 
-    def _judge_all(self, situation: Situation, checks: Iterable[tuple[int, int]]) -> None:
+    def _judge_all(self, situation: Situation, rules: Iterable[Rule]) -> None:
         causes = Causes(situation)
         facts = Facts(situation, causes)
         views: dict[int, View] = {}
-        for number, place in checks:
+        for rule in rules:
+            number, place = rule
             policy = self._policies[number]
             if number not in views:
                 matched = situations.selected_workloads(situation.workloads, policy.match)
@@ -297,7 +264,7 @@ class _Evaluation:
             causes.begin_check()
             for about in _objects(check, views[number]):
                 for finding in self._findings(number, check, about, views[number]):
-                    self._keep(number, place, finding, finding.about or about, situation.name)
+                    self._results.add(rule, finding, finding.about or about, situation.name)
 
     def _findings(self, number: int, check: documents.Check, about: Judged, view: View) -> Iterator[Finding]:
         judgement = None
@@ -339,113 +306,6 @@ class _Evaluation:
         uses = self._expressions[number].roots(scope)
         return {name: make() for name, make in made.items() if name in uses}
 
-    # -- the results -------------------------------------------------------------
-
-    def _keep(self, number: int, place: int, finding: Finding, about: Judged, scenario: str) -> None:
-        judged = about.workload
-        where: _Field | Location = Location()
-        if judged is not None and judged.sourced is not None:
-            where = judged.sourced, in_object(judged, finding.path)
-        self._add(number, place, finding, about, scenario, where, self._annotated_objects(about))
-
-    def _add(
-        self,
-        number: int,
-        place: int,
-        finding: Finding,
-        about: Judged,
-        scenario: str,
-        where: _Field | Location,
-        objects: Sequence[Any],
-        refused: Problem | None = None,
-    ) -> None:
-        """Add a result; that of an object that took no part, because of a problem, is nobody's to accept."""
-        policy = self._policies[number]
-        check = policy.checks[place]
-        owner = about.workload.workload if about.workload is not None else None
-        group_of_owner = owner.api_version.rpartition("/")[0] if owner is not None else ""
-        group, more = (group_of_owner, ()) if about.pod is None else ("", _owner_identity(owner, group_of_owner))
-        if refused is not None:
-            more = (refused.source, refused.path, "" if refused.subject else refused.message)
-        known_by = fingerprint(
-            policy=policy.name,
-            check=check.name,
-            scenario=scenario,
-            group=group,
-            kind=about.kind,
-            namespace=about.namespace,
-            name=about.name,
-            more=more,
-        )
-        result = CheckResult(
-            policy=policy.name,
-            check=check.name,
-            scenario=scenario,
-            severity=check.severity if refused is None else Severity.ERROR,
-            outcome=finding.outcome,
-            refused=refused is not None,
-            group=group,
-            kind=about.kind,
-            namespace=about.namespace,
-            name=about.name,
-            subject=about.subject,
-            message=finding.message,
-            reasons=list(finding.reasons),
-            hints=list(finding.hints),
-            location=where if isinstance(where, Location) else Location(),
-            fingerprint=known_by,
-        )
-        deciding = None if isinstance(where, Location) else where
-        self._results.setdefault((number, place), []).append((self._with_acceptance(policy, result, objects), deciding))
-
-    def _with_acceptance(
-        self, policy: documents.CheckPolicy, result: CheckResult, objects: Sequence[Any]
-    ) -> CheckResult:
-        if result.outcome is CheckOutcome.PASSED or result.refused or self._accepting is None:
-            return result
-        acceptance = self._accepting.acceptance(policy, result, objects)
-        if acceptance is None:
-            return result
-        outcome = CheckOutcome.BASELINED if acceptance.by == "baseline" else CheckOutcome.EXEMPTED
-        return _replace(result, outcome=outcome, acceptance=acceptance)
-
-    def _annotated_objects(self, about: Judged) -> list[Any]:
-        """Return the objects whose annotations may accept a finding."""
-        objects: list[Any] = [about.pod.info.pod] if about.pod is not None else []
-        if about.workload is not None:
-            objects.append(about.workload.workload.object)
-        elif about.kind == "Node":
-            table = self._scheduler.cluster.node_table
-            if about.name in table.row_of:
-                objects.append(table.objects[table.row_of[about.name]])
-        return objects
-
-    # -- objects that took no part -----------------------------------------------
-
-    def _refuse(self) -> None:
-        """Report the objects that cannot be read or are refused."""
-        for problem in self._problems():
-            kind, namespace, name = _parse_subject(problem.subject)
-            about = Judged(kind, namespace, name, problem.subject or problem.source or "the manifests")
-            takers = [
-                (number, place)
-                for number, policy in enumerate(self._policies)
-                for place, check in enumerate(policy.checks)
-                if check.builtin == _SCHEDULABLE
-                and (not kind or replace(policy.match, labels=EVERYTHING).selects(kind, namespace, name, {}))
-            ]
-            if not takers:
-                if self._policies[-1] is not documents.BUILT_IN_POLICY:
-                    self._policies.append(documents.BUILT_IN_POLICY)
-                    self._expressions.append(PolicyExpressions(documents.BUILT_IN_POLICY))
-                takers = [(len(self._policies) - 1, 0)]
-            said = f"{problem.path}: {problem.message}" if problem.path else problem.message
-            finding = Finding(
-                CheckOutcome.VIOLATED, f"takes no part: {said}", hints=(problem.hint,) if problem.hint else ()
-            )
-            for number, place in takers:
-                self._add(number, place, finding, about, documents.BASELINE, _place_of(problem), (), problem)
-
     def _problems(self) -> Iterator[Problem]:
         yield from self._manifests.problems
         yield from self._facts.expansion.refused
@@ -455,45 +315,25 @@ class _Evaluation:
                 name = f"{metadata.namespace}/{metadata.name}" if metadata.namespace else metadata.name
                 yield Problem(rejected.message, subject=f"{type(rejected.object).__name__} {name}")
 
-    def _idle(self) -> Iterator[str]:
-        """Yield a note for each check that has judged nothing, other than those of policies that match nothing."""
-        for number, policy in enumerate(self._policies):
-            for place, check in enumerate(policy.checks):
-                if (number, place) not in self._results and number not in self._unmatched:
-                    yield f"check {check.name} of policy {policy.name} has judged nothing"
-
     # -- the report --------------------------------------------------------------
 
     def report(self) -> CheckReport:
         """Return the report."""
-        self._refuse()
+        self._results.add_refused(self._problems())
         conditions = self._conditions
-        results = _with_locations(
-            [
-                result
-                for number, policy in enumerate(self._policies)
-                for place in range(len(policy.checks))
-                for result in self._results.get((number, place), ())
-            ]
-        )
-        notes = [*self._notes, *self._idle(), *(self._accepting.notes() if self._accepting is not None else ())]
+        results = self._results.located()
+        notes = [
+            *self._notes,
+            *self._results.idle(self._unmatched),
+            *(self._accepting.notes() if self._accepting is not None else ()),
+        ]
         return CheckReport(
             metadata=conditions.metadata,
             summary=summarize(results, conditions.fail_on, conditions.on_inconclusive),
-            policies=[
-                PolicyRules(name=policy.name, source=policy.source, checks=[_rule(check) for check in policy.checks])
-                for policy in self._policies
-            ],
+            policies=self._results.rules(),
             results=results,
             notes=list(dict.fromkeys(notes)),
         )
-
-
-def _with_locations(results: Sequence[tuple[CheckResult, _Field | None]]) -> list[CheckResult]:
-    """Return results with the places of the fields that decided them."""
-    fields = {(id(of[0]), of[1]): of for _, of in results if of is not None}
-    places = dict(zip(fields, Locator().locate(fields.values()), strict=True))
-    return [result if of is None else _replace(result, location=places[id(of[0]), of[1]]) for result, of in results]
 
 
 def _objects(check: documents.Check, view: View) -> Iterator[Judged]:
@@ -524,11 +364,6 @@ def _unclear(about: Judged, view: View) -> dict[str, str]:
     return {root: abbreviate([pod.name for pod in pods]) for root, pods in unclear.items() if pods}
 
 
-def _owner_identity(owner: Workload | None, group: str) -> tuple[str, ...]:
-    """Return what tells a pod from one of the same name that another owner makes."""
-    return () if owner is None or owner.kind == "Pod" else (group, owner.kind)
-
-
 def _scenarios_of(check: documents.Check) -> Sequence[str]:
     """Return in which situations a check is judged, by the name of the scenario."""
     return (check.arguments.scenario,) if isinstance(check.arguments, documents.Survives) else check.scenarios
@@ -541,25 +376,6 @@ def _identity(scenario: documents.Scenario) -> str:
 
 def _of_verdict(verdict: Verdict) -> Finding:
     return Finding(verdict.outcome, verdict.message or "holds", verdict.reasons, verdict.hints)
-
-
-def _rule(check: documents.Check) -> CheckRule:
-    described = check.description or (documents.BUILTINS[check.builtin].description if check.builtin else "")
-    return CheckRule(name=check.name, severity=check.severity, builtin=check.builtin, description=described)
-
-
-def _place_of(problem: Problem) -> Location:
-    file = "" if problem.source == _STDIN else problem.source
-    return Location(
-        file=file, line=problem.line if file else 0, column=problem.column if file else 0, path=problem.path
-    )
-
-
-def _parse_subject(subject: str) -> tuple[str, str, str]:
-    """Return kind, namespace and name of an object as messages name it."""
-    kind, _, rest = subject.partition(" ")
-    namespace, slash, name = rest.partition("/")
-    return (kind, namespace, name) if slash else (kind, "", rest)
 
 
 def _seconds(written: str) -> float | None:

@@ -8,7 +8,8 @@ from typing import Any
 
 from schedctl.cache.cluster import Cluster
 from schedctl.policy import documents
-from schedctl.policy.evaluations import AcceptancePolicy, Conditions, evaluate
+from schedctl.policy.evaluations import Conditions, evaluate
+from schedctl.policy.results import AcceptancePolicy
 from schedctl.reports.checks import CheckReport, CheckResult
 from schedctl.scheduler import Scheduler
 from schedctl.sources import Manifests, Terms, load_text

@@ -1,0 +1,227 @@
+"""The results of an evaluation: findings with their place in the files, their fingerprint, and who accepts them.
+
+`schedctl.policy.evaluations` finds; here is what of it goes into a `CheckReport`, in the order of policies and checks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple, Protocol
+
+import msgspec
+
+from schedctl.api.selectors import EVERYTHING
+from schedctl.cache.cluster import Cluster
+from schedctl.errors import Problem
+from schedctl.policy import findings
+from schedctl.policy.documents import BASELINE, BUILT_IN_POLICY, BUILTINS, Check, CheckPolicy
+from schedctl.policy.fields import Path, in_object
+from schedctl.policy.fingerprints import fingerprint
+from schedctl.policy.locations import Locator
+from schedctl.reports import checks
+from schedctl.sources.manifests import Sourced
+from schedctl.workloads.expansion import Workload
+
+_SCHEDULABLE = "schedulable"
+_STDIN = "<stdin>"
+_replace = msgspec.structs.replace
+
+_Field = tuple[Sourced, Path]
+"""An object of the manifests, and the field of it that decides."""
+
+
+class Rule(NamedTuple):
+    """A check of a policy, each by its number."""
+
+    policy: int
+    check: int
+
+
+class AcceptancePolicy(Protocol):
+    """Who says that a finding does not count: exemptions, annotations of the objects, a baseline."""
+
+    def acceptance(
+        self, policy: CheckPolicy, result: checks.CheckResult, objects: Sequence[Any]
+    ) -> checks.Acceptance | None:
+        """Return why a violated or inconclusive result does not count, None where it does.
+
+        Args:
+            policy: whose check it is.
+            result: the result as it would be reported, with its fingerprint.
+            objects: the API objects whose annotations may accept it: the object itself; for a pod its workload too.
+        """
+
+    def notes(self) -> list[str]:
+        """Return what a reader must know once all has been asked, e.g. of exemptions that have expired."""
+
+
+class Results:
+    """What was found so far.
+
+    Attributes:
+        policies: those that were asked, and the built-in one where objects that took no part needed it.
+    """
+
+    def __init__(self, policies: Sequence[CheckPolicy], cluster: Cluster, accepting: AcceptancePolicy | None) -> None:
+        self.policies = list(policies)
+        self._cluster, self._accepting = cluster, accepting
+        self._results: dict[Rule, list[tuple[checks.CheckResult, _Field | None]]] = {}
+
+    def add(self, rule: Rule, finding: findings.Finding, about: findings.Judged, scenario: str) -> None:
+        """Add what a check finds of an object."""
+        judged = about.workload
+        where: _Field | checks.Location = checks.Location()
+        if judged is not None and judged.sourced is not None:
+            where = judged.sourced, in_object(judged, finding.path)
+        self._add(rule, finding, about, scenario, where, self._annotated_objects(about))
+
+    def _add(
+        self,
+        rule: Rule,
+        finding: findings.Finding,
+        about: findings.Judged,
+        scenario: str,
+        where: _Field | checks.Location,
+        objects: Sequence[Any],
+        refused: Problem | None = None,
+    ) -> None:
+        """Add a result; that of an object that took no part, because of a problem, is nobody's to accept."""
+        policy = self.policies[rule.policy]
+        check = policy.checks[rule.check]
+        owner = about.workload.workload if about.workload is not None else None
+        group_of_owner = owner.api_version.rpartition("/")[0] if owner is not None else ""
+        # The name of a pod says nothing of what makes it, so group and kind of its owner tell pods apart.
+        group, more = (group_of_owner, ()) if about.pod is None else ("", _owner_identity(owner, group_of_owner))
+        if refused is not None:
+            more = (refused.source, refused.path, "" if refused.subject else refused.message)
+        known_by = fingerprint(
+            policy=policy.name,
+            check=check.name,
+            scenario=scenario,
+            group=group,
+            kind=about.kind,
+            namespace=about.namespace,
+            name=about.name,
+            more=more,
+        )
+        result = checks.CheckResult(
+            policy=policy.name,
+            check=check.name,
+            scenario=scenario,
+            severity=check.severity if refused is None else checks.Severity.ERROR,
+            outcome=finding.outcome,
+            refused=refused is not None,
+            group=group,
+            kind=about.kind,
+            namespace=about.namespace,
+            name=about.name,
+            subject=about.subject,
+            message=finding.message,
+            reasons=list(finding.reasons),
+            hints=list(finding.hints),
+            location=where if isinstance(where, checks.Location) else checks.Location(),
+            fingerprint=known_by,
+        )
+        deciding = None if isinstance(where, checks.Location) else where
+        self._results.setdefault(rule, []).append((self._with_acceptance(policy, result, objects), deciding))
+
+    def _with_acceptance(
+        self, policy: CheckPolicy, result: checks.CheckResult, objects: Sequence[Any]
+    ) -> checks.CheckResult:
+        if result.outcome is checks.CheckOutcome.PASSED or result.refused or self._accepting is None:
+            return result
+        acceptance = self._accepting.acceptance(policy, result, objects)
+        if acceptance is None:
+            return result
+        outcome = checks.CheckOutcome.BASELINED if acceptance.by == "baseline" else checks.CheckOutcome.EXEMPTED
+        return _replace(result, outcome=outcome, acceptance=acceptance)
+
+    def _annotated_objects(self, about: findings.Judged) -> list[Any]:
+        """Return the objects whose annotations may accept a finding."""
+        objects: list[Any] = [about.pod.info.pod] if about.pod is not None else []
+        if about.workload is not None:
+            objects.append(about.workload.workload.object)
+        elif about.kind == "Node":
+            table = self._cluster.node_table
+            if about.name in table.row_of:
+                objects.append(table.objects[table.row_of[about.name]])
+        return objects
+
+    def add_refused(self, problems: Iterable[Problem]) -> None:
+        """Add a violation for each object that cannot be read or that the API server refuses.
+
+        It is one of every ``schedulable`` check that could be about the object; where there is none, of the one that is
+        built in, because a gate must not pass what nobody looked at.
+        """
+        for problem in problems:
+            kind, namespace, name = _parse_subject(problem.subject)
+            about = findings.Judged(kind, namespace, name, problem.subject or problem.source or "the manifests")
+            schedulable = [
+                Rule(number, place)
+                for number, policy in enumerate(self.policies)
+                for place, check in enumerate(policy.checks)
+                if check.builtin == _SCHEDULABLE
+                and (not kind or replace(policy.match, labels=EVERYTHING).selects(kind, namespace, name, {}))
+            ]
+            if not schedulable:
+                if self.policies[-1] is not BUILT_IN_POLICY:
+                    self.policies.append(BUILT_IN_POLICY)
+                schedulable = [Rule(len(self.policies) - 1, 0)]
+            why = f"{problem.path}: {problem.message}" if problem.path else problem.message
+            finding = findings.Finding(
+                checks.CheckOutcome.VIOLATED, f"takes no part: {why}", hints=(problem.hint,) if problem.hint else ()
+            )
+            for rule in schedulable:
+                self._add(rule, finding, about, BASELINE, _place_of(problem), (), problem)
+
+    def idle(self, unmatched: Collection[int]) -> Iterator[str]:
+        """Yield a note for each check that has judged nothing, other than those of policies that match nothing."""
+        for number, policy in enumerate(self.policies):
+            for place, check in enumerate(policy.checks):
+                if Rule(number, place) not in self._results and number not in unmatched:
+                    yield f"check {check.name} of policy {policy.name} has judged nothing"
+
+    def located(self) -> list[checks.CheckResult]:
+        """Return the results with the places of the fields that decided them."""
+        results = [
+            result
+            for number, policy in enumerate(self.policies)
+            for place in range(len(policy.checks))
+            for result in self._results.get(Rule(number, place), ())
+        ]
+        fields = {(id(of[0]), of[1]): of for _, of in results if of is not None}
+        # All at once, so that a document is read once more however many results point into it.
+        places = dict(zip(fields, Locator().locate(fields.values()), strict=True))
+        return [result if of is None else _replace(result, location=places[id(of[0]), of[1]]) for result, of in results]
+
+    def rules(self) -> list[checks.PolicyRules]:
+        """Return the policies and their checks, as the report has them."""
+        return [
+            checks.PolicyRules(name=policy.name, source=policy.source, checks=[_rule(check) for check in policy.checks])
+            for policy in self.policies
+        ]
+
+
+def _owner_identity(owner: Workload | None, group: str) -> tuple[str, ...]:
+    """Return what tells a pod from one of the same name that another owner makes."""
+    return () if owner is None or owner.kind == "Pod" else (group, owner.kind)
+
+
+def _rule(check: Check) -> checks.CheckRule:
+    described = check.description or (BUILTINS[check.builtin].description if check.builtin else "")
+    return checks.CheckRule(name=check.name, severity=check.severity, builtin=check.builtin, description=described)
+
+
+def _place_of(problem: Problem) -> checks.Location:
+    file = "" if problem.source == _STDIN else problem.source
+    return checks.Location(
+        file=file, line=problem.line if file else 0, column=problem.column if file else 0, path=problem.path
+    )
+
+
+def _parse_subject(subject: str) -> tuple[str, str, str]:
+    """Return kind, namespace and name of an object as messages name it."""
+    kind, _, rest = subject.partition(" ")
+    namespace, slash, name = rest.partition("/")
+    return (kind, namespace, name) if slash else (kind, "", rest)
