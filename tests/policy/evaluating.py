@@ -48,7 +48,7 @@ def deployment(
 ) -> dict[str, Any]:
     """A Deployment, or another workload of the same shape; extra arguments are fields of its pods' spec."""
     requests = {"cpu": cpu, **({"memory": memory} if memory else {})}
-    own = {"app": name, **(labels or {})}
+    pod_labels = {"app": name, **(labels or {})}
     container = {"name": "main", "image": "registry.example/web:v1", "resources": {"requests": requests}}
     return {
         "apiVersion": "apps/v1",
@@ -58,7 +58,7 @@ def deployment(
             **({} if kind == "DaemonSet" else {"replicas": replicas}),
             "selector": {"matchLabels": {"app": name}},
             **({"serviceName": name} if kind == "StatefulSet" else {}),
-            "template": {"metadata": {"labels": own}, "spec": {"containers": [container], **spec}},
+            "template": {"metadata": {"labels": pod_labels}, "spec": {"containers": [container], **spec}},
         },
     }
 
@@ -84,7 +84,7 @@ def priority_class(name: str, value: int) -> dict[str, Any]:
     }
 
 
-def given(*objects: dict[str, Any]) -> Manifests:
+def manifests_of(*objects: dict[str, Any]) -> Manifests:
     """Manifests of these objects."""
     listed = {"apiVersion": "v1", "kind": "List", "items": list(objects)}
     return load_text(json.dumps(listed).encode(), "release.json", terms=Terms(creating=True))
@@ -115,6 +115,6 @@ def report(
     return evaluate(policies, Scheduler(cluster), manifests, conditions=conditions, accepting=accepting)
 
 
-def told(results: Iterable[CheckResult]) -> list[tuple[str, str, str]]:
+def outcomes_of(results: Iterable[CheckResult]) -> list[tuple[str, str, str]]:
     """Subject, outcome and message of each result."""
     return [(result.subject, result.outcome.value, result.message) for result in results]

@@ -19,7 +19,7 @@ from tests.policy.evaluating import (
     bare,
     check,
     deployment,
-    given,
+    manifests_of,
     policy,
     priority_class,
     report,
@@ -555,11 +555,11 @@ CASES = (
 def outcome(case: Case) -> list[CheckResult]:
     """What a case comes to."""
     judged = policy(check(case.builtin, case.arguments), scenarios=[LOSE_ZONE])
-    return report(cluster(*case.state), given(*case.manifests), judged).results
+    return report(cluster(*case.state), manifests_of(*case.manifests), judged).results
 
 
 @pytest.mark.parametrize("case", CASES, ids=[f"{case.builtin}: {case.sentence}" for case in CASES])
-def test_a_built_in_says_of_a_workload(case: Case) -> None:
+def test_a_built_in_judges_a_workload(case: Case) -> None:
     results = outcome(case)
     assert [result.outcome.value for result in results] == list(case.outcomes)
     assert results[0].message == case.message
@@ -576,7 +576,7 @@ def test_every_built_in_has_cases() -> None:
 def test_a_missing_zone_is_explained_by_its_nodes_with_a_hint_that_was_tried() -> None:
     state = [*zoned(1, 1, memory="8Gi"), node("c0", zone="eu-1c", memory="1Gi"), node("c1", zone="eu-1c", taints=[GPU])]
     judged = policy(check("spread", documents.Spread(min_domains=3)))
-    (result,) = report(cluster(*state), given(deployment(replicas=4, memory="2Gi")), judged).results
+    (result,) = report(cluster(*state), manifests_of(deployment(replicas=4, memory="2Gi")), judged).results
     assert result.reasons == [
         "eu-1c: 2 nodes rejected: 1 Insufficient memory (1Gi free of 1Gi (0 used), 1Gi missing),"
         " 1 node(s) had untolerated taint(s) (taint dedicated=gpu:NoSchedule)"
@@ -585,16 +585,16 @@ def test_a_missing_zone_is_explained_by_its_nodes_with_a_hint_that_was_tried() -
     assert result.location.path == "spec.template.spec.containers[0].resources.requests.memory"
 
 
-def test_a_zone_that_would_do_is_told_with_what_keeps_the_pods_out_of_it() -> None:
+def test_a_feasible_zone_is_explained_by_what_keeps_the_pods_out_of_it() -> None:
     judged = policy(check("spread", documents.Spread(min_domains=2)))
-    (result,) = report(cluster(*zoned(1, 1)), given(deployment(replicas=1)), judged).results
+    (result,) = report(cluster(*zoned(1, 1)), manifests_of(deployment(replicas=1)), judged).results
     assert result.reasons == ["eu-1b: b0 would take another pod; nothing spreads its pods over " + ZONE]
     assert result.hints == ["it has 1 pod, and 2 zones need as many at least"]
 
 
 def test_pending_pods_are_explained_with_the_field_that_decides() -> None:
     judged = policy(check("schedulable", documents.Schedulable()))
-    (result,) = report(cluster(*zoned(2)), given(deployment(replicas=2, cpu="5")), judged).results
+    (result,) = report(cluster(*zoned(2)), manifests_of(deployment(replicas=2, cpu="5")), judged).results
     assert result.reasons[0] == "web[0], web[1]: unschedulable, 0/2 nodes will do"
     assert result.reasons[1].strip().startswith("2 nodes: Insufficient cpu")
     assert result.location.path == "spec.template.spec.containers[0].resources.requests.cpu"
@@ -603,7 +603,7 @@ def test_pending_pods_are_explained_with_the_field_that_decides() -> None:
 
 def test_a_field_that_admission_filled_in_is_no_place() -> None:
     judged = policy(check("schedulable", documents.Schedulable()))
-    (result,) = report(cluster(node("a", taints=[GPU])), given(deployment(replicas=1)), judged).results
+    (result,) = report(cluster(node("a", taints=[GPU])), manifests_of(deployment(replicas=1)), judged).results
     assert result.reasons[1].strip().startswith("1 node: node(s) had untolerated taint(s)")
     assert result.location.path == ""
 
@@ -621,14 +621,14 @@ def test_a_snapshot_is_fresh(taken: str, outcome: str) -> None:
     noon = 1772366400.0
     conditions = Conditions(metadata=Metadata(state_taken=taken), now=lambda: noon)
     judged = policy(check("snapshot-fresh", documents.SnapshotFresh(max_age=Duration.parse("24h"))))
-    (result,) = report(cluster(node("a")), given(deployment()), judged, conditions=conditions).results
+    (result,) = report(cluster(node("a")), manifests_of(deployment()), judged, conditions=conditions).results
     assert result.outcome.value == outcome
 
 
 def test_a_release_that_replaces_more_pods_than_come_up_again_is_a_regression() -> None:
     owner = {"apiVersion": "apps/v1", "kind": "Deployment", "name": "web", "uid": "u", "controller": True}
     labels = {"app": "web"}
-    objects = given(deployment(replicas=2, cpu="1", namespace="default")).objects
+    objects = manifests_of(deployment(replicas=2, cpu="1", namespace="default")).objects
     existing = objects[0].object
     old = [
         pod(
@@ -640,7 +640,7 @@ def test_a_release_that_replaces_more_pods_than_come_up_again_is_a_regression() 
         )
         for number in range(2)
     ]
-    replica_set = given(
+    replica_set = manifests_of(
         {
             **deployment("web", 2, namespace="default", kind="ReplicaSet"),
             "metadata": {"name": "web-abc", "namespace": "default", "uid": "rs", "ownerReferences": [owner]},
@@ -648,6 +648,6 @@ def test_a_release_that_replaces_more_pods_than_come_up_again_is_a_regression() 
     )
     state = cluster(node("a", cpu="4"), existing, replica_set.objects[0].object, *old)
     judged = policy(check("no-regression", documents.NoRegression()))
-    (result,) = report(state, given(deployment(replicas=2, cpu="3", namespace="default")), judged).results
+    (result,) = report(state, manifests_of(deployment(replicas=2, cpu="3", namespace="default")), judged).results
     assert result.outcome.value == "Violated"
     assert result.reasons[0] == "Deployment default/web: 2 pods ran before, 1 of the new ones run"

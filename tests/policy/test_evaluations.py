@@ -24,12 +24,12 @@ from tests.policy.evaluating import (
     LOSE_ZONE,
     check,
     deployment,
-    given,
+    manifests_of,
+    outcomes_of,
     policy,
     priority_class,
     report,
     running,
-    told,
     zoned,
 )
 
@@ -98,7 +98,7 @@ def image(state: Cluster) -> tuple[Any, ...]:
 
 
 def test_the_six_policies_pass_on_a_cluster_with_room() -> None:
-    found = report(cluster(*zoned(2, 2, 2)), given(deployment(replicas=3)), SIX)
+    found = report(cluster(*zoned(2, 2, 2)), manifests_of(deployment(replicas=3)), SIX)
     assert set(worst(found.results).values()) == {"Passed"}
     assert found.summary.exit_code == 0
 
@@ -134,27 +134,27 @@ def test_the_six_policies_pass_on_a_cluster_with_room() -> None:
 def test_each_of_the_six_policies_is_violated_where_it_should_be(
     violated: str, state: list[Any], manifests: list[dict[str, Any]]
 ) -> None:
-    assert worst(report(cluster(*state), given(*manifests), SIX).results)[violated] == "Violated"
+    assert worst(report(cluster(*state), manifests_of(*manifests), SIX).results)[violated] == "Violated"
 
 
 def test_an_expression_makes_its_message() -> None:
     state = cluster(*zoned(1, **{GPU: "8"}))
     checked = policy(SIX.checks[6])
-    assert told(report(state, given(deployment(replicas=1)), checked).results) == [
+    assert outcomes_of(report(state, manifests_of(deployment(replicas=1)), checked).results) == [
         ("Pod shop/web[0]", "Violated", "no GPU asked, but lands on GPU node a0")
     ]
 
 
 def test_what_an_expression_cannot_answer_is_inconclusive() -> None:
     checked = policy(expression("tier", "pod.labels['tier'] == 'web'"))
-    (result,) = report(cluster(node("a")), given(deployment(replicas=1)), checked).results
+    (result,) = report(cluster(node("a")), manifests_of(deployment(replicas=1)), checked).results
     assert result.outcome is CheckOutcome.INCONCLUSIVE
     assert "tier" in result.message
 
 
 def test_conditions_leave_objects_out() -> None:
     checked = policy(check("spread", documents.Spread(), conditions=BIG))
-    found = report(cluster(node("a")), given(deployment("small", 2), deployment("large", 3)), checked)
+    found = report(cluster(node("a")), manifests_of(deployment("small", 2), deployment("large", 3)), checked)
     assert [result.name for result in found.results] == ["large"]
 
 
@@ -168,7 +168,7 @@ def test_variables_are_seen_by_conditions_of_built_ins_too() -> None:
         ),
         variables=(large,),
     )
-    found = report(cluster(node("a")), given(deployment("small", 2), deployment("big", 3)), checked)
+    found = report(cluster(node("a")), manifests_of(deployment("small", 2), deployment("big", 3)), checked)
     assert [result.name for result in found.results] == ["big"]
 
 
@@ -177,7 +177,7 @@ def test_expressions_are_judged_in_scenarios_with_what_is_true_there() -> None:
         expression("fits", "result.pods.pending == 0", documents.Scope.RUN, scenarios=("baseline", "lose-zone")),
         scenarios=[LOSE_ZONE],
     )
-    found = report(cluster(*zoned(1, 1)), given(deployment(replicas=2, cpu="3")), checked)
+    found = report(cluster(*zoned(1, 1)), manifests_of(deployment(replicas=2, cpu="3")), checked)
     assert [(result.scenario, result.outcome.value) for result in found.results] == [
         ("baseline", "Passed"),
         ("lose-zone=eu-1a", "Violated"),
@@ -187,8 +187,8 @@ def test_expressions_are_judged_in_scenarios_with_what_is_true_there() -> None:
 
 def test_nodes_are_judged_by_name() -> None:
     checked = policy(expression("small", "node.requested['cpu'] <= 1000", documents.Scope.NODE))
-    found = report(cluster(node("b"), node("a")), given(deployment(replicas=1, cpu="2", nodeName="b")), checked)
-    assert told(found.results) == [
+    found = report(cluster(node("b"), node("a")), manifests_of(deployment(replicas=1, cpu="2", nodeName="b")), checked)
+    assert outcomes_of(found.results) == [
         ("Node a", "Passed", "holds"),
         ("Node b", "Violated", "does not hold: node.requested['cpu'] <= 1000"),
     ]
@@ -203,7 +203,7 @@ def test_a_policy_is_about_what_it_matches() -> None:
     )
     found = report(
         cluster(node("a")),
-        given(deployment("web"), deployment("api"), deployment("web", namespace="other")),
+        manifests_of(deployment("web"), deployment("api"), deployment("web", namespace="other")),
         checked,
     )
     assert [result.subject for result in found.results] == ["Deployment shop/web"]
@@ -211,19 +211,19 @@ def test_a_policy_is_about_what_it_matches() -> None:
 
 def test_a_policy_that_matches_nothing_is_worth_a_note() -> None:
     checked = policy(check("schedulable", documents.Schedulable()), match=documents.Match(namespaces=("nowhere",)))
-    found = report(cluster(node("a")), given(deployment()), checked)
+    found = report(cluster(node("a")), manifests_of(deployment()), checked)
     assert found.results == []
     assert found.notes == ["policy policy matches nothing in the manifests"]
 
 
-def test_and_a_mistake_where_it_demands_a_match() -> None:
+def test_a_policy_with_require_match_that_matches_nothing_is_refused() -> None:
     checked = policy(
         check("schedulable", documents.Schedulable()),
         match=documents.Match(namespaces=("nowhere",)),
         require_match=True,
     )
     with pytest.raises(ConfigError, match="matches nothing"):
-        report(cluster(node("a")), given(deployment()), checked)
+        report(cluster(node("a")), manifests_of(deployment()), checked)
 
 
 # -- objects that take no part -------------------------------------------------------
@@ -234,7 +234,9 @@ BROKEN = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "broken", "nam
 
 def test_an_object_that_cannot_be_read_violates_schedulable_at_its_place() -> None:
     found = report(
-        cluster(node("a")), given(deployment(replicas=1), BROKEN), policy(check("schedulable", documents.Schedulable()))
+        cluster(node("a")),
+        manifests_of(deployment(replicas=1), BROKEN),
+        policy(check("schedulable", documents.Schedulable())),
     )
     assert [result.subject for result in found.results] == ["Deployment shop/web", "Pod shop/broken"]
     result = found.results[1]
@@ -249,10 +251,10 @@ def test_an_object_that_cannot_be_read_violates_schedulable_at_its_place() -> No
     assert found.summary.exit_code == 1
 
 
-def test_it_violates_the_built_in_policy_where_no_check_could_be_about_it() -> None:
+def test_an_unreadable_object_violates_the_built_in_policy_where_no_check_selects_it() -> None:
     found = report(
         cluster(node("a")),
-        given(deployment(replicas=1), BROKEN),
+        manifests_of(deployment(replicas=1), BROKEN),
         policy(check("no-preemption", documents.NoPreemption())),
     )
     assert [(result.policy, result.subject) for result in found.results] == [
@@ -287,7 +289,7 @@ def test_the_exit_code_follows_from_the_results(
     manifests: list[dict[str, Any]], severity: Severity, conditions: Conditions, code: int
 ) -> None:
     checked = policy(check("schedulable", documents.Schedulable(), severity=severity))
-    found = report(cluster(node("a")), given(*manifests), checked, conditions=conditions)
+    found = report(cluster(node("a")), manifests_of(*manifests), checked, conditions=conditions)
     assert found.summary.exit_code == code
 
 
@@ -296,12 +298,12 @@ class Accepted:
 
     def __init__(self, name: str, by: str) -> None:
         self.name, self.by = name, by
-        self.asked: list[tuple[str, list[str]]] = []
+        self.questions: list[tuple[str, list[str]]] = []
 
     def acceptance(
         self, policy: documents.CheckPolicy, result: CheckResult, objects: Sequence[Any]
     ) -> Acceptance | None:
-        self.asked.append((result.subject, [type(obj).__name__ for obj in objects]))
+        self.questions.append((result.subject, [type(obj).__name__ for obj in objects]))
         return Acceptance(by=self.by, reason="known") if result.check == self.name else None  # type: ignore[arg-type]
 
     def notes(self) -> list[str]:
@@ -311,18 +313,18 @@ class Accepted:
 def test_accepted_findings_stay_and_do_not_fail() -> None:
     accepting = Accepted("schedulable", "policy")
     checked = policy(check("schedulable", documents.Schedulable()), check("no-preemption", documents.NoPreemption()))
-    found = report(cluster(node("a")), given(TOO_LARGE), checked, accepting=accepting)
+    found = report(cluster(node("a")), manifests_of(TOO_LARGE), checked, accepting=accepting)
     assert [result.outcome for result in found.results] == [CheckOutcome.EXEMPTED, CheckOutcome.PASSED]
     assert (found.summary.exit_code, found.summary.exempted) == (0, 1)
-    assert accepting.asked == [("Deployment shop/large", ["Deployment"])]
+    assert accepting.questions == [("Deployment shop/large", ["Deployment"])]
     assert found.notes == ["an exemption has expired"]
 
 
 def test_a_finding_about_a_pod_may_be_accepted_by_the_pod_or_its_workload() -> None:
     accepting = Accepted("never", "baseline")
     checked = policy(expression("never", "false"))
-    found = report(cluster(node("a")), given(deployment(replicas=1)), checked, accepting=accepting)
-    assert accepting.asked == [("Pod shop/web[0]", ["Pod", "Deployment"])]
+    found = report(cluster(node("a")), manifests_of(deployment(replicas=1)), checked, accepting=accepting)
+    assert accepting.questions == [("Pod shop/web[0]", ["Pod", "Deployment"])]
     assert found.results[0].outcome is CheckOutcome.BASELINED
 
 
@@ -359,7 +361,9 @@ def test_a_finding_points_to_the_field_that_decides() -> None:
 def test_a_fingerprint_stays_while_numbers_change() -> None:
     def once(size: int) -> str:
         checked = policy(check("schedulable", documents.Schedulable()))
-        return report(cluster(node("a")), given(deployment(replicas=size, cpu="3")), checked).results[0].fingerprint
+        return (
+            report(cluster(node("a")), manifests_of(deployment(replicas=size, cpu="3")), checked).results[0].fingerprint
+        )
 
     assert once(2) == once(4)
 
@@ -367,7 +371,7 @@ def test_a_fingerprint_stays_while_numbers_change() -> None:
 def test_a_pod_is_known_by_its_place_whatever_its_template() -> None:
     def once(cpu: str) -> list[str]:
         checked = policy(expression("never", "false"))
-        found = report(cluster(node("a")), given(deployment(replicas=2, cpu=cpu)), checked)
+        found = report(cluster(node("a")), manifests_of(deployment(replicas=2, cpu=cpu)), checked)
         return [result.fingerprint for result in found.results]
 
     assert once("100m") == once("200m")
@@ -380,13 +384,13 @@ def test_a_pod_is_known_by_its_place_whatever_its_template() -> None:
 def test_the_cluster_is_as_before() -> None:
     state = cluster(*zoned(1, 1, 1), running("old-0", "a0", cpu="3"), pod("stuck", cpu="9"))
     before = image(state)
-    report(state, given(priority_class("high", 1000), deployment(cpu="3", priorityClassName="high")), SIX)
+    report(state, manifests_of(priority_class("high", 1000), deployment(cpu="3", priorityClassName="high")), SIX)
     assert image(state) == before
 
 
 def test_the_same_input_makes_the_same_bytes() -> None:
     def once() -> bytes:
-        return msgspec.json.encode(report(cluster(*zoned(1, 1)), given(deployment(replicas=5, cpu="1")), SIX))
+        return msgspec.json.encode(report(cluster(*zoned(1, 1)), manifests_of(deployment(replicas=5, cpu="1")), SIX))
 
     assert once() == once()
 
@@ -411,7 +415,7 @@ def test_the_order_of_checks_changes_no_result(order: list[int], replicas: int, 
     def found(places: Sequence[int]) -> dict[str, list[CheckResult]]:
         state = cluster(*zoned(1, 1, 2), running("old-0", "a0", cpu="2"), running("old-1", "b0", cpu="2"))
         more = {"priorityClassName": "high"} if high else {}
-        manifests = given(priority_class("high", 1000), deployment(replicas=replicas, cpu=cpu, **more))
+        manifests = manifests_of(priority_class("high", 1000), deployment(replicas=replicas, cpu=cpu, **more))
         results = report(state, manifests, policy(*(CHECKS[n] for n in places), scenarios=[LOSE_ZONE])).results
         return {name: list(each) for name, each in itertools.groupby(results, key=lambda result: result.check)}
 

@@ -50,8 +50,8 @@ def result(check="fits", outcome=checks.CheckOutcome.VIOLATED, scenario="baselin
 
 
 def policy(**exemption):
-    given = {"checks": ("fits",), "match": Match(), "reason": "why", **exemption}
-    return CheckPolicy("p", BUILT_IN_POLICY.checks, exemptions=(Exemption(**given),))
+    fields = {"checks": ("fits",), "match": Match(), "reason": "why", **exemption}
+    return CheckPolicy("p", BUILT_IN_POLICY.checks, exemptions=(Exemption(**fields),))
 
 
 @pytest.mark.parametrize(
@@ -83,14 +83,16 @@ def test_an_exemption_of_a_workload_is_of_its_pods():
     assert found is not None
 
 
-def test_an_exemption_holds_on_its_last_day_and_is_void_and_told_thereafter():
+def test_an_exemption_holds_on_its_last_day_and_is_noted_as_expired_thereafter():
     dated = policy(expires=date(2026, 11, 20), location=checks.Location(file="p.yaml", line=9, column=7))
-    asked = Acceptances(TODAY, [dated])
-    assert asked.acceptance(dated, result(), []) == checks.Acceptance(by="policy", reason="why", expires="2026-11-20")
-    assert asked.notes() == []
-    asked = Acceptances(date(2026, 11, 21), [dated])
-    assert asked.acceptance(dated, result(), []) is None
-    assert asked.notes() == [
+    acceptances = Acceptances(TODAY, [dated])
+    assert acceptances.acceptance(dated, result(), []) == checks.Acceptance(
+        by="policy", reason="why", expires="2026-11-20"
+    )
+    assert acceptances.notes() == []
+    acceptances = Acceptances(date(2026, 11, 21), [dated])
+    assert acceptances.acceptance(dated, result(), []) is None
+    assert acceptances.notes() == [
         "the exemption of fits in policy p (p.yaml:9) expired on 2026-11-20 and is void: why",
     ]
 
@@ -105,10 +107,10 @@ def test_an_annotation_with_a_reason_accepts(where):
     assert Acceptances(TODAY, inline=False).acceptance(BUILT_IN_POLICY, result(), [obj]) is None
 
 
-def test_an_annotation_without_a_reason_accepts_nothing_and_is_told():
-    asked = Acceptances(TODAY)
-    assert asked.acceptance(BUILT_IN_POLICY, result(), [deployment("schedctl.dev/ignore.fits: ' '")]) is None
-    assert asked.notes() == [
+def test_an_annotation_without_a_reason_accepts_nothing_and_is_noted():
+    acceptances = Acceptances(TODAY)
+    assert acceptances.acceptance(BUILT_IN_POLICY, result(), [deployment("schedctl.dev/ignore.fits: ' '")]) is None
+    assert acceptances.notes() == [
         "the annotation schedctl.dev/ignore.fits of Deployment shop/web has no reason and accepts nothing"
     ]
 
@@ -135,14 +137,17 @@ def test_a_baseline_accepts_what_was_violated_when_it_was_written(tmp_path, name
     assert [entry.subject for entry in document.entries] == ["Deployment shop/api", "Deployment shop/web"]
     file = tmp_path / name
     file.write_text((machine.json if name.endswith("json") else machine.yaml)(document))
-    asked = Acceptances(TODAY, baseline=baselines.read(str(file)))
+    acceptances = Acceptances(TODAY, baseline=baselines.read(str(file)))
     changed = msgspec.structs.replace(
         result(name="web"), message="1 of 3 pods on a node", location=checks.Location(line=99)
     )
-    assert asked.acceptance(BUILT_IN_POLICY, changed, []) == checks.Acceptance(by="baseline")
-    assert asked.acceptance(BUILT_IN_POLICY, result(name="new"), []) is None
-    assert asked.acceptance(BUILT_IN_POLICY, result(name="api", outcome=checks.CheckOutcome.INCONCLUSIVE), []) is None
-    assert asked.notes() == [
+    assert acceptances.acceptance(BUILT_IN_POLICY, changed, []) == checks.Acceptance(by="baseline")
+    assert acceptances.acceptance(BUILT_IN_POLICY, result(name="new"), []) is None
+    assert (
+        acceptances.acceptance(BUILT_IN_POLICY, result(name="api", outcome=checks.CheckOutcome.INCONCLUSIVE), [])
+        is None
+    )
+    assert acceptances.notes() == [
         "1 entry of the baseline occurs no longer: Deployment shop/api [fits];"
         " write it again with --write-baseline to keep it from coming back"
     ]
@@ -160,7 +165,7 @@ def test_a_baseline_may_be_long(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         pytest.param(None, "b.yaml: cannot be read: no such file or directory", id="no file"),
         pytest.param("", "expected `object`, got `null`", id="nothing"),
@@ -172,10 +177,10 @@ def test_a_baseline_may_be_long(tmp_path):
         pytest.param(b"\xff", "b.yaml", id="no text"),
     ],
 )
-def test_what_is_no_baseline_is_a_fault(tmp_path, monkeypatch, text, said):
+def test_what_is_no_baseline_is_a_fault(tmp_path, monkeypatch, text, message):
     monkeypatch.chdir(tmp_path)
     if text is not None:
         (tmp_path / "b.yaml").write_bytes(text if isinstance(text, bytes) else text.encode())
     with pytest.raises(ConfigError) as fault:
         baselines.read("b.yaml")
-    assert said in str(fault.value)
+    assert message in str(fault.value)

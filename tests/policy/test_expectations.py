@@ -70,7 +70,7 @@ def expecting(*lines, code=1):
     return test
 
 
-def test_a_test_says_what_is_read_from_beside_it():
+def test_paths_of_a_test_are_relative_to_its_file():
     (test,), problems = read(TEST)
     assert problems == []
     assert (test.name, test.line, test.exit_code, test.expect) == ("two zones", 1, 1, (9, 3))
@@ -82,7 +82,7 @@ def test_a_test_says_what_is_read_from_beside_it():
     assert test.options.fail_on == "warning"
 
 
-def test_what_is_read_is_what_the_schema_describes():
+def test_the_schema_accepts_what_is_read():
     def plain(node):
         if node.is_mapping:
             return {key.value: plain(value) for key, value in node.value}
@@ -92,7 +92,7 @@ def test_what_is_read_is_what_the_schema_describes():
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "message"),
     [
         pytest.param(("state: [../cluster.yaml]", ""), "spec.state: a test needs state", id="no state"),
         pytest.param(("outcome: Violated", "outcome: violeted"), 'there is no outcome "violeted"', id="an outcome"),
@@ -102,11 +102,11 @@ def test_what_is_read_is_what_the_schema_describes():
         pytest.param(("failOn: warning", "now: noon"), '"noon" is no time', id="a time"),
     ],
 )
-def test_a_mistake_is_said_with_its_place(change, said):
+def test_a_problem_is_reported_with_its_place(change, message):
     _, problems = read(TEST.replace(*change))
     assert len(problems) == 1
     assert problems[0].startswith("policies/web.test.yaml:")
-    assert said in problems[0]
+    assert message in problems[0]
 
 
 WANTED = "check: zones, subject: Deployment shop/web, outcome: Violated"
@@ -173,7 +173,7 @@ WANTED = "check: zones, subject: Deployment shop/web, outcome: Violated"
         ),
     ],
 )
-def test_a_difference_is_told_with_what_was_looked_for(expected, results, differences):
+def test_a_missing_result_is_reported_with_the_nearest_one(expected, results, differences):
     assert expectations.differences(expecting(*expected), report(*results)) == differences
 
 

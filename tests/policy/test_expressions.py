@@ -123,12 +123,12 @@ def verdict(expression, values=None, **more):
         pytest.param("dyn(pod.priority) < 5.5", id="numbers of two types"),
     ],
 )
-def test_what_policies_ask(expression):
+def test_an_expression_compiles_and_holds(expression):
     assert verdict(expression) == PASSED
 
 
 @pytest.mark.parametrize(
-    ("expression", "said", "hint"),
+    ("expression", "message", "hint"),
     [
         pytest.param(
             "pod.schedueld", 'there is no field "schedueld" in pod', 'did you mean "scheduled"?', id="a field"
@@ -176,13 +176,13 @@ def test_what_policies_ask(expression):
         pytest.param("", "the expression is empty", "", id="nothing"),
     ],
 )
-def test_what_does_not_compile_is_said(expression, said, hint):
-    assert problems(expression, params={"limit": 3}) == [(said, hint)]
+def test_a_compile_error_has_a_message_and_a_hint(expression, message, hint):
+    assert problems(expression, params={"limit": 3}) == [(message, hint)]
 
 
-def test_a_mistake_of_the_grammar_is_the_engines_to_word():
-    ((said, _),) = problems("1 +")
-    assert said.startswith("syntax error: mismatched input '<EOF>'")
+def test_a_syntax_error_has_the_words_of_the_engine():
+    ((message, _),) = problems("1 +")
+    assert message.startswith("syntax error: mismatched input '<EOF>'")
 
 
 def test_a_message_must_be_text():
@@ -190,7 +190,7 @@ def test_a_message_must_be_text():
 
 
 @pytest.mark.parametrize("scope", documents.Scope)
-def test_what_a_scope_has_can_be_asked_and_nothing_else(scope):
+def test_a_scope_has_its_variables_and_no_others(scope):
     for root in ROOTS:
         wrong = problems(f"{root} != null", scope=scope)
         assert bool(wrong) == (root not in IN_SCOPE[scope]), root
@@ -222,8 +222,8 @@ def test_a_variable_has_the_type_of_its_expression():
 
 
 def test_a_variable_that_is_used_must_compile_in_the_scope():
-    ((said, _),) = problems("variables.a == ''", variables=[("a", "pod.name")], scope=documents.Scope.RUN)
-    assert said == 'there is no "pod" in the scope run'
+    ((message, _),) = problems("variables.a == ''", variables=[("a", "pod.name")], scope=documents.Scope.RUN)
+    assert message == 'there is no "pod" in the scope run'
 
 
 def test_a_variable_that_is_not_used_must_compile_in_some_scope():
@@ -277,7 +277,7 @@ def test_the_message_of_a_violation(more, message):
 
 
 @pytest.mark.parametrize(
-    ("expression", "said"),
+    ("expression", "message"),
     [
         pytest.param("pod.spec.nope == 1", 'there is no key "nope"', id="no key"),
         pytest.param("pod.priority / 0 == 1", "divide by zero", id="zero"),
@@ -291,11 +291,11 @@ def test_the_message_of_a_violation(more, message):
         ),
     ],
 )
-def test_what_cannot_be_worked_out_is_inconclusive_and_never_a_pass(expression, said):
+def test_an_expression_that_fails_is_inconclusive(expression, message):
     many = {**VALUES, "workload": {**WORKLOAD, "pods": [POD] * 120}}
     found = verdict(expression, many)
     assert found.outcome is CheckOutcome.INCONCLUSIVE
-    assert found.message == f"the expression cannot be worked out: {said}"
+    assert found.message == f"the expression cannot be worked out: {message}"
     assert found.reasons == (f"expression: {expression}",)
 
 
@@ -305,7 +305,7 @@ def test_a_pod_without_a_node_has_no_field_of_one():
     assert found.hints == ("ask `pod.scheduled` or `has(pod.node)` first",)
 
 
-def test_what_is_proved_wrong_goes_before_what_cannot_be_told():
+def test_a_violation_goes_before_an_expression_that_fails():
     validations = tuple(
         documents.Validation(documents.Expression(text)) for text in ("pod.spec.nope", "pod.priority < 5", "true")
     )
@@ -316,7 +316,7 @@ def test_what_is_proved_wrong_goes_before_what_cannot_be_told():
     assert any("nope" in reason for reason in found.reasons)
 
 
-def test_what_is_not_asked_for_need_not_be_there():
+def test_only_the_variables_that_expressions_read_are_needed():
     texts = PolicyExpressions(policy("variables.a", variables=[("a", "pod.scheduled")]))
     assert texts.roots(documents.Scope.POD) == {"pod"}
     assert texts.roots(documents.Scope.NODE) == frozenset()

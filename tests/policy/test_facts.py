@@ -13,7 +13,7 @@ from schedctl.scheduler import Scheduler
 from schedctl.simulation.runs import Options
 from schedctl.simulation.simulations import simulate
 from schedctl.testing.builders import cluster, node, pod
-from tests.policy.evaluating import deployment, given, priority_class, running, zoned
+from tests.policy.evaluating import deployment, manifests_of, priority_class, running, zoned
 
 GIBI = 1 << 30
 
@@ -25,7 +25,7 @@ def seen(state: list[Any], *manifests: dict[str, Any]) -> tuple[Facts, dict[str,
     """The facts of a release, and those of the state before it."""
     scheduler = Scheduler(cluster(*state))
     before = data.before(scheduler.cluster)
-    read = given(*manifests)
+    read = manifests_of(*manifests)
     done = simulate(scheduler, read.objects, options=Options(trace=False))
     sourced = {(str(one.kind), one.object.metadata.namespace, one.object.metadata.name): one for one in read.objects}
     situation = situations.released_situation(done, scheduler, sourced)

@@ -55,7 +55,7 @@ def test_the_field_that_decides_is_pointed_to(here):
     assert place(located(sourced, (*CONTAINERS, 0, "image"))) == ("web.yaml", 11, 30, f"{path}[0].image")
 
 
-def test_where_it_is_not_written_the_kind_is(here):
+def test_a_field_that_is_not_written_is_placed_at_the_kind(here):
     (here / "web.yaml").write_text(WEB)
     (sourced,) = sources.load(["web.yaml"], terms=CREATING).objects
     assert place(located(sourced, SPREADING)) == ("web.yaml", 3, 1, "spec.template.spec.topologySpreadConstraints")
@@ -158,12 +158,12 @@ def two_of_a_name(here, overlay):
 
 
 @KUSTOMIZE
-def test_two_of_a_name_are_told_apart_by_their_namespaces(here):
+def test_resources_of_one_name_are_distinguished_by_namespace(here):
     assert two_of_a_name(here, "") == {"one": ("over/one.yaml", 12, 7), "two": ("over/two.yaml", 12, 7)}
 
 
 @KUSTOMIZE
-def test_what_is_not_found_is_in_the_kustomization(here):
+def test_a_resource_that_is_not_found_is_placed_at_the_kustomization(here):
     kustomization(here / "over", "resources: [web.yaml]\npatches: [{patch: 'PATCH', target: {kind: Deployment}}]\n")
     patch = '[{"op": "replace", "path": "/metadata/name", "value": "other"}]'
     file = here / "over/kustomization.yaml"
@@ -173,7 +173,7 @@ def test_what_is_not_found_is_in_the_kustomization(here):
     assert place(located(sourced, CONTAINERS))[:3] == ("over/kustomization.yaml", 0, 0)
 
 
-def test_an_origin_that_is_piped_in_is_a_file_from_here(here):
+def test_an_origin_on_standard_input_is_relative_to_the_working_directory(here):
     annotated = WEB.replace(
         "  name: web", "  name: web\n  annotations: {config.kubernetes.io/origin: 'path: base/web.yaml'}"
     )
@@ -197,7 +197,7 @@ def test_an_origin_leads_to_nothing_outside_of_the_folder(here, tmp_path_factory
         assert located(sourced).file == ""
 
 
-def test_a_file_says_of_no_other_that_it_is_its_origin(here):
+def test_a_manifest_file_cannot_name_another_file_as_its_origin(here):
     annotated = WEB.replace("  name: web", "  name: web\n  annotations: {config.kubernetes.io/origin: 'path: b.yaml'}")
     (here / "web.yaml").write_text(annotated)
     (sourced,) = sources.load(["web.yaml"], terms=CREATING).objects

@@ -109,7 +109,7 @@ def test_a_policy_means_what_it_says():
     assert (exemption.expires, exemption.location.line) == (date(2027, 3, 31), 38)
 
 
-def test_what_is_read_is_what_the_schema_describes():
+def test_the_schema_accepts_what_is_read():
     def plain(node):
         if node.is_mapping:
             return {key.value: plain(value) for key, value in node.value}
@@ -148,7 +148,7 @@ CHECK = "  checks: [{name: a, builtin: schedulable}]\n"
 
 
 @pytest.mark.parametrize(
-    ("spec", "said", "hint"),
+    ("spec", "message", "hint"),
     [
         pytest.param("  {}\n", "5:3 spec.checks: there are no checks", "a policy has at least one check", id="nothing"),
         pytest.param(
@@ -304,18 +304,18 @@ CHECK = "  checks: [{name: a, builtin: schedulable}]\n"
         ),
     ],
 )
-def test_a_mistake_is_said_with_its_place_and_a_next_step(spec, said, hint):
-    assert mistakes(spec) == [(said, hint)]
+def test_a_problem_has_its_place_and_a_hint(spec, message, hint):
+    assert mistakes(spec) == [(message, hint)]
 
 
-def test_all_mistakes_are_said_at_once_in_the_order_of_the_file():
+def test_all_problems_are_reported_at_once_in_the_order_of_the_file():
     spec = """\
   match: {kinds: [Jop]}
   checks:
     - {name: a, builtin: spred}
     - {name: a, severity: bad, builtin: survives}
 """
-    assert [said.partition(":")[0] for said, _ in mistakes(spec)] == ["5", "7", "8", "8", "8"]
+    assert [message.partition(":")[0] for message, _ in mistakes(spec)] == ["5", "7", "8", "8", "8"]
 
 
 def test_expressions_are_compiled_before_anything_runs_and_pointed_into():
@@ -356,7 +356,7 @@ def test_files_and_folders_are_read(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("files", "named", "said"),
+    ("files", "named", "message"),
     [
         pytest.param({}, ["none.yaml"], "none.yaml: no such file or folder", id="no file"),
         pytest.param({"a.yaml": "kind: Job\n"}, ["a.yaml"], 'kind: expected "CheckPolicy"', id="another kind"),
@@ -367,14 +367,14 @@ def test_files_and_folders_are_read(tmp_path):
         ),
     ],
 )
-def test_what_cannot_be_read_is_a_fault_of_the_policy(tmp_path, monkeypatch, files, named, said):
+def test_what_cannot_be_read_is_a_fault_of_the_policy(tmp_path, monkeypatch, files, named, message):
     monkeypatch.chdir(tmp_path)
     for name, text in files.items():
         (tmp_path / name).write_text(text)
     with pytest.raises(ConfigError) as fault:
         reading.load(named)
     assert fault.value.exit_code == 2
-    assert said in str(fault.value)
+    assert message in str(fault.value)
 
 
 def test_files_of_nodes_are_looked_for_beside_the_policy(tmp_path):
@@ -449,7 +449,7 @@ def test_json_behind_a_comment_is_a_policy_too(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         pytest.param(GOOD.replace("CheckPolicy", "Checkpolicy"), 'has no kind text "Checkpolicy"', id="misspelt"),
         pytest.param(GOOD.replace("CheckPolicy", "Policy"), 'has no kind text "Policy"', id="no kind of ours"),
@@ -459,12 +459,12 @@ def test_json_behind_a_comment_is_a_policy_too(tmp_path):
         pytest.param(GOOD + " x: [", "a.yaml:", id="no YAML"),
     ],
 )
-def test_what_was_meant_for_a_policy_is_never_passed_over(tmp_path, text, said):
+def test_what_was_meant_for_a_policy_is_never_passed_over(tmp_path, text, message):
     (tmp_path / "a.yaml").write_text(text)
     (tmp_path / "good.yaml").write_text(GOOD.replace("name: mine", "name: other"))
     with pytest.raises(ConfigError) as caught:
         reading.load([str(tmp_path)])
-    assert said in str(caught.value)
+    assert message in str(caught.value)
 
 
 def test_documents_of_others_are_passed_over(tmp_path):
@@ -489,19 +489,19 @@ def test_a_policy_names_no_file_outside_of_its_repository(tmp_path, named):
     change = f"'{named.format(tmp_path)}'" if "value" not in named else "{'$value': 2}"
     spec = f"  scenarios: [{{name: s, forEach: {{topologyKey: zone}}, changes: [{{addNode: {change}}}]}}]\n" + CHECK
     policies, problems = reading.policies_in((HEAD + spec).encode(), str(folder / "p.yaml"))
-    said = " ".join(str(problem) for problem in problems)
+    shown = " ".join(str(problem) for problem in problems)
     assert not policies
-    assert "leads out of the repository" in said
-    assert "s3cret" not in said
+    assert "leads out of the repository" in shown
+    assert "s3cret" not in shown
 
 
 def test_what_a_file_of_nodes_holds_is_not_repeated(tmp_path):
     (tmp_path / "nodes.yaml").write_text("token = s3cret\n")
     spec = "  scenarios: [{name: s, changes: [{addNode: nodes.yaml}]}]\n" + CHECK
     _, problems = reading.policies_in((HEAD + spec).encode(), str(tmp_path / "p.yaml"))
-    said = " ".join(f"{problem} {problem.hint}" for problem in problems)
-    assert "cannot be read as nodes" in said
-    assert "s3cret" not in said
+    shown = " ".join(f"{problem} {problem.hint}" for problem in problems)
+    assert "cannot be read as nodes" in shown
+    assert "s3cret" not in shown
 
 
 @pytest.mark.parametrize("name", ['"a\\nb"', "Mine", '"a b"', "-a", "a" * 254])
@@ -513,4 +513,4 @@ def test_policies_are_called_as_objects_of_kubernetes_are(name):
 @pytest.mark.parametrize("date", ["'20260101'", "2026-W01-1"])
 def test_a_date_has_one_form(date):
     spec = CHECK + f"  exemptions: [{{checks: [fits], reason: r, match: {{}}, expires: {date}}}]\n"
-    assert any("is no date" in said for said, _ in mistakes(spec))
+    assert any("is no date" in message for message, _ in mistakes(spec))

@@ -20,13 +20,13 @@ from schedctl.simulation.pod_state import terminating_pod
 from schedctl.simulation.runs import Options
 from schedctl.simulation.simulations import simulate
 from schedctl.testing.builders import ZONE, cluster, node
-from tests.policy.evaluating import LOSE_ZONE, bare, deployment, given, priority_class, running, zoned
+from tests.policy.evaluating import LOSE_ZONE, bare, deployment, manifests_of, priority_class, running, zoned
 
 
 def placed(state: Cluster, *manifests: dict[str, Any]) -> Situation:
     """The manifests placed on a state."""
     scheduler = Scheduler(state)
-    facts = simulate(scheduler, given(*manifests).objects, options=Options(trace=False))
+    facts = simulate(scheduler, manifests_of(*manifests).objects, options=Options(trace=False))
     return situations.released_situation(facts, scheduler, {})
 
 
@@ -37,11 +37,11 @@ def fates(situation: Situation) -> Mapping[str, str]:
 
 def play(scenario: Scenario, before: Situation) -> dict[str, Mapping[str, str]]:
     """What becomes of the manifests' pods in each case."""
-    told = {}
+    fates_by_case = {}
     for case in scenarios.cases(scenario, before.cluster):
         with scenarios.play(case, before) as situation:
-            told[situation.name] = fates(situation)
-    return told
+            fates_by_case[situation.name] = fates(situation)
+    return fates_by_case
 
 
 # -- cases -----------------------------------------------------------------------
@@ -106,7 +106,7 @@ def test_pods_of_others_come_back_too_and_before_those_of_the_manifests() -> Non
     }
 
 
-def test_a_pod_of_a_higher_priority_comes_first_whosever_it_is() -> None:
+def test_a_pod_of_a_higher_priority_is_scheduled_first_in_a_scenario() -> None:
     state = cluster(*zoned(1, 1), running("old-0", "a0", cpu="3"))
     before = placed(state, priority_class("high", 1000), deployment(replicas=1, cpu="3", priorityClassName="high"))
     with scenarios.play(scenarios.cases(LOSE_ZONE, state)[1], before) as situation:
@@ -145,8 +145,8 @@ def test_a_case_leaves_no_trace() -> None:
 def test_pods_of_a_lower_priority_are_left_out_where_only_others_decide() -> None:
     state = cluster(*zoned(2, 2), *(running(f"old-{n}", "a0", owner=f"old-{n}", cpu="100m") for n in range(5)))
     before = placed(state, priority_class("high", 1000), deployment(replicas=4, priorityClassName="high"))
-    wanted = {pod.keys[-1] for judged in before.workloads for pod in judged.pods}
-    with scenarios.play(scenarios.cases(LOSE_ZONE, state)[0], before, wanted) as situation:
+    deciding_keys = {pod.keys[-1] for judged in before.workloads for pod in judged.pods}
+    with scenarios.play(scenarios.cases(LOSE_ZONE, state)[0], before, deciding_keys) as situation:
         assert len(situation.cluster.pending) == 5
         assert not any(pod.is_pending for judged in situation.workloads for pod in judged.pods)
 
@@ -154,8 +154,8 @@ def test_pods_of_a_lower_priority_are_left_out_where_only_others_decide() -> Non
 def test_all_pods_are_placed_where_one_that_decides_finds_no_room() -> None:
     state = cluster(*zoned(1, 1), running("old-0", "a0", cpu="1", priority=-1))
     before = placed(state, deployment(replicas=2, cpu="3"))
-    wanted = {pod.keys[-1] for judged in before.workloads for pod in judged.pods}
-    with scenarios.play(scenarios.cases(LOSE_ZONE, state)[0], before, wanted) as situation:
+    deciding_keys = {pod.keys[-1] for judged in before.workloads for pod in judged.pods}
+    with scenarios.play(scenarios.cases(LOSE_ZONE, state)[0], before, deciding_keys) as situation:
         assert len(situation.run.pods) == 2
 
 
@@ -195,18 +195,18 @@ def test_a_pod_that_decides_may_be_evicted_though_it_kept_its_node() -> None:
         running("full-0", "c0", owner="full", cpu="3500m", priority=500),
     )
     before = placed(state, deployment(replicas=1, cpu="3", nodeSelector={ZONE: "eu-1a"}))
-    wanted = {pod.keys[-1] for pod in before.workloads[0].pods}
+    deciding_keys = {pod.keys[-1] for pod in before.workloads[0].pods}
     case = scenarios.cases(LOSE_ZONE, state)[1]
-    with scenarios.play(case, before, wanted) as part:
+    with scenarios.play(case, before, deciding_keys) as part:
         assert fates(part) == {"web[0]": "Unschedulable"}
 
 
 @settings(max_examples=80, deadline=None)
 @drawn(losses())
-def test_leaving_pods_out_changes_nothing_for_those_that_decide(told: tuple[list[Any], list[Any], int]) -> None:
-    state, manifests, bound = told
+def test_leaving_pods_out_changes_no_outcome_of_deciding_pods(scene: tuple[list[Any], list[Any], int]) -> None:
+    state, manifests, bound = scene
     before = placed(cluster(*state), *manifests)
-    wanted = {
+    deciding_keys = {
         pod.keys[-1] for judged in before.workloads for pod in judged.pods if pod.keys and pod.info.priority >= bound
     }
 
@@ -221,5 +221,5 @@ def test_leaving_pods_out_changes_nothing_for_those_that_decide(told: tuple[list
     for case in scenarios.cases(LOSE_ZONE, before.cluster):
         with scenarios.play(case, before) as whole:
             expected = outcomes(whole)
-        with scenarios.play(case, before, wanted) as part:
+        with scenarios.play(case, before, deciding_keys) as part:
             assert outcomes(part) == expected

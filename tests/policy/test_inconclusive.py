@@ -18,12 +18,12 @@ from tests.policy.evaluating import (
     LOSE_ZONE,
     check,
     deployment,
-    given,
+    manifests_of,
+    outcomes_of,
     policy,
     priority_class,
     report,
     running,
-    told,
     zoned,
 )
 
@@ -59,7 +59,7 @@ def test_an_expression_about_where_pods_go_of_which_nobody_can_tell_is_inconclus
     text: str, scope: documents.Scope
 ) -> None:
     where = documents.Variable("where", documents.Expression("workload.ready"))
-    found = report(cluster(node("a")), given(left()), policy(asking(text, scope), variables=(where,)))
+    found = report(cluster(node("a")), manifests_of(left()), policy(asking(text, scope), variables=(where,)))
     assert set(outcomes(found)) == {"Inconclusive"}
     assert found.results[0].message == "the expression cannot be worked out: schedctl cannot tell where web[0] goes"
 
@@ -75,15 +75,17 @@ def test_an_expression_about_where_pods_go_of_which_nobody_can_tell_is_inconclus
         ("baseline.pods.total == 0", documents.Scope.RUN, "Passed"),
     ],
 )
-def test_and_one_about_something_else_or_that_knows_of_them_is_worked_out(
+def test_an_expression_about_something_else_or_about_inconclusive_is_evaluated(
     text: str, scope: documents.Scope, outcome: str
 ) -> None:
-    assert outcomes(report(cluster(node("a")), given(left()), policy(asking(text, scope)))) == [outcome]
+    assert outcomes(report(cluster(node("a")), manifests_of(left()), policy(asking(text, scope)))) == [outcome]
 
 
-def test_a_pod_whose_like_are_clear_is_judged() -> None:
+def test_a_clear_pod_is_judged_beside_unclear_ones() -> None:
     found = report(
-        cluster(node("a")), given(left(), deployment("api", 1)), policy(asking("pod.scheduled", documents.Scope.POD))
+        cluster(node("a")),
+        manifests_of(left(), deployment("api", 1)),
+        policy(asking("pod.scheduled", documents.Scope.POD)),
     )
     assert outcomes(found) == ["Inconclusive", "Passed"]
 
@@ -95,7 +97,7 @@ def test_a_variable_that_fails_is_not_one_that_is_missing(text: str) -> None:
     failing = documents.Variable("x", documents.Expression("pod.labels['none'] == 'x'"))
     found = report(
         cluster(node("a")),
-        given(deployment(replicas=1)),
+        manifests_of(deployment(replicas=1)),
         policy(asking(text, documents.Scope.POD), variables=(failing,)),
     )
     assert outcomes(found) == ["Inconclusive"]
@@ -103,7 +105,9 @@ def test_a_variable_that_fails_is_not_one_that_is_missing(text: str) -> None:
 
 def test_a_pending_pod_has_no_node() -> None:
     found = report(
-        cluster(node("a")), given(deployment(replicas=1, cpu="9")), policy(asking("has(pod.node)", documents.Scope.POD))
+        cluster(node("a")),
+        manifests_of(deployment(replicas=1, cpu="9")),
+        policy(asking("has(pod.node)", documents.Scope.POD)),
     )
     assert outcomes(found) == ["Violated"]
 
@@ -119,7 +123,7 @@ def test_a_pending_pod_has_no_node() -> None:
 def test_a_built_in_of_the_cluster_is_inconclusive_where_nobody_can_tell_of_a_pod(builtin: str, arguments: Any) -> None:
     found = report(
         cluster(*zoned(2)),
-        given(left(), deployment("api", 1)),
+        manifests_of(left(), deployment("api", 1)),
         policy(check(builtin, arguments)),
     )
     assert outcomes(found)[-1] == "Inconclusive"
@@ -127,8 +131,8 @@ def test_a_built_in_of_the_cluster_is_inconclusive_where_nobody_can_tell_of_a_po
 
 def test_a_selector_of_nodes_that_selects_none_judges_nothing() -> None:
     drained = check("drain-safe", documents.DrainSafe(node_selector={"pool": "gpu"}))
-    found = report(cluster(node("a")), given(deployment(replicas=1)), policy(drained))
-    assert told(found.results) == [("the run", "Inconclusive", "no node has pool=gpu")]
+    found = report(cluster(node("a")), manifests_of(deployment(replicas=1)), policy(drained))
+    assert outcomes_of(found.results) == [("the run", "Inconclusive", "no node has pool=gpu")]
 
 
 def test_a_check_without_results_is_worth_a_note() -> None:
@@ -138,14 +142,14 @@ def test_a_check_without_results_is_worth_a_note() -> None:
     only = {"kind": "DaemonSet", "nodeSelector": {"pool": "none"}}
     found = report(
         cluster(node("a")),
-        given(deployment("agent", **only)),
+        manifests_of(deployment("agent", **only)),
         policy(never, check("schedulable", documents.Schedulable())),
     )
     assert found.notes == ["check never of policy policy has judged nothing"]
-    assert told(found.results) == [("DaemonSet shop/agent", "Passed", "no node is one that it makes a pod for")]
+    assert outcomes_of(found.results) == [("DaemonSet shop/agent", "Passed", "no node is one that it makes a pod for")]
 
 
-def test_a_policy_that_demands_a_match_demands_it_of_nothing_too() -> None:
+def test_require_match_refuses_empty_manifests() -> None:
     with pytest.raises(ConfigError, match="matches nothing"):
         report(
             cluster(node("a")),
@@ -156,13 +160,13 @@ def test_a_policy_that_demands_a_match_demands_it_of_nothing_too() -> None:
 
 def unread(*problems: Problem) -> Manifests:
     """Manifests with a Deployment, and with what cannot be read."""
-    return replace(given(deployment("api", 1)), problems=list(problems))
+    return replace(manifests_of(deployment("api", 1)), problems=list(problems))
 
 
 class Everything:
     """Accepts whatever it is asked about."""
 
-    def acceptance(self, *asked: Any) -> Acceptance:
+    def acceptance(self, *arguments: Any) -> Acceptance:
         return Acceptance(by="policy", reason="all of it")
 
     def notes(self) -> list[str]:
@@ -190,8 +194,8 @@ def test_no_two_findings_share_a_fingerprint() -> None:
     assert len({result.fingerprint for result in found.results}) == len(found.results) == 3
 
 
-def test_pods_of_owners_of_one_name_are_told_apart() -> None:
-    both = given(deployment(replicas=1), deployment(replicas=1, kind="ReplicaSet"))
+def test_pods_of_owners_with_one_name_have_fingerprints_of_their_own() -> None:
+    both = manifests_of(deployment(replicas=1), deployment(replicas=1, kind="ReplicaSet"))
     found = report(cluster(node("a")), both, policy(asking("true", documents.Scope.POD)))
     assert [result.name for result in found.results] == ["web[0]", "web[0]"]
     assert len({result.fingerprint for result in found.results}) == 2
@@ -199,9 +203,9 @@ def test_pods_of_owners_of_one_name_are_told_apart() -> None:
 
 def test_a_workload_whose_namespace_is_not_written_has_to_be_the_only_one() -> None:
     more = check("headroom", documents.Headroom(replicas_of="deploy/web", absolute="1"))
-    both = given(deployment(replicas=1), deployment(replicas=1, namespace="other"))
+    both = manifests_of(deployment(replicas=1), deployment(replicas=1, namespace="other"))
     found = report(cluster(node("a")), both, policy(more))
-    assert told(found.results) == [
+    assert outcomes_of(found.results) == [
         ("the run", "Inconclusive", "deploy/web is in the namespaces shop, other"),
     ]
     assert found.results[0].hints == ["write the namespace, too: deploy/shop/web"]
@@ -221,14 +225,14 @@ def test_nodes_that_keep_pods_away_have_no_room_unless_they_are_named() -> None:
         check("headroom", documents.Headroom(resource="cpu", absolute="4", node_selector=named), "named"),
         check("max-utilization", documents.MaxUtilization(percent=60), "used"),
     )
-    found = report(state, given(deployment(replicas=1, cpu="3")), policy(*checks))
+    found = report(state, manifests_of(deployment(replicas=1, cpu="3")), policy(*checks))
     assert outcomes(found) == ["Violated", "Passed", "Violated"]
 
 
 def test_pods_outside_every_domain_are_a_group_of_their_own() -> None:
     state = cluster(*zoned(1, 1, cpu="1"), node("x", cpu="8"))
     spread = check("spread", documents.Spread(min_domains=2, max_skew=1))
-    found = report(state, given(deployment(replicas=8, cpu="800m")), policy(spread))
+    found = report(state, manifests_of(deployment(replicas=8, cpu="800m")), policy(spread))
     assert outcomes(found) == ["Violated"]
     assert "without the label 6" in found.results[0].message
 
@@ -242,12 +246,12 @@ def test_a_domain_that_the_pods_leave_out_themselves_is_not_missed() -> None:
         "labelSelector": {"matchLabels": {"app": "web"}},
     }
     state = cluster(*zoned(1, 1), node("c0", zone="eu-1c", taints=[TAINT]))
-    web = given(deployment(replicas=4, topologySpreadConstraints=[rule]))
+    web = manifests_of(deployment(replicas=4, topologySpreadConstraints=[rule]))
     spread = check("spread", documents.Spread(min_domains=2, max_skew=1))
     assert outcomes(report(state, web, policy(spread))) == ["Passed"]
 
 
-def test_whom_a_release_has_evicted_is_known_in_a_scenario() -> None:
+def test_evictions_of_the_release_are_counted_in_a_scenario() -> None:
     state = cluster(*zoned(1, 1, cpu="2"), *(running(f"old-{at}", at, cpu="2") for at in ("a0", "b0")))
     high = [priority_class("high", 1000), deployment(replicas=1, cpu="2", priorityClassName="high")]
     counts = documents.Check(
@@ -256,18 +260,18 @@ def test_whom_a_release_has_evicted_is_known_in_a_scenario() -> None:
         scenarios=("baseline", "lose-zone"),
         validations=(documents.Validation(documents.Expression("result.preemptions >= 1")),),
     )
-    found = report(state, given(*high), policy(counts, scenarios=[LOSE_ZONE]))
+    found = report(state, manifests_of(*high), policy(counts, scenarios=[LOSE_ZONE]))
     assert set(outcomes(found)) == {"Passed"}
 
 
 @pytest.mark.parametrize(
-    ("check_of_it", "said"),
+    ("check_of_it", "message"),
     [
         ("{name: c, builtin: survives, scenarios: [s], with: {scenario: s}}", "survives takes no `scenarios`"),
         ("{name: c, builtin: schedulable, scenarios: [s, s]}", '"s" is there twice'),
     ],
 )
-def test_scenarios_that_would_be_ignored_are_refused(check_of_it: str, said: str) -> None:
+def test_scenarios_that_would_be_ignored_are_refused(check_of_it: str, message: str) -> None:
     text = f"""apiVersion: schedctl.dev/v1alpha1
 kind: CheckPolicy
 metadata: {{name: p}}
@@ -276,4 +280,4 @@ spec:
   checks: [{check_of_it}]
 """
     _, wrong = reading.policies_in(text.encode(), "p.yaml")
-    assert [problem.message for problem in wrong] == [said]
+    assert [problem.message for problem in wrong] == [message]
