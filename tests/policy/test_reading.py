@@ -18,7 +18,7 @@ from schedctl.api.durations import Duration
 from schedctl.config import settings_file
 from schedctl.documents.yaml_trees import read_yaml
 from schedctl.errors import ConfigError
-from schedctl.policy import documents, expectations, reading
+from schedctl.policy import documents, expectations, policy_reader, reading
 from schedctl.policy.documents import BUILTINS, Scope
 from schedctl.reports.checks import Severity
 from schedctl.session.schemas import SCHEMAS
@@ -172,7 +172,7 @@ CHECK = "  checks: [{name: a, builtin: schedulable}]\n"
         pytest.param(
             "  checks: [{name: A_b, builtin: schedulable}]\n",
             '5:19 spec.checks[0].name: "A_b" is no name of a check',
-            reading._NAME_HINT,
+            policy_reader._NAME_HINT,
             id="a name that no annotation can carry",
         ),
         pytest.param(
