@@ -7,14 +7,7 @@ import msgspec
 import numpy as np
 import pytest
 
-from schedctl.api.storage import (
-    CSIDriver,
-    CSINode,
-    PersistentVolume,
-    PersistentVolumeClaim,
-    StorageClass,
-    VolumeAttachment,
-)
+from schedctl.api import storage
 from schedctl.cache.changes import Change, ChangeKind
 from schedctl.framework.cycles import Cycle
 from schedctl.framework.points import Scope
@@ -31,18 +24,18 @@ CSI, EBS, GCE = "csi.example.com", "ebs.csi.aws.com", "pd.csi.storage.gke.io"
 
 def volume(name, source=None, **labels):
     spec = source or {"csi": {"driver": CSI, "volumeHandle": name}}
-    return msgspec.convert({"metadata": {"name": name, "labels": labels}, "spec": spec}, PersistentVolume)
+    return msgspec.convert({"metadata": {"name": name, "labels": labels}, "spec": spec}, storage.PersistentVolume)
 
 
 def claim(name, bound_to=None, of_class=None, owner=None, namespace="default", **annotations):
     owners = [{"kind": "Pod", "name": "web", "uid": owner, "controller": True}] if owner else None
     metadata = {"name": name, "namespace": namespace, "ownerReferences": owners, "annotations": annotations}
     spec = {"volumeName": bound_to or "", "storageClassName": of_class}
-    return msgspec.convert({"metadata": metadata, "spec": spec}, PersistentVolumeClaim)
+    return msgspec.convert({"metadata": metadata, "spec": spec}, storage.PersistentVolumeClaim)
 
 
 def storage_class(name, provisioner):
-    return msgspec.convert({"metadata": {"name": name}, "provisioner": provisioner}, StorageClass)
+    return msgspec.convert({"metadata": {"name": name}, "provisioner": provisioner}, storage.StorageClass)
 
 
 def csi_node(name, **limits):
@@ -51,17 +44,17 @@ def csi_node(name, **limits):
         {"name": driver.replace("_", "."), "nodeID": name, **({} if n is None else {"allocatable": {"count": n}})}
         for driver, n in limits.items()
     ]
-    return msgspec.convert({"metadata": {"name": name}, "spec": {"drivers": drivers}}, CSINode)
+    return msgspec.convert({"metadata": {"name": name}, "spec": {"drivers": drivers}}, storage.CSINode)
 
 
 def csi_driver(name, required=True):
     spec = {"preventPodSchedulingIfMissing": required}
-    return msgspec.convert({"metadata": {"name": name}, "spec": spec}, CSIDriver)
+    return msgspec.convert({"metadata": {"name": name}, "spec": spec}, storage.CSIDriver)
 
 
 def attachment(name, on, of, attacher=CSI):
     spec = {"attacher": attacher, "nodeName": on, "source": {"persistentVolumeName": of}}
-    return msgspec.convert({"metadata": {"name": name}, "spec": spec}, VolumeAttachment)
+    return msgspec.convert({"metadata": {"name": name}, "spec": spec}, storage.VolumeAttachment)
 
 
 def claimed(name):

@@ -6,15 +6,7 @@ import msgspec
 import numpy as np
 import pytest
 
-from schedctl.api.storage import (
-    CSIDriver,
-    CSINode,
-    CSIStorageCapacity,
-    PersistentVolume,
-    PersistentVolumeClaim,
-    StorageClass,
-)
-from schedctl.api.topology import BETA_ZONE
+from schedctl.api import storage, topology
 from schedctl.cache.changes import Change, ChangeKind
 from schedctl.config.args import UtilizationShapePoint, VolumeBindingArgs
 from schedctl.errors import PluginError
@@ -48,7 +40,7 @@ def volume(name, size="5Gi", storage_class="local", *, on=None, zone=None, keep_
     if keep_for:
         spec["claimRef"] = {"namespace": "default", "name": keep_for}
     obj = {"metadata": metadata, "spec": {**spec, **fields}, "status": {"phase": phase}}
-    return msgspec.convert(obj, PersistentVolume)
+    return msgspec.convert(obj, storage.PersistentVolume)
 
 
 def affinity(*terms):
@@ -65,7 +57,7 @@ def claim(
     claim_spec = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": size} if size else {}}}
     claim_spec |= {"storageClassName": storage_class, "volumeName": to or "", **spec}
     obj = {"metadata": about, "spec": claim_spec, "status": {"phase": phase}}
-    return msgspec.convert(obj, PersistentVolumeClaim)
+    return msgspec.convert(obj, storage.PersistentVolumeClaim)
 
 
 def storage_class(name, provisioner="kubernetes.io/no-provisioner", mode="WaitForFirstConsumer", topologies=None):
@@ -74,22 +66,22 @@ def storage_class(name, provisioner="kubernetes.io/no-provisioner", mode="WaitFo
         for term in topologies
     ]
     obj = {"metadata": {"name": name}, "provisioner": provisioner, "volumeBindingMode": mode}
-    return msgspec.convert({**obj, "allowedTopologies": terms}, StorageClass)
+    return msgspec.convert({**obj, "allowedTopologies": terms}, storage.StorageClass)
 
 
 def driver(name, **spec):
-    return msgspec.convert({"metadata": {"name": name}, "spec": spec}, CSIDriver)
+    return msgspec.convert({"metadata": {"name": name}, "spec": spec}, storage.CSIDriver)
 
 
 def left(name, size, where, storage_class="fast", **fields):
     obj = {"metadata": {"name": name, "namespace": "default"}, "storageClassName": storage_class, "capacity": size}
-    return msgspec.convert({**obj, "nodeTopology": {"matchLabels": where}, **fields}, CSIStorageCapacity)
+    return msgspec.convert({**obj, "nodeTopology": {"matchLabels": where}, **fields}, storage.CSIStorageCapacity)
 
 
 def csi_node(name, *plugins, keys=()):
     metadata = {"name": name, "annotations": {MIGRATED: ",".join(plugins)}}
     spec = {"drivers": [{"name": "csi.example.com", "nodeID": name, "topologyKeys": list(keys)}]}
-    return msgspec.convert({"metadata": metadata, "spec": spec}, CSINode)
+    return msgspec.convert({"metadata": metadata, "spec": spec}, storage.CSINode)
 
 
 LOCAL, FAST, NOW_CLASS = (
@@ -364,13 +356,13 @@ EBS_DISK = {"awsElasticBlockStore": {"volumeID": "vol-1"}}
             id="its own label stands in for the affinity, on migrated nodes only",
         ),
         pytest.param(
-            {"metadata": {"labels": {BETA_ZONE: "z9"}}, **EBS_DISK}, "new stale", id="so does the label of old"
+            {"metadata": {"labels": {topology.BETA_ZONE: "z9"}}, **EBS_DISK}, "new stale", id="so does the label of old"
         ),
         pytest.param(
             {"metadata": {"labels": {ZONE: "z9"}}, "zone": "z1", **EBS_DISK}, "stale", id="the affinity comes first"
         ),
         pytest.param(
-            {"nodeAffinity": affinity({BETA_ZONE: "z1"}), **EBS_DISK},
+            {"nodeAffinity": affinity({topology.BETA_ZONE: "z1"}), **EBS_DISK},
             "old stale",
             id="an affinity to the zone of old is read as well",
         ),
@@ -887,9 +879,9 @@ def test_an_assumed_volume_is_not_bound_to_the_next_pod():
 def test_other_plugins_and_profiles_do_not_see_assumed_volumes():
     c = shared()
     plugin = judge(c)
-    stored = c.get(PersistentVolume, "v1"), c.get(PersistentVolumeClaim, "default/logs")
+    stored = c.get(storage.PersistentVolume, "v1"), c.get(storage.PersistentVolumeClaim, "default/logs")
     plugin.reserve(Answer(plugin, using("data", "logs")).cycle, "a")
-    assert (c.get(PersistentVolume, "v1"), c.get(PersistentVolumeClaim, "default/logs")) == stored
+    assert (c.get(storage.PersistentVolume, "v1"), c.get(storage.PersistentVolumeClaim, "default/logs")) == stored
     assert Answer(judge(c, "batch"), using("other")).bound()["a"] == {"other": "v1"}
     assert Answer(judge(c), using("other")).bound()["a"] == {"other": "v2"}
 
@@ -948,7 +940,7 @@ def test_pre_bind_binds_the_volume_and_its_claim():
     answer = Answer(plugin, using("data"))
     plugin.reserve(answer.cycle, "a")
     assert plugin.pre_bind(answer.cycle, "a") == SUCCESS
-    bound, taken = c.get(PersistentVolumeClaim, "default/data"), c.get(PersistentVolume, "v1")
+    bound, taken = c.get(storage.PersistentVolumeClaim, "default/data"), c.get(storage.PersistentVolume, "v1")
     assert (bound.spec.volume_name, bound.status.phase, bound.status.capacity) == ("v1", "Bound", {"storage": "5Gi"})
     assert bound.metadata.annotations[COMPLETED] == "yes"
     assert (taken.spec.claim_ref.name, taken.spec.claim_ref.uid, taken.status.phase) == ("data", "uid-data", "Bound")
@@ -965,8 +957,8 @@ def test_pre_bind_provisions_volumes():
     answer = Answer(plugin, using("logs"))
     plugin.reserve(answer.cycle, "b")
     assert plugin.pre_bind(answer.cycle, "b") == SUCCESS
-    bound = c.get(PersistentVolumeClaim, "default/logs")
-    made = c.get(PersistentVolume, bound.spec.volume_name)
+    bound = c.get(storage.PersistentVolumeClaim, "default/logs")
+    made = c.get(storage.PersistentVolume, bound.spec.volume_name)
     assert (made.metadata.name, made.spec.csi.driver, made.spec.capacity) == (
         "pvc-logs",
         "csi.example.com",

@@ -113,6 +113,7 @@ class Candidates:
         return earliest
 
     def _sum_by_candidate(self, amounts: IntArray) -> IntArray:
+        # no stretch is empty, which reduceat would take for its first element: each candidate has a victim
         return np.add.reduceat(amounts, self.begin[:-1]) if len(amounts) else np.zeros(0, np.int64)
 
 

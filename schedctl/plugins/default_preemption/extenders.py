@@ -57,6 +57,7 @@ def ask_extenders(handle: Handle, pod: PodInfo, candidates: Candidates, nodes: N
                 return ExtenderAnswer(candidates, str(fault), tuple(passed_over))
             passed_over.append((extender.name, str(fault)))
             continue
+        # kube-scheduler goes over a map, in no order; here the first by name is the one that fails
         for name in sorted(name for name, chosen in answer.items() if not chosen.pods):
             if not extender.ignorable:
                 return ExtenderAnswer(

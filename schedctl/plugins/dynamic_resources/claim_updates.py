@@ -63,7 +63,7 @@ def write(
         cluster: where the claim is.
     """
     if in_memory(claim):
-        name = written_name(claim, cluster)
+        name = written_name(claim, cluster)  # the API server makes it up now, and the uid with it
         metadata = replace(claim.metadata, name=name, uid=f"{claim.metadata.namespace}/{name}")
         current: devices.ResourceClaim | None = replace(claim, metadata=metadata, status=devices.ResourceClaimStatus())
     else:
@@ -82,7 +82,7 @@ def write(
     elif status.allocation is None:
         return f"claim {meta.key_of(claim)} got deallocated elsewhere in the meantime"
     users = list(status.reserved_for or ())
-    wrong = ""
+    wrong = ""  # what the validation of the API server would say
     if len(users) == MOST_USERS:
         wrong = f"status.reservedFor: Too many: {len(users) + 1}: must have at most {MOST_USERS} items"
     elif any(user.uid == pod.uid for user in users):

@@ -47,6 +47,6 @@ def registrations(claims_of: ClaimsOf) -> tuple[Registration, ...]:
 
 def _is(claim: ResourceClaim, other: ResourceClaim) -> bool:
     mine, theirs = claim.metadata, other.metadata
-    if mine.uid or theirs.uid:
+    if mine.uid or theirs.uid:  # claims in files need not have one
         return mine.uid == theirs.uid
     return (mine.namespace, mine.name) == (theirs.namespace, theirs.name)

@@ -95,7 +95,7 @@ def repelling_pods(state: AffinityState, nodes: Nodes, row: int) -> Cause:
     """Return the first anti-affinity term about the pod that pods in the node's domain carry."""
     pod, is_about_pod = state.pod, term_matcher(state.pod, nodes.cluster)
     terms = [carriers.term for carriers in nodes.cluster.affinity_terms.required_anti.about(pod.labels, is_about_pod)]
-    for info in _apply_changes([], nodes, row):
+    for info in _apply_changes([], nodes, row):  # terms of supposed pods, which the cluster does not list
         terms += (term for term in carried_terms(info).required_anti if is_about_pod(term))
     for term in dict.fromkeys(terms):
         neighbours = _neighbours(nodes, row, term.topology_key)

@@ -71,6 +71,7 @@ class NodePorts(PreFilterPlugin, FilterPlugin):
         refused: list[int] = []
         for ip, protocol, port in ports:
             users = nodes.port_users(protocol, port)
+            # the wildcard collides with every address, whichever of the two pods asks for it
             refused += [at for at, held in users if ip == ANY_ADDRESS or ANY_ADDRESS in held or ip in held]
         if not refused:
             return ACCEPT

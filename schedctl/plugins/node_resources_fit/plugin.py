@@ -138,6 +138,7 @@ class NodeResourcesFit(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
     def _without_room(self, nodes: Nodes, resource: str, amount: int) -> Verdicts:
         used, capacity = nodes.requested(resource), nodes.allocatable(resource)
         short = amount > capacity - used
+        # what a node does not offer may be devices there, which is for DynamicResources to judge
         unoffered = resources.is_scalar(resource) and bool((short & (capacity <= 0)).any())
         if unoffered and resource in classes_by_resource(nodes.cluster):
             short &= capacity > 0

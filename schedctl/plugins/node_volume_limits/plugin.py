@@ -131,6 +131,7 @@ class NodeVolumeLimits(PreFilterPlugin, FilterPlugin):
     def filter(self, cycle: Cycle, nodes: Nodes) -> Verdicts:
         """Refuse nodes that lack a driver, or where a driver would have more volumes than it can attach."""
         cluster = nodes.cluster
+        # the state leaves out the handles of volumes that no running pod mounts; a supposed pod may mount them
         kept = REQUIRED in cycle.state and nodes.changes is None
         required = cycle.state[REQUIRED] if kept else _pod_attachments(cluster, cycle.pod)
         if required.nothing:
@@ -150,6 +151,7 @@ class NodeVolumeLimits(PreFilterPlugin, FilterPlugin):
             return self._fault(required.fault, where)
         verdicts = ACCEPT
         for driver in required.drivers:
+            # a copy, because a verdict owns its mask
             missing = where & ~nodes.gather(drivers.installed[driver]) if driver in drivers.installed else where.copy()
             opted = nodes.cluster.get(storage.CSIDriver, driver) if missing.any() else None
             if opted is not None and opted.spec.prevent_pod_scheduling_if_missing:
@@ -241,7 +243,7 @@ def _shareable_attachments(cluster: ClusterView, pod: PodInfo) -> PodAttachments
         return Attachments(volumes, found.fault)
 
     here = with_handles(required)
-    if drivers.known_everywhere:
+    if drivers.known_everywhere:  # `elsewhere` is read on no node
         return PodAttachments(here, here)
     return PodAttachments(with_handles(attachments(cluster, pod, migrating=False, running=False)), here)
 

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from typing_extensions import override
 
 from schedctl.api import meta, quantities, storage
 from schedctl.cache.arrays import BoolArray, CodeArray, IndexArray, IntArray, Interner, grow
@@ -236,8 +237,8 @@ class VolumesInUse(Mounts[CSIVolume | Fault]):
         for each in used:
             self._users.setdefault(each, set()).add(info.key)
 
+    @override
     def forget_pod(self, key: str) -> None:
-        """Forget what a pod uses."""
         for each in self._used.pop(key):
             users = self._users[each]
             users.remove(key)
@@ -262,8 +263,8 @@ class VolumesInUse(Mounts[CSIVolume | Fault]):
             self._attached_is_known = False
         return ()
 
+    @override
     def clear_counts(self) -> None:
-        """Forget all counts."""
         self._mounts.clear()
         self._mount_counts.clear()
         self._attached, self._attached_is_known = frozenset(), False

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from schedctl.api.nodes import Taint
-from schedctl.api.pods import Pod, Toleration
+from schedctl.api import nodes, pods
 from schedctl.cache import node_edits
 from schedctl.framework.remedies import Rejection, Remedies, Remedy, edit_node, edit_pod, uncordon
 from schedctl.framework.wording import taint as written_taint
@@ -18,7 +17,7 @@ def remedies(rejection: Rejection) -> Remedies:
     """Return that the pod tolerates the taint, or, where it tells of a condition of the node, that it goes."""
     if rejection.reference != "taint-toleration/untolerated":
         return []
-    taint = msgspec.convert(rejection.evidence["taint"], Taint)
+    taint = msgspec.convert(rejection.evidence["taint"], nodes.Taint)
     if taint.key == node_edits.UNSCHEDULABLE_TAINT.key:
         return [uncordon(rejection.node)]
     if taint.key.startswith(_KUBERNETES_TAINTS):  # to tolerate not-ready would hide the problem
@@ -26,10 +25,10 @@ def remedies(rejection: Rejection) -> Remedies:
     return [_tolerate(taint)]
 
 
-def _tolerate(taint: Taint) -> Remedy:
-    toleration = Toleration(key=taint.key, operator="Equal", value=taint.value, effect=taint.effect)
+def _tolerate(taint: nodes.Taint) -> Remedy:
+    toleration = pods.Toleration(key=taint.key, operator="Equal", value=taint.value, effect=taint.effect)
 
-    def add(pod: Pod) -> Pod:
+    def add(pod: pods.Pod) -> pods.Pod:
         return _replace(pod, spec=_replace(pod.spec, tolerations=[*(pod.spec.tolerations or ()), toleration]))
 
     condition = f"it tolerated {written_taint(msgspec.to_builtins(taint))}"

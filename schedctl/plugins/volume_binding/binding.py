@@ -28,6 +28,7 @@ def bind(cluster: Cluster, found: PodVolumes, node_name: str) -> str:
         _bind(cluster, with_claim_ref(volume, claim), claim)
     for claim, _ in found.dynamic:
         _provision(cluster, claim, node_name)
+    # volumes that are provisioned are made where the pod goes: only those that were there can be out of reach
     problems = (_out_of_reach(cluster, volume, node_name) for _, volume in found.static)
     return next(filter(None, problems), "")
 

@@ -88,7 +88,7 @@ def claims_of(pod: pods.Pod, cluster: ClusterView, assume_cache: AssumeCache) ->
         if fully_bound(claim):
             bound.append(claim)
         elif _waits(claim, cluster) and not claim.spec.volume_name:
-            waiting.append(claim)
+            waiting.append(claim)  # one that names a volume is for the volume controller, whatever its class says
         else:
             immediate.append(claim)
     return Claims(bound, waiting, immediate)

@@ -12,9 +12,8 @@ from typing import NamedTuple
 import msgspec
 import numpy as np
 
-from schedctl.api import annotation_keys, pods, storage
+from schedctl.api import annotation_keys, pods, storage, topology
 from schedctl.api.nodes import Node
-from schedctl.api.topology import BETA_REGION, BETA_ZONE, REGION, ZONE, ZONE_SEPARATOR
 from schedctl.cache.arrays import BoolArray
 from schedctl.cache.nodes import ClusterView
 from schedctl.framework import csi_migration
@@ -94,24 +93,24 @@ def _translate_topology(
     if any(each.key == zone and each.values for each in _expressions(required)):
         required = _rename_key(required, zone, topology_key)
     elif zone in labels:
-        named = {name.strip() for name in labels[zone].split(ZONE_SEPARATOR)} - {""}
+        named = {name.strip() for name in labels[zone].split(topology.ZONE_SEPARATOR)} - {""}
         if named:
             required = _add_condition(
                 required, pods.NodeSelectorRequirement(key=topology_key, operator="In", values=sorted(named))
             )
-    if region == BETA_REGION and any(each.key == region and each.values for each in _expressions(required)):
-        required = _rename_key(required, region, REGION)
+    if region == topology.BETA_REGION and any(each.key == region and each.values for each in _expressions(required)):
+        required = _rename_key(required, region, topology.REGION)
     return required
 
 
 def _spelling(required: pods.NodeSelector | None, labels: Mapping[str, str]) -> tuple[str, str]:
     """Return the labels by which a volume tells zones and regions: in its affinity, else in its own labels."""
     used = {each.key for each in _expressions(required)}
-    for zone, region in ((ZONE, REGION), (BETA_ZONE, BETA_REGION)):
+    for zone, region in ((topology.ZONE, topology.REGION), (topology.BETA_ZONE, topology.BETA_REGION)):
         if zone in used:
             return zone, region
-    beta = BETA_ZONE in labels and ZONE not in labels
-    return (BETA_ZONE, BETA_REGION) if beta else (ZONE, REGION)
+    beta = topology.BETA_ZONE in labels and topology.ZONE not in labels
+    return (topology.BETA_ZONE, topology.BETA_REGION) if beta else (topology.ZONE, topology.REGION)
 
 
 def _expressions(required: pods.NodeSelector | None) -> Iterator[pods.NodeSelectorRequirement]:

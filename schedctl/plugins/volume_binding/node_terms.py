@@ -52,7 +52,7 @@ class TermsIndex:
 
     def __init__(self, cluster: ClusterView, terms: Iterable[Terms] = ()) -> None:
         self.terms: Interner[Terms] = Interner()
-        self.terms.code(None)
+        self.terms.code(None)  # no condition is always code 0
         for each in terms:
             self.terms.code(each)
         self._cluster = cluster
@@ -68,7 +68,7 @@ class TermsIndex:
             excluded: int64 (rows,) each: ranks that do not count for a node.
         """
         self._refresh()
-        anywhere = ranks[0]
+        anywhere = ranks[0]  # what every node reaches
         best = np.full(len(self._cluster.node_table), anywhere, np.int64)
         for other in excluded:
             best[other == anywhere] = NOTHING

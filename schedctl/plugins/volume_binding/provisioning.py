@@ -32,7 +32,7 @@ class Capacities:
             largest = each.capacity if each.maximum_volume_size is None else each.maximum_volume_size
             terms = _topology(each)
             if largest is None or not terms:
-                continue
+                continue  # it does not say how much, or can be reached from no node
             self.objects.append(each)
             limits.append(quantities.parse(largest).value)
             codes.append(self._index.terms.code(terms))

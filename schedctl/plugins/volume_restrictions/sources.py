@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from typing_extensions import override
+
 from schedctl.api.pods import Volume
 from schedctl.cache.nodes import ClusterView
 from schedctl.cache.pod_info import PodInfo
@@ -83,8 +85,8 @@ class SourcesInUse(Mounts[Source]):
         super().__init__(cluster)
         self._named: dict[tuple[str, str], list[int]] = {}
 
+    @override
     def read(self, cluster: ClusterView, info: PodInfo) -> Sequence[Source]:
-        """Return the disks and claims of a pod."""
         return sources_of(info)
 
     def add_thing(self, thing: Source, code: int) -> None:

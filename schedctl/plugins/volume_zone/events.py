@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from schedctl.api import topology
-from schedctl.api.storage import WAIT_FOR_FIRST_CONSUMER, PersistentVolume, StorageClass
+from schedctl.api import storage, topology
 from schedctl.cache.pod_info import PodInfo
 from schedctl.framework.claim_hints import after_named_claim, hint
 from schedctl.framework.events import Action, Hint, Registration, Resource, registers
 
 
-def _after_new_class(pod: PodInfo, before: None, after: StorageClass) -> Hint:
-    return hint(after.volume_binding_mode == WAIT_FOR_FIRST_CONSUMER)
+def _after_new_class(pod: PodInfo, before: None, after: storage.StorageClass) -> Hint:
+    return hint(after.volume_binding_mode == storage.WAIT_FOR_FIRST_CONSUMER)
 
 
-def _after_volume(pod: PodInfo, before: PersistentVolume | None, after: PersistentVolume) -> Hint:
+def _after_volume(pod: PodInfo, before: storage.PersistentVolume | None, after: storage.PersistentVolume) -> Hint:
     return hint(before is None or zones_by_label(before) != zones_by_label(after))
 
 
-def zones_by_label(volume: PersistentVolume) -> list[tuple[str, frozenset[str]]]:
+def zones_by_label(volume: storage.PersistentVolume) -> list[tuple[str, frozenset[str]]]:
     """Return each label that says in which zones or regions a volume is, with these."""
     labels = volume.metadata.labels or {}
     found = [
