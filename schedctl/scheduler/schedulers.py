@@ -6,6 +6,7 @@ from collections.abc import Collection, Hashable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from schedctl.api.pods import Pod
 from schedctl.cache.cluster import Cluster
@@ -32,8 +33,10 @@ from schedctl.framework.registries import Registry
 from schedctl.framework.statuses import Status
 from schedctl.plugins.in_tree import IN_TREE
 from schedctl.scheduler.configurations import load_configuration
-from schedctl.scheduler.judgements import Judgement, judgement_of, with_plugins_only
 from schedctl.scheduler.profiles import build
+
+if TYPE_CHECKING:
+    from schedctl.scheduler.judgements import Judgement
 
 ADAPTIVE = 0
 """The ``percentageOfNodesToScore`` that depends on the size of the cluster."""
@@ -163,6 +166,8 @@ class Scheduler:
             KeyError: no profile serves the pod's scheduler name, or there is no such node.
             ValueError: the profile has no such plugin.
         """
+        from schedctl.scheduler.judgements import judgement_of, with_plugins_only
+
         info = pod if isinstance(pod, PodInfo) else PodInfo(pod)
         profile = self.profiles[info.pod.spec.scheduler_name]
         if plugins is not None:

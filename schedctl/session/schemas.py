@@ -1,51 +1,46 @@
-"""The JSON Schema of every document there is, by its kind."""
+"""The JSON Schema of every document there is, by its kind; only the module of the one that is asked for is imported."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
+from importlib import import_module
 from typing import Any
 
-from schedctl.config.settings_file import Config
-from schedctl.policy import schemas as policy_schemas
-from schedctl.policy.baselines import CheckBaseline
-from schedctl.policy.expectations import CheckPolicyTest
-from schedctl.reports.bindings import BindReport
-from schedctl.reports.calibrations import CalibrationReport
-from schedctl.reports.capacities import CapacityReport
-from schedctl.reports.checks import CheckReport
-from schedctl.reports.drains import DrainReport
-from schedctl.reports.explanations import ExplainReport
-from schedctl.reports.listings import PluginList, ProfileDiff, ProfileList
-from schedctl.reports.pod_comparisons import ExplainComparison
-from schedctl.reports.policy_tests import CheckPolicyTestReport
-from schedctl.reports.run_comparisons import SimulationComparison
-from schedctl.reports.schemas import schema_of
-from schedctl.reports.simulations import SimulationReport
-from schedctl.reports.snapshots import SnapshotDiff, SnapshotReport
-from schedctl.reports.watches import WatchLine
-from schedctl.snapshots.documents import Snapshot
+
+def _schema(module: str, name: str, *, read: bool = False) -> dict[str, Any]:
+    from schedctl.reports.schemas import schema_of
+
+    return schema_of(getattr(import_module(module), name), read=read)
+
+
+def _check_policy() -> dict[str, Any]:
+    from schedctl.policy.schemas import check_policy
+
+    return check_policy()
+
 
 SCHEMAS: dict[str, Callable[[], dict[str, Any]]] = {
-    "BindReport": lambda: schema_of(BindReport),
-    "CalibrationReport": lambda: schema_of(CalibrationReport),
-    "CapacityReport": lambda: schema_of(CapacityReport),
-    "CheckBaseline": lambda: schema_of(CheckBaseline),
-    "CheckPolicy": policy_schemas.check_policy,
-    "CheckPolicyTest": lambda: schema_of(CheckPolicyTest, read=True),
-    "CheckPolicyTestReport": lambda: schema_of(CheckPolicyTestReport),
-    "CheckReport": lambda: schema_of(CheckReport),
-    "Config": lambda: schema_of(Config, read=True),
-    "DrainReport": lambda: schema_of(DrainReport),
-    "ExplainComparison": lambda: schema_of(ExplainComparison),
-    "ExplainReport": lambda: schema_of(ExplainReport),
-    "PluginList": lambda: schema_of(PluginList),
-    "ProfileDiff": lambda: schema_of(ProfileDiff),
-    "ProfileList": lambda: schema_of(ProfileList),
-    "SimulationComparison": lambda: schema_of(SimulationComparison),
-    "SimulationReport": lambda: schema_of(SimulationReport),
-    "Snapshot": lambda: schema_of(Snapshot, read=True),
-    "SnapshotDiff": lambda: schema_of(SnapshotDiff),
-    "SnapshotReport": lambda: schema_of(SnapshotReport),
-    "WatchLine": lambda: schema_of(WatchLine),
+    "BindReport": partial(_schema, "schedctl.reports.bindings", "BindReport"),
+    "CalibrationReport": partial(_schema, "schedctl.reports.calibrations", "CalibrationReport"),
+    "CapacityReport": partial(_schema, "schedctl.reports.capacities", "CapacityReport"),
+    "CheckBaseline": partial(_schema, "schedctl.policy.baselines", "CheckBaseline"),
+    "CheckPolicy": _check_policy,
+    "CheckPolicyTest": partial(_schema, "schedctl.policy.expectations", "CheckPolicyTest", read=True),
+    "CheckPolicyTestReport": partial(_schema, "schedctl.reports.policy_tests", "CheckPolicyTestReport"),
+    "CheckReport": partial(_schema, "schedctl.reports.checks", "CheckReport"),
+    "Config": partial(_schema, "schedctl.config.settings_file", "Config", read=True),
+    "DrainReport": partial(_schema, "schedctl.reports.drains", "DrainReport"),
+    "ExplainComparison": partial(_schema, "schedctl.reports.pod_comparisons", "ExplainComparison"),
+    "ExplainReport": partial(_schema, "schedctl.reports.explanations", "ExplainReport"),
+    "PluginList": partial(_schema, "schedctl.reports.listings", "PluginList"),
+    "ProfileDiff": partial(_schema, "schedctl.reports.listings", "ProfileDiff"),
+    "ProfileList": partial(_schema, "schedctl.reports.listings", "ProfileList"),
+    "SimulationComparison": partial(_schema, "schedctl.reports.run_comparisons", "SimulationComparison"),
+    "SimulationReport": partial(_schema, "schedctl.reports.simulations", "SimulationReport"),
+    "Snapshot": partial(_schema, "schedctl.snapshots.documents", "Snapshot", read=True),
+    "SnapshotDiff": partial(_schema, "schedctl.reports.snapshots", "SnapshotDiff"),
+    "SnapshotReport": partial(_schema, "schedctl.reports.snapshots", "SnapshotReport"),
+    "WatchLine": partial(_schema, "schedctl.reports.watches", "WatchLine"),
 }
 """How to make the JSON Schema of each kind of document."""

@@ -9,16 +9,18 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
 from schedctl.api.nodes import Node
 from schedctl.documents.texts import KEPT_BYTES, Text
 from schedctl.errors import InputError, Problem
-from schedctl.reports.snapshots import Header
 from schedctl.sources import checks, files, kustomize
 from schedctl.sources.kustomize import Kustomization
 from schedctl.sources.manifests import Reading, Sourced
 from schedctl.sources.terms import READING, Terms
+
+if TYPE_CHECKING:
+    from schedctl.reports.snapshots import Header
 
 Progress = Callable[[int, int, str], None]
 """Called now and then with the bytes read so far, the bytes there are, and the name of the file at hand."""

@@ -10,7 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Callable
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
@@ -37,10 +37,12 @@ from schedctl.documents.json_values import plain
 from schedctl.documents.spelling import CLOSE, nearest
 from schedctl.documents.texts import Document, Text, blank_logs, split
 from schedctl.errors import Problem
-from schedctl.reports.snapshots import Header
 from schedctl.snapshots.headers import is_snapshot
 from schedctl.sources import objects
 from schedctl.sources.terms import READING, Terms
+
+if TYPE_CHECKING:
+    from schedctl.reports.snapshots import Header
 
 SPELLED_BYTES = 4 << 20
 """Misspelt fields are looked for in texts up to this long, because it takes a look at every field; longer ones are

@@ -20,7 +20,7 @@ from schedctl.api.pod_texts import PodTexts
 from schedctl.api.pods import Pod
 from schedctl.documents.findings import Finding, printable, quote
 from schedctl.documents.json_values import JSONText
-from schedctl.sources import creation, custom_workloads, relations, shapes, validation
+from schedctl.sources import relations, shapes, validation
 from schedctl.sources.terms import Terms
 
 Body = JSONText | dict[str, Any]
@@ -68,6 +68,8 @@ def decode(
         if not obj.metadata.uid and api_version not in kind.retired:
             later += validation.validate(kind, obj)
             if terms.creating:
+                from schedctl.sources import creation  # a state, which most commands read, needs nothing of it
+
                 later = [finding for finding in later if finding.hint != relations.REFUSED]
                 later += creation.refusals(obj)
         elif terms.creating and api_version in kind.retired:
@@ -114,6 +116,8 @@ def decode_custom(
         kind: what `custom_kind` returns for it.
         terms: on what terms it is read.
     """
+    from schedctl.sources import creation, custom_workloads
+
     try:
         value, findings = (body, []) if isinstance(body, dict) else _value(body)
         obj = custom_workloads.read(value, custom, kind, findings)
