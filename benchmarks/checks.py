@@ -73,7 +73,7 @@ def state(nodes: int, running: int, critical: int) -> Iterator[dict[str, Any]]:
     """The fleet of `Deployments` with its workloads running, each pod on a node that its constraints allow."""
     objects = list(workloads.deployments(nodes, 0, max(running, 100)))
     labels = {one["metadata"]["name"]: one["metadata"]["labels"] for one in objects if one["kind"] == "Node"}
-    common = [name for name, own in labels.items() if own["pool"] != "batch"]
+    common = [name for name, node_labels in labels.items() if node_labels["pool"] != "batch"]
     zones = {f"zone{n}": [name for name in common if labels[name][workloads.ZONE] == f"zone{n}"] for n in range(3)}
     large = [name for name in common if labels[name]["pool"] == "large"]
     count = 0
@@ -142,14 +142,14 @@ def calls(cluster: str, release: str, policy: str, profile: bool) -> dict[str, A
     from schedctl.workloads.clusters import assemble
 
     assembled = assemble(one.object for one in sources.load([cluster]).objects).cluster
-    given = sources.load([release], terms=Terms(creating=True))
+    manifests = sources.load([release], terms=Terms(creating=True))
     policies = reading.load([policy]).policies
     plain, checked, report = [], [], None
     for _ in range(2):
         scheduler = Scheduler(assembled)
         began = time.process_time()
         with scheduler.fork():
-            facts = simulate(scheduler, given.objects, options=Options(trace=False))
+            facts = simulate(scheduler, manifests.objects, options=Options(trace=False))
             plain.append(time.process_time() - began)
     profiler = cProfile.Profile()
     for _ in range(2):
@@ -157,7 +157,7 @@ def calls(cluster: str, release: str, policy: str, profile: bool) -> dict[str, A
         began = time.process_time()
         if profile:
             profiler.enable()
-        report = evaluate(policies, scheduler, given)
+        report = evaluate(policies, scheduler, manifests)
         profiler.disable()
         checked.append(time.process_time() - began)
     if profile:
@@ -189,11 +189,11 @@ def main() -> None:
     )
     with tempfile.TemporaryDirectory() as folder:
         cluster, release, policy = write(Path(folder), args.nodes, args.running, args.pods, args.critical)
-        told = calls(cluster, release, policy, args.profile)
-        print(told["summary"])
+        seconds = calls(cluster, release, policy, args.profile)
+        print(seconds["summary"])
         print(f"{'seconds':<12}{'simulate':>12}{'check':>12}{'ratio':>9}")
-        ratio = told["check"] / told["simulate"]
-        print(f"{'the call':<12}{told['simulate']:>12.2f}{told['check']:>12.2f}{ratio:>8.1f}x", flush=True)
+        ratio = seconds["check"] / seconds["simulate"]
+        print(f"{'the call':<12}{seconds['simulate']:>12.2f}{seconds['check']:>12.2f}{ratio:>8.1f}x", flush=True)
         state_words = ("-f", cluster, "--no-progress", "-q")
         plain = command("simulate", release, *state_words)
         checked = command("check", release, "-p", policy, *state_words)

@@ -128,8 +128,8 @@ def exponents(document: results.Document) -> str:
     named = {"nodes": "in the nodes", "running": "in the running pods"}
     shown = [Column("exponent", lambda row: row["name"], left=True)]
     for along in document["exponents"]:
-        for kind, said in (("new", "new"), ("equal", "its equal")):
-            shown.append(Column(f"{named[along]}, {said}", lambda row, at=along, of=kind: f"{row[at][of]:+.2f}"))
+        for kind, label in (("new", "new"), ("equal", "its equal")):
+            shown.append(Column(f"{named[along]}, {label}", lambda row, at=along, of=kind: f"{row[at][of]:+.2f}"))
     by_template = [
         {"name": template} | {along: found[template] for along, found in document["exponents"].items()}
         for template in document["templates"]

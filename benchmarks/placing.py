@@ -81,9 +81,9 @@ def measure(path: str, config: str, shuffled: bool, marks: list[int]) -> dict[st
 
 def replay(case: str, placements: str) -> list[str]:
     """The pods of the oracle whose nodes are not among our ties when each placement is taken over."""
-    asked = msgspec.json.decode(Path(case).read_bytes(), type=Case)
-    cluster, pods = cluster_of(asked)
-    scheduler = Scheduler(cluster, configuration(asked))
+    decoded = msgspec.json.decode(Path(case).read_bytes(), type=Case)
+    cluster, pods = cluster_of(decoded)
+    scheduler = Scheduler(cluster, configuration(decoded))
     by_key = {pod.key: pod for pod in pods}
     others = []
     for key, node in msgspec.json.decode(Path(placements).read_bytes()):

@@ -41,8 +41,8 @@ profiles:
 
 def case(kind: str, config: str, nodes: int, pods: int) -> dict:
     """A full cluster, and pods of high priority."""
-    wanted = dict(KINDS[kind])
-    cpu, template = wanted.pop("cpu"), wanted.pop("template", "high")
+    spec = dict(KINDS[kind])
+    cpu, template = spec.pop("cpu"), spec.pop("template", "high")
     names = [f"node-{i:05d}" for i in range(nodes)]
     objects = [workloads.node(name, f"zone{i % 3}") for i, name in enumerate(names)]
     for i in range(4 * nodes):
@@ -55,7 +55,7 @@ def case(kind: str, config: str, nodes: int, pods: int) -> dict:
     if kind == "budgets":
         objects += [budget(f"app-{i}", i % 3) for i in range(50)]
     for i in range(pods):
-        pod = workloads.pod(f"high-{i:02d}", "sched-0", template, cpu=f"{cpu + i}m", memory="500Mi", **wanted)
+        pod = workloads.pod(f"high-{i:02d}", "sched-0", template, cpu=f"{cpu + i}m", memory="500Mi", **spec)
         pod["spec"]["priority"] = 1000
         objects.append(pod)
     case = {"id": kind, "objects": objects, "lean": True, "timing": True}
@@ -106,13 +106,13 @@ def main() -> None:
     print(f"{args.nodes} nodes, {4 * args.nodes} running pods; medians of {args.pods} pods, milliseconds a PostFilter")
     print(f"{'pending pod':<16}{'candidates':>12}{'ours':>10}{'oracle':>10}{'ratio':>8}")
     for kind in args.kind or KINDS:
-        for wanted, config in ((f"{args.nodes // 10}", ""), ("all", ALL_NODES)):
+        for candidates, config in ((f"{args.nodes // 10}", ""), ("all", ALL_NODES)):
             raw = case(kind, config, args.nodes, args.pods)
             mine, my_nodes = ours(raw)
             other, nodes = theirs(oracle, raw)
             same = "" if config == "" or nodes == my_nodes else "  other nodes!"
             print(
-                f"{kind:<16}{wanted:>12}{mine * 1000:>10.2f}{other * 1000:>10.2f}{other / mine:>7.0f}x{same}",
+                f"{kind:<16}{candidates:>12}{mine * 1000:>10.2f}{other * 1000:>10.2f}{other / mine:>7.0f}x{same}",
                 flush=True,
             )
 

@@ -94,17 +94,17 @@ def module(file: str) -> str:
 
 def shares(samples: Stacks) -> list[dict[str, Any]]:
     """By module the share of all samples, and the part of it inside NumPy; the largest first."""
-    own, in_numpy = Counter[str](), Counter[str]()
+    counts, in_numpy = Counter[str](), Counter[str]()
     for stack, count in samples.items():
         deepest = max((depth for depth, (_, file) in enumerate(stack) if module(file)), default=-1)
         name = module(stack[deepest][1]) if deepest >= 0 else "benchmarks"
         numpy = any("numpy" in file for _, file in stack[deepest + 1 :])
-        own[name] += count
+        counts[name] += count
         in_numpy[name] += count if numpy else 0
-    total = own.total()
+    total = counts.total()
     return [
         {"module": name, "share": round(count / total, 4), "numpy": round(in_numpy[name] / total, 4)}
-        for name, count in own.most_common()
+        for name, count in counts.most_common()
     ]
 
 

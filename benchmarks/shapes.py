@@ -54,7 +54,7 @@ class Variant:
     """A shape run in another way: with a configuration, or with our pods in the order of the file."""
 
     shape: str
-    told: str
+    explanation: str
     config: str = ""
     shuffled: bool = True
 
@@ -93,8 +93,8 @@ class Sizes:
 
 def case(shape: str, config: str, sizes: tuple[int, int, int], percent: int, path: Path) -> Path:
     """Write a shape as a case of the oracle."""
-    asked = {"id": shape, "objects": list(workloads.objects(shape, *sizes)), "bench": True, "percent": percent}
-    path.write_text(json.dumps(asked | ({"config": config} if config else {}), separators=(",", ":")))
+    case = {"id": shape, "objects": list(workloads.objects(shape, *sizes)), "bench": True, "percent": percent}
+    path.write_text(json.dumps(case | ({"config": config} if config else {}), separators=(",", ":")))
     return path
 
 
@@ -207,11 +207,11 @@ def summary(document: results.Document) -> Iterator[str]:
     full_size = document["sizes"]["divisor"] == 1 and "goal" in shapes[0]
     for side, goal in (("exhaustive", goals.MEDIAN_EXHAUSTIVE), ("sampled", goals.MEDIAN_SAMPLED)):
         median = statistics.median(row["ratios"][side] for row in shapes)
-        told = f" ({goals.verdict(median, goal)})" if full_size else ""
+        verdict = f" ({goals.verdict(median, goal)})" if full_size else ""
         same = [row["samePods"][side] for row in shapes if side in row["samePods"]]
         over = f"; over the very same first pods {times(statistics.median(same))}" if same else ""
         what = "judging every node" if side == "exhaustive" else "sampling"
-        yield f"Median over {len(shapes)} shapes: {times(median)} kube-scheduler {what}{told}{over}."
+        yield f"Median over {len(shapes)} shapes: {times(median)} kube-scheduler {what}{verdict}{over}."
     if full_size:
         missed = goals.misses(shapes)
         yield f"Goals by shape: {len(shapes) - len(missed)} of {len(shapes)} reached" + (
@@ -224,7 +224,7 @@ def summary(document: results.Document) -> Iterator[str]:
     yield f"Decisions: {steps:,} placements of kube-scheduler replayed, {differ or 'none'} not among our ties."
     for row in rows:
         if row["shape"] in VARIANTS:
-            yield f"“{row['shape']}” is in no median: {VARIANTS[row['shape']].told}."
+            yield f"“{row['shape']}” is in no median: {VARIANTS[row['shape']].explanation}."
 
 
 def timing(document: results.Document) -> str:
@@ -232,25 +232,25 @@ def timing(document: results.Document) -> str:
     sizes = document["sizes"]
     pods = f"the first {sizes['pods']:,}" if sizes["pods"] else "all that are published"
     runs = f"the median of {sizes['runs']} runs" if sizes["runs"] > 1 else "one run"
-    told = (
+    text = (
         f"Pods a second. Timed are filter, score, assume and Reserve. Of ours {pods} (every node judged, the first "
         f"cycle included, {runs})"
     )
     if any("ratios" in row for row in document["rows"]):
-        told += (
+        text += (
             f", of kube-scheduler the first {sizes['exhaustive']:,} with every node judged (exhaustive) and the first "
             f"{sizes['sampled']:,} sampled, or all if there are fewer, one run each"
         )
-    told += (
+    text += (
         "; pods that come before these for their priority count as well. Below µs CPU is our processor time for a pod, "
         "below first ms our first cycle; peak memory is that of our whole process, reading included."
     )
     if any("ratios" in row for row in document["rows"]):
-        told += (
+        text += (
             " Each placement of kube-scheduler judging every node was replayed and looked for among our ties; what "
             "sampling chose cannot be replayed."
         )
-    return told
+    return text
 
 
 def as_markdown(document: results.Document) -> str:

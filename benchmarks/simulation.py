@@ -83,8 +83,8 @@ def main() -> None:
     oracle = oracles.require(args.oracle)
     print(f"{SHAPE}: {args.nodes} nodes, {args.init} running pods, {args.pods} pods of 100 workloads", flush=True)
     mine = ours(args.nodes, args.init, args.pods)
-    told = ", ".join(f"{number} {state}" for state, number in mine["states"].items())
-    print(f"schedctl: {told}; read in {mine['reading']:.1f} s beforehand", flush=True)
+    states = ", ".join(f"{number} {state}" for state, number in mine["states"].items())
+    print(f"schedctl: {states}; read in {mine['reading']:.1f} s beforehand", flush=True)
     _, idle = theirs(oracle, case(args.nodes, args.init, 0))
     seconds, cpu = theirs(oracle, case(args.nodes, args.init, args.oracle_pods))
     scale = args.pods / args.oracle_pods

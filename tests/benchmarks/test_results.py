@@ -72,10 +72,10 @@ def test_shape_has_a_row_in_the_table(alone):
 
 
 def test_no_comparison_without_kube_scheduler(alone):
-    told = shapes.as_markdown(alone)
-    assert "nothing to compare with" in told
-    assert "goal" not in told
-    assert "kube-scheduler the first" not in told
+    markdown = shapes.as_markdown(alone)
+    assert "nothing to compare with" in markdown
+    assert "goal" not in markdown
+    assert "kube-scheduler the first" not in markdown
 
 
 @pytest.mark.parametrize(
@@ -97,29 +97,29 @@ def test_the_goal_of(shape, least):
 
 def test_medians_and_goals_are_those_of_the_rows():
     basic, spread = comparison_row("SchedulingBasic", 6000, 50, 500), comparison_row("TopologySpreading", 2000, 50, 200)
-    told = shapes.as_markdown(document(basic, spread))
-    assert "Median over 2 shapes: 80x kube-scheduler judging every node (≥ 100x missed)" in told
-    assert "11x kube-scheduler sampling (≥ 10x reached)" in told
-    assert "1 of 2 reached; missed: TopologySpreading." in told
-    assert [cells[6] for cells in table(told)[2:]] == ["≥ 20x reached", "≥ 50x missed"]
-    assert "200 placements of kube-scheduler replayed, none not among our ties" in told
+    markdown = shapes.as_markdown(document(basic, spread))
+    assert "Median over 2 shapes: 80x kube-scheduler judging every node (≥ 100x missed)" in markdown
+    assert "11x kube-scheduler sampling (≥ 10x reached)" in markdown
+    assert "1 of 2 reached; missed: TopologySpreading." in markdown
+    assert [cells[6] for cells in table(markdown)[2:]] == ["≥ 20x reached", "≥ 50x missed"]
+    assert "200 placements of kube-scheduler replayed, none not among our ties" in markdown
 
 
 def test_differing_decision_is_reported():
-    told = shapes.as_markdown(
+    markdown = shapes.as_markdown(
         document(comparison_row("SchedulingBasic", 6000, 50, 500, differ=("default/a", "default/b")))
     )
-    assert "2 of 100 differ" in told
-    assert "100 placements of kube-scheduler replayed, 2 not among our ties" in told
+    assert "2 of 100 differ" in markdown
+    assert "100 placements of kube-scheduler replayed, 2 not among our ties" in markdown
 
 
 def test_variants_have_no_goal_and_are_in_no_median():
     variant = comparison_row("SchedulingBasic", 500, 500, 500)
     variant["shape"] = "SchedulingBasic, batching"
     del variant["goal"]
-    told = shapes.as_markdown(document(comparison_row("SchedulingBasic", 6000, 50, 500), variant))
-    assert "Median over 1 shapes: 120x" in told
-    assert "“SchedulingBasic, batching” is in no median" in told
+    markdown = shapes.as_markdown(document(comparison_row("SchedulingBasic", 6000, 50, 500), variant))
+    assert "Median over 1 shapes: 120x" in markdown
+    assert "“SchedulingBasic, batching” is in no median" in markdown
     assert all(each.shape in workloads.SHAPES for each in VARIANTS.values())
 
 
@@ -189,9 +189,9 @@ def profile_document():
 
 
 def test_modules_of_a_shape_are_listed(profile_document):
-    told = profile.as_markdown(profile_document)
-    assert ["Deployments", "100", "30%", "engine.attempts 90%, plugins.node_name.plugin 10%"] in table(told)
-    assert ["engine.attempts", "90%", "30%"] in table(told)
+    markdown = profile.as_markdown(profile_document)
+    assert ["Deployments", "100", "30%", "engine.attempts 90%, plugins.node_name.plugin 10%"] in table(markdown)
+    assert ["engine.attempts", "90%", "30%"] in table(markdown)
 
 
 def test_the_same_results_draw_the_same_charts(alone, growth_document, profile_document, tmp_path):

@@ -58,9 +58,9 @@ class Model:
         for at, (row, history) in enumerate(self.positions):
             held = {p.ip for info in self.c.pod_table.on(row) for p in info.host_ports if p.port == port}
             for info, sign in history:
-                for wanted in info.host_ports:
-                    if wanted.port == port:
-                        (held.add if sign > 0 else held.discard)(wanted.ip)
+                for host_port in info.host_ports:
+                    if host_port.port == port:
+                        (held.add if sign > 0 else held.discard)(host_port.ip)
             if held:
                 users[at] = tuple(sorted(held))
         return users
@@ -173,7 +173,7 @@ def by_importance(c):
 
 
 @given(st.lists(st.tuples(st.sampled_from(["add", "remove", "look", "fork"]), st.integers(0, 30)), max_size=40))
-def test_pods_that_come_and_go_are_put_where_they_belong(actions):
+def test_order_of_importance_follows_pods_that_come_and_go(actions):
     c = cluster(node("a"))
     for number, (action, i) in enumerate(actions):
         pods = sorted(c.pod_table, key=lambda info: info.key)

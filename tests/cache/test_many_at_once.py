@@ -76,7 +76,7 @@ def said_of_pods(cluster: Cluster) -> list[tuple[object, ...]]:
 
 
 @given(NODES, NODES)
-def test_nodes(before, nodes):
+def test_nodes_added_at_once_equal_nodes_added_one_by_one(before, nodes):
     one_by_one, at_once = Cluster.of(before), Cluster.of(before)
     for each in nodes:
         one_by_one.add_node(each)
@@ -104,8 +104,8 @@ def test_nodes_in_a_fork_are_gone_after_it(nodes):
 
 
 @given(PODS)
-def test_pods(asked):
-    pods = [pod(f"p{number}", on=on, **kind) for number, (kind, on) in enumerate(asked)]
+def test_pods_added_at_once_equal_pods_added_one_by_one(placements):
+    pods = [pod(f"p{number}", on=on, **kind) for number, (kind, on) in enumerate(placements)]
     one_by_one, at_once = Cluster.of([node("a"), node("b")]), Cluster.of([node("a"), node("b")])
     for info in pods:
         one_by_one.add_pod(info)

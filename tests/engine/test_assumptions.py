@@ -84,7 +84,7 @@ def limits(on, driver="d"):
     return made("CSINode", on, {"drivers": [{"name": driver, "nodeID": on, "allocatable": {"count": 9}}]})
 
 
-MATTERS = {
+AFFECTING = {
     "Service: default spreading picks among several nodes": (two_nodes(), pod(labels=WEB), {"PodTopologySpread"}),
     "ReplicaSet: a ReplicaSet says which pods default spreading counts": (
         two_nodes(),
@@ -163,7 +163,7 @@ MATTERS = {
 """By a sentence that begins with the missing kind: the cluster, the pod, and whose guesses decide; who refuses a pod as
 a whole is the last that is asked."""
 
-DOES_NOT = {
+NOT_AFFECTING = {
     "Service: no Service selects a pod without labels": (two_nodes(), pod()),
     "Service: the pod has constraints of its own": (
         two_nodes(),
@@ -235,48 +235,48 @@ def lacking(sentence, made, reason="Forbidden"):
     return made
 
 
-@pytest.mark.parametrize("sentence", MATTERS)
-def test_it_matters_that_a_kind_is_missing(sentence):
-    made, asked, plugins = MATTERS[sentence]
-    found = assumptions_affecting_verdict(Scheduler(lacking(sentence, made)).attempt(asked))
+@pytest.mark.parametrize("sentence", AFFECTING)
+def test_missing_kind_affects_the_verdict(sentence):
+    made, incoming, plugins = AFFECTING[sentence]
+    found = assumptions_affecting_verdict(Scheduler(lacking(sentence, made)).attempt(incoming))
     assert {assumption.plugin for assumption in found} == plugins
     assert {assumption.kind.__name__ for assumption in found} == {sentence.partition(":")[0]}
 
 
-@pytest.mark.parametrize("sentence", DOES_NOT)
-def test_it_does_not_matter_that_a_kind_is_missing(sentence):
-    made, asked = DOES_NOT[sentence]
-    assert assumptions_affecting_verdict(Scheduler(lacking(sentence, made)).attempt(asked)) == frozenset()
+@pytest.mark.parametrize("sentence", NOT_AFFECTING)
+def test_missing_kind_does_not_affect_the_verdict(sentence):
+    made, incoming = NOT_AFFECTING[sentence]
+    assert assumptions_affecting_verdict(Scheduler(lacking(sentence, made)).attempt(incoming)) == frozenset()
 
 
-def test_every_kind_is_in_both_tables_or_never_matters_to_the_scheduler():
+def test_every_kind_is_in_a_table():
     named = {kind.name for kind in kinds.KINDS}
-    mattering, harmless = ({each.partition(":")[0] for each in table} for table in (MATTERS, DOES_NOT))
+    mattering, harmless = ({each.partition(":")[0] for each in table} for table in (AFFECTING, NOT_AFFECTING))
     assert mattering | harmless == named
     assert mattering - harmless == {"Node", "Pod"}
 
 
-def test_nothing_is_guessed_where_nothing_is_missing():
-    for made, asked, _ in MATTERS.values():
+def test_no_assumptions_when_no_kind_is_missing():
+    for made, incoming, _ in AFFECTING.values():
         made.lack([])
-        assert Scheduler(made).attempt(asked).assumptions == frozenset()
+        assert Scheduler(made).attempt(incoming).assumptions == frozenset()
 
 
-def test_pods_alike_guess_alike():
+def test_equal_pods_have_equal_assumptions():
     made = lacking("Service", two_nodes())
     scheduler = Scheduler(made)
     first, second = (scheduler.attempt(pod(name, labels=WEB)) for name in ("p", "q"))
     assert first.assumptions == second.assumptions != frozenset()
 
 
-def test_what_was_worked_out_before_is_still_a_guess():
+def test_derived_facts_keep_their_assumptions():
     made = lacking("VolumeAttachment", two_nodes(BOUND, CSI_DISK, LATE, limits("a"), limits("b")))
     scheduler = Scheduler(made)
     for name in ("p", "q"):
         assert assumptions_affecting_verdict(scheduler.attempt(pod(name, volumes=claiming())))
 
 
-def test_a_refusal_that_others_justify_stands_though_more_reasons_may_be_given():
+def test_rejection_by_other_plugins_rests_on_no_assumption():
     made = cluster(node("a", unschedulable=True), BOUND, CSI_DISK, LATE)
     outcome = Scheduler(lacking("CSINode", made)).attempt(pod(volumes=claiming()))
     assert outcome.unschedulable_plugins == {"NodeUnschedulable"}
@@ -284,14 +284,14 @@ def test_a_refusal_that_others_justify_stands_though_more_reasons_may_be_given()
     assert {assumption.plugin for assumption in outcome.assumptions} == {"NodeVolumeLimits"}
 
 
-def test_a_nomination_rests_on_what_filters_guess():
+def test_nomination_rests_on_the_assumptions_of_filters():
     made = lacking("CSINode", two_nodes(*LOW, BOUND, CSI_DISK, LATE))
     outcome = Scheduler(made).attempt(pod(cpu="3", priority=10, volumes=claiming()))
     assert outcome.post_filter.nominated_node
     assert {"filter", "postFilter"} == {assumption.point for assumption in assumptions_affecting_verdict(outcome)}
 
 
-def test_preemption_that_asks_a_guessing_filter_in_vain_is_a_guess():
+def test_failed_preemption_rests_on_the_assumptions_of_filters():
     staying = [pod(f"high-{on}", on=on, cpu="2", priority=100) for on in "ab"]
     going = [pod(f"low-{on}", on=on, cpu="1", affinity=avoiding(terms(TEAM))) for on in "ab"]
     made = lacking("Namespace", two_nodes(*staying, *going))
@@ -301,6 +301,6 @@ def test_preemption_that_asks_a_guessing_filter_in_vain_is_a_guess():
     assert {assumption.point for assumption in assumptions_affecting_verdict(outcome)} == {"postFilter"}
 
 
-def test_a_kind_in_a_version_that_is_not_read_is_missed_like_one_that_may_not_be_listed():
+def test_kind_in_an_unread_version_counts_as_missing():
     asking_for_a_card = Scheduler(lacking("DeviceClass", two_nodes(), "Unread")).attempt(pod(requests={GPU: "1"}))
     assert assumptions_affecting_verdict(asking_for_a_card)

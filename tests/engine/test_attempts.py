@@ -152,7 +152,7 @@ AB = (node("a"), node("b"))
 CROWDED = (*AB, pod("x", on="a"), pod("y", on="a"))
 
 
-def test_the_first_plugin_to_refuse_a_node_is_the_one_that_counts():
+def test_first_rejecting_plugin_of_a_node_counts():
     outcome = run([NotB, Full], pod(), *AB, *(pod(f"p{i}", on="b") for i in range(3)))
     assert outcome.filtering.status(1) == Status(Code.UNSCHEDULABLE_AND_UNRESOLVABLE, ("is b, not a",), "NotB")
     assert outcome.filtering.status(0) == SUCCESS
@@ -232,7 +232,7 @@ class FailsOnA(FilterPlugin):
         return self.broken() if node.name == "a" else None
 
 
-def test_a_fault_on_the_nominated_node_ends_nothing_by_itself():
+def test_error_on_the_nominated_node_does_not_end_the_cycle():
     promised = pod(labels={"only": "b"}, status={"nominatedNodeName": "a"})
     outcome = run([Narrow, FailsOnA], promised, *AB)
     assert (outcome.error, outcome.ties) == ("", ["b"])
@@ -246,8 +246,8 @@ class Breaks(FilterPlugin):
 
 
 def test_an_exception_in_a_plugin_is_an_error_in_its_name():
-    told = run([Breaks], pod(), *AB).error
-    assert re.fullmatch(r"plugin \"Breaks\" failed: KeyError: 'rack' \(test_attempts\.py:\d+\)", told)
+    text = run([Breaks], pod(), *AB).error
+    assert re.fullmatch(r"plugin \"Breaks\" failed: KeyError: 'rack' \(test_attempts\.py:\d+\)", text)
 
 
 class Notes:
@@ -281,7 +281,7 @@ def test_findings_are_known_of_the_nodes_a_filter_reached(finder):
     assert list(found.every()) == [(0, ("a", 0)), (2, ("c", 1))]
 
 
-def test_the_finding_without_nominated_pods_is_the_one_that_stays():
+def test_finding_of_the_pass_without_nominated_pods_is_kept():
     nominator = Nominator()
     nominator.nominate(pod("promised"), "a")
     outcome = run([Finds, Full], pod(), *AB, nominator=nominator)
@@ -313,7 +313,7 @@ class Releases(PostFilterPlugin):
         return PostFilterResult(unschedulable("released"), objects=(Namespace(ObjectMeta(name="freed")),))
 
 
-def test_objects_that_post_filter_changed_outlive_a_later_success():
+def test_objects_changed_by_post_filter_are_kept_after_a_later_success():
     outcome = run([Full, Releases, Gives], pod(), *CROWDED, pod("z", on="b"), pod("w", on="b"))
     assert outcome.post_filter.nominated_node == "a"
     assert [obj.metadata.name for obj in outcome.post_filter.objects] == ["freed"]
@@ -392,7 +392,7 @@ def test_sampling_stops_at_the_first_feasible_node_where_nobody_scores():
     assert len(outcome.ties) == 1
 
 
-def test_templates_give_the_same_answers_as_asking_anew():
+def test_templates_give_the_same_answers_as_full_cycles():
     made = cluster(*(node(f"n{i}") for i in range(5)))
     alike, templates = profile(Full), Templates(made)
     for number in range(12):
@@ -415,7 +415,7 @@ def test_a_sampled_cycle_begins_where_the_last_one_stopped():
     assert len(set(chosen)) == 3
 
 
-def test_a_pod_nominated_by_another_scheduler_takes_no_room():
+def test_nomination_by_another_scheduler_reserves_nothing():
     foreign = pod("q", cpu="3", priority=1000, schedulerName="other", status={"nominatedNodeName": "a"})
     made = cluster(node("a", cpu="4"), foreign)
     assert Scheduler(made).attempt(pod("p", cpu="2")).ties == ["a"]

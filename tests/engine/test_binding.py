@@ -11,15 +11,15 @@ from schedctl.framework.statuses import SKIP, SUCCESS, Code, error, unschedulabl
 from schedctl.testing.builders import cluster, node, pod
 
 
-class Tells(ReservePlugin, PermitPlugin, PreBindPlugin, BindPlugin, PostBindPlugin):
-    """Tells what it is asked, and answers what `args` says for each point."""
+class RecordingPlugin(ReservePlugin, PermitPlugin, PreBindPlugin, BindPlugin, PostBindPlugin):
+    """Writes down what it is asked, and answers what `args` says for each point."""
 
-    def __init__(self, label, told, **answers):
+    def __init__(self, label, calls, **answers):
         super().__init__(answers, None)
-        self.label, self.told = label, told
+        self.label, self.calls = label, calls
 
     def _answer(self, point):
-        self.told.append(f"{point} {self.label}")
+        self.calls.append(f"{point} {self.label}")
         return self.args.get(point, SUCCESS)
 
     def reserve(self, cycle, node_name):
@@ -42,9 +42,9 @@ class Tells(ReservePlugin, PermitPlugin, PreBindPlugin, BindPlugin, PostBindPlug
 
 
 def run(first=None, second=None):
-    """Carry a pod through with two plugins; returns what was told, the last status, and where the pod is."""
-    told = []
-    plugins = (Tells("1", told, **(first or {})), Tells("2", told, **(second or {})))
+    """Carry a pod through with two plugins; returns the calls, the last status, and where the pod is."""
+    calls = []
+    plugins = (RecordingPlugin("1", calls, **(first or {})), RecordingPlugin("2", calls, **(second or {})))
     points = ("reserve", "permit", "pre_bind", "bind", "post_bind")
     profile = Profile("default-scheduler", **dict.fromkeys(points, plugins))
     made = cluster(node("a"), pod("p"))
@@ -53,12 +53,12 @@ def run(first=None, second=None):
     status = reservation.status
     if status.successful:
         status = bind(profile, made, cycle, "a", Reporter())
-    return told, status, reservation.waits, "default/p" in made.pod_table.row_of
+    return calls, status, reservation.waits, "default/p" in made.pod_table.row_of
 
 
-def test_a_pod_goes_through_every_point_and_the_first_bind_that_does_not_skip_binds_it():
-    told, status, _, placed = run({"bind": SKIP})
-    assert told == [
+def test_first_bind_plugin_that_does_not_skip_binds_the_pod():
+    calls, status, _, placed = run({"bind": SKIP})
+    assert calls == [
         "reserve 1", "reserve 2", "permit 1", "permit 2", "pre_bind 1", "pre_bind 2", "bind 1", "bind 2",
         "post_bind 1", "post_bind 2",
     ]  # fmt: skip
@@ -77,16 +77,16 @@ def test_a_pod_goes_through_every_point_and_the_first_bind_that_does_not_skip_bi
         pytest.param({"bind": SKIP}, {"bind": SKIP}, Code.SKIP, id="a pod nobody binds"),
     ],
 )
-def test_a_failure_undoes_all_reservations_last_plugin_first_and_forgets_the_pod(first, second, code):
-    told, status, _, placed = run(first, second)
-    assert told[-2:] == ["unreserve 2", "unreserve 1"]
+def test_failure_unreserves_in_reverse_order_and_forgets_the_pod(first, second, code):
+    calls, status, _, placed = run(first, second)
+    assert calls[-2:] == ["unreserve 2", "unreserve 1"]
     assert status.code is code
     assert not placed
 
 
-def test_a_pod_may_be_told_to_wait_but_not_for_ever():
-    told, status, waits, placed = run({"permit": wait(5)}, {"permit": wait(10_000)})
+def test_permit_wait_is_capped():
+    calls, status, waits, placed = run({"permit": wait(5)}, {"permit": wait(10_000)})
     assert status.code is Code.WAIT
     assert list(waits.values()) == [MAX_WAIT]  # both plugins share a name here; the later one counts
-    assert told[-1] == "permit 2"
+    assert calls[-1] == "permit 2"
     assert placed

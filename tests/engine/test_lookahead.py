@@ -69,67 +69,67 @@ def crowd(plugin, number=NODES, *running):
     return scheduler, profile.plugins[plugin.name]
 
 
-def place(scheduler, asked):
+def place(scheduler, incoming):
     """Place a pod where it would go without a memory, too; how often it asked the plugin is left as it was."""
-    outcome = scheduler.attempt(asked)
-    told = outcome.chosen, outcome.ties, outcome.feasible
+    outcome = scheduler.attempt(incoming)
+    decision = outcome.chosen, outcome.ties, outcome.feasible
     for spy in (each for each in outcome.profile.plugins.values() if isinstance(each, Piles)):
         before = spy.filtered.copy(), spy.scored.copy()
-        anew = attempt(outcome.profile, scheduler.cluster, asked, scheduler.nominator)
-        assert told == (anew.chosen, anew.ties, anew.feasible)
+        anew = attempt(outcome.profile, scheduler.cluster, incoming, scheduler.nominator)
+        assert decision == (anew.chosen, anew.ties, anew.feasible)
         assert not list(differences(outcome, anew))
         spy.filtered, spy.scored = before
     scheduler.place(outcome, outcome.chosen)
     return outcome
 
 
-def supposed(asked):
-    return [names for names, was_supposed in asked if was_supposed]
+def hypothetical_columns(columns):
+    return [names for names, is_hypothetical in columns if is_hypothetical]
 
 
 # -- how often ---------------------------------------------------------------------
 
 
-def test_as_many_placements_as_there_are_nodes_cost_one_column():
+def test_one_column_serves_as_many_placements_as_nodes():
     scheduler, plugin = crowd(Spreads)
     for number in range(3):
         place(scheduler, web(number))
-    asked = len(plugin.scored)
-    assert len(supposed(plugin.scored)) == 1
-    assert len(supposed(plugin.scored)[0]) == NODES
+    calls = len(plugin.scored)
+    assert len(hypothetical_columns(plugin.scored)) == 1
+    assert len(hypothetical_columns(plugin.scored)[0]) == NODES
     for number in range(3, NODES):
         place(scheduler, web(number))
-    assert len(plugin.scored) == asked
-    assert len(plugin.filtered) == asked
+    assert len(plugin.scored) == calls
+    assert len(plugin.filtered) == calls
 
 
-def test_the_second_pod_in_a_row_is_the_sign_that_more_are_coming():
+def test_lookahead_begins_with_the_second_pod_in_a_row():
     scheduler, plugin = crowd(Spreads)
     place(scheduler, web(0))
     place(scheduler, web(1))
-    assert not supposed(plugin.scored)
+    assert not hypothetical_columns(plugin.scored)
     place(scheduler, web(2))
-    assert supposed(plugin.scored)
+    assert hypothetical_columns(plugin.scored)
 
 
-def test_where_pods_pile_up_on_one_node_many_levels_of_it_are_judged_at_once():
+def test_several_levels_of_one_node_are_scored_in_one_column():
     scheduler, plugin = crowd(Foreseen)
     chosen = {place(scheduler, web(number)).chosen for number in range(25)}
     assert len(chosen) == 1
     assert len(plugin.scored) <= 5
-    assert len(supposed(plugin.scored)) <= 3
+    assert len(hypothetical_columns(plugin.scored)) <= 3
 
 
-def test_templates_that_take_turns_do_not_look_ahead():
+def test_alternating_templates_do_not_look_ahead():
     scheduler, plugin = crowd(Spreads)
     for number in range(6):
         place(scheduler, web(number, cpu="1m" if number % 2 else "2m"))
-    assert not supposed(plugin.scored)
+    assert not hypothetical_columns(plugin.scored)
 
 
 @pytest.mark.parametrize("plugin", [Foreseen, Spreads])
 @pytest.mark.parametrize("nodes", [1, 2, 7, 300])
-def test_what_was_looked_ahead_is_what_comes(plugin, nodes):
+def test_lookahead_equals_a_full_cycle(plugin, nodes):
     plugin = type(plugin.__name__, (plugin,), {"most": 6})
     scheduler, _ = crowd(plugin, nodes)
     for number in range(40):
@@ -149,7 +149,7 @@ def running_on(scheduler, name):
     return scheduler.cluster.pod_table.on(scheduler.cluster.node_table.row_of[name])
 
 
-def resized(scheduler, name):
+def shrink_node(scheduler, name):
     table = scheduler.cluster.node_table
     obj = table.objects[table.row_of[name]]
     status = msgspec.structs.replace(obj.status, allocatable={**obj.status.allocatable, "cpu": "5m"})
@@ -163,7 +163,7 @@ HAPPENS = {
     ],
     "a pod of the template comes to it": lambda scheduler, name: scheduler.cluster.assume(web("extra"), name),
     "a pod goes from it": lambda scheduler, name: scheduler.cluster.remove_pod(running_on(scheduler, name)[0]),
-    "it is resized": resized,
+    "it is resized": shrink_node,
 }
 
 
@@ -172,7 +172,7 @@ HAPPENS = {
 @pytest.mark.parametrize(
     "between", [pytest.param(True, id="between a choice and the placement"), pytest.param(False, id="between two pods")]
 )
-def test_what_happens_to_a_node_voids_what_was_looked_ahead_of_it(plugin, happens, between):
+def test_change_of_a_node_invalidates_its_lookahead(plugin, happens, between):
     scheduler, _ = crowd(plugin, 3, pod("old", on="n00"), pod("older", on="n01"), pod("oldest", on="n02"))
     for number in range(5):
         outcome = place(scheduler, web(number))
@@ -186,7 +186,7 @@ def test_what_happens_to_a_node_voids_what_was_looked_ahead_of_it(plugin, happen
         place(scheduler, web(number))
 
 
-def test_a_node_that_takes_no_more_is_left_out_and_comes_back():
+def test_full_node_is_infeasible_until_a_pod_goes():
     scheduler, _ = crowd(type("Few", (Foreseen,), {"most": 4}), 3)
     for number in range(9):
         place(scheduler, web(number))
@@ -197,7 +197,7 @@ def test_a_node_that_takes_no_more_is_left_out_and_comes_back():
     place(scheduler, web(11))
 
 
-def test_a_pod_placed_elsewhere_than_it_was_to_go_is_counted_where_it_went():
+def test_pod_placed_on_another_node_is_counted_there():
     scheduler, _ = crowd(Foreseen, 3)
     for number in range(4):
         place(scheduler, web(number))
@@ -211,15 +211,15 @@ def test_a_pod_placed_elsewhere_than_it_was_to_go_is_counted_where_it_went():
 # -- who declares nothing --------------------------------------------------------------
 
 
-def test_who_does_not_declare_it_is_never_asked_about_pods_that_are_not_there():
+def test_undeclared_plugin_never_sees_hypothetical_pods():
     scheduler, plugin = crowd(Piles)
     for number in range(30):
         place(scheduler, web(number))
-    assert not supposed(plugin.filtered)
-    assert not supposed(plugin.scored)
+    assert not hypothetical_columns(plugin.filtered)
+    assert not hypothetical_columns(plugin.scored)
 
 
-def test_who_does_not_declare_it_never_scores_nodes_that_others_refuse():
+def test_undeclared_plugin_never_scores_rejected_nodes():
     taint = [{"key": "spot", "effect": "NoSchedule"}]
     scheduler, plugin = crowd(type("Packs", (Piles,), {"most": 4}), 4)
     scheduler.cluster.add_node(node("n01", cpu="64", taints=taint))
@@ -239,32 +239,32 @@ def pod_named(scheduler, name):
     return next(info for info in scheduler.cluster.pod_table if info.key == f"default/{name}")
 
 
-def test_who_has_no_signature_is_asked_about_all_nodes_for_every_pod():
+def test_plugin_without_signature_scores_all_nodes_for_every_pod():
     scheduler, plugin = crowd(type("Unsigned", (Piles,), {"signature": lambda self, pod: None}))
     for number in range(6):
         place(scheduler, web(number))
     assert [len(names) for names, _ in plugin.scored] == [NODES] * 6
-    assert not supposed(plugin.scored)
+    assert not hypothetical_columns(plugin.scored)
 
 
-def test_who_only_has_a_signature_is_asked_about_all_nodes_whenever_anything_changes():
+def test_plugin_without_moved_by_scores_all_nodes_after_any_change():
     scheduler, plugin = crowd(type("Signed", (Piles,), {"moved_by": lambda self, cycle, change: Scope.EVERYTHING}))
     for number in range(6):
         place(scheduler, web(number))
     assert [len(names) for names, _ in plugin.scored] == [NODES] * 6
 
 
-def test_nobody_is_asked_at_all_while_nothing_changes():
+def test_no_plugin_is_called_while_nothing_changes():
     scheduler, plugin = crowd(Piles)
     place(scheduler, web(0))
     scheduler.attempt(web(1))
-    asked = len(plugin.scored)
+    calls = len(plugin.scored)
     for number in range(5):
         scheduler.attempt(web(2 + number))
-    assert len(plugin.scored) == asked
+    assert len(plugin.scored) == calls
 
 
-def test_a_column_on_which_pods_are_supposed_reads_like_one_on_which_they_run():
+def test_hypothetical_column_reads_like_one_with_running_pods():
     made = cluster(node("a"), node("b"))
     plugin = plugin_on(Foreseen, made)
     column = made.nodes.hypothetical_copies(np.array([0, 0, 1]), web(0))

@@ -79,8 +79,8 @@ class Queue(SchedulingQueue):
     """A queue of one profile with the plugins above, which writes its moves down."""
 
     def __init__(self, backoff=None, reporter=None):
-        self.asked, self.closed, self.moves = [], set(), []
-        made = (Door(self.closed, None), Room(self.asked, None), Partner(None, None), Broken(None, None))
+        self.hint_calls, self.closed, self.moves = [], set(), []
+        made = (Door(self.closed, None), Room(self.hint_calls, None), Partner(None, None), Broken(None, None))
         profile = Profile(
             "default-scheduler",
             {plugin.name: plugin for plugin in made},
@@ -116,7 +116,7 @@ def names(queue):
     return popped
 
 
-def test_higher_priority_comes_first_and_then_who_came_first():
+def test_pods_are_ordered_by_priority_then_arrival():
     queue = Queue()
     for name, priority in (("a", 0), ("b", 5), ("c", 0), ("d", 5)):
         queue.add(pod(name, priority=priority))
@@ -131,7 +131,7 @@ def test_a_pod_cannot_be_added_twice():
         queue.add(pod("a"))
 
 
-def test_a_refused_pod_waits_for_an_event_that_its_refuser_cares_about():
+def test_unschedulable_pod_waits_for_an_event_of_its_rejector():
     queue = Queue(Backoff(maximum=0))
     queue.add(pod("a"))
     queue.refuse("a", "Room")
@@ -143,22 +143,22 @@ def test_a_refused_pod_waits_for_an_event_that_its_refuser_cares_about():
     assert queue.moves[-1] == ("a", "Active", "NodeAdd")
 
 
-def test_nobody_asks_a_plugin_that_did_not_refuse():
+def test_hints_of_plugins_that_did_not_reject_are_not_called():
     queue = Queue()
     queue.add(pod("a"))
     queue.refuse("a", "Partner")
     queue.tell(NODE_ADD, None, node("large"))
     assert queue.place("a") is Place.UNSCHEDULABLE
-    assert queue.asked == []
+    assert queue.hint_calls == []
 
 
-def test_pods_alike_are_asked_about_once():
+def test_hint_is_called_once_for_equal_pods():
     queue = Queue()
     for name in "abc":
         queue.add(pod(name))
         queue.refuse(name, "Room")
     queue.tell(NODE_ADD, None, node("large"))
-    assert len(queue.asked) == 1
+    assert len(queue.hint_calls) == 1
     assert queue.count(Place.UNSCHEDULABLE) == 0
 
 
@@ -174,9 +174,9 @@ def test_a_hint_that_fails_counts_as_queue_and_is_reported():
     queue.refuse("a", "Broken")
     queue.tell(NODE_ADD, None, node("small"))
     assert queue.place("a") is Place.ACTIVE
-    (told,) = failed
-    assert told[0] == "Broken"
-    assert re.fullmatch(r'plugin "Broken" failed: ZeroDivisionError: division by zero \(test_queues\.py:\d+\)', told[1])
+    ((plugin, text),) = failed
+    assert plugin == "Broken"
+    assert re.fullmatch(r'plugin "Broken" failed: ZeroDivisionError: division by zero \(test_queues\.py:\d+\)', text)
 
 
 @pytest.mark.parametrize(
@@ -191,7 +191,7 @@ def test_a_backoff_that_begins_beyond_the_maximum_is_the_maximum():
     assert Backoff(initial=20, maximum=10).duration(1) == 10
 
 
-def test_a_pod_that_backs_off_is_tried_early_when_nobody_else_is_active():
+def test_backing_off_pod_is_popped_when_no_pod_is_active():
     queue = Queue()
     queue.add(pod("a"))
     queue.refuse("a", "Room")
@@ -211,7 +211,7 @@ def test_pods_whose_backoffs_end_in_the_same_second_are_ordered_by_priority():
     assert names(queue) == ["b", "a"]
 
 
-def test_a_pod_that_came_back_after_a_fault_is_not_tried_before_its_backoff_is_over():
+def test_pod_is_not_popped_before_its_backoff_after_an_error():
     queue = Queue()
     queue.add(pod("a"))
     queue.refuse("a")
@@ -224,7 +224,7 @@ def test_a_pod_that_came_back_after_a_fault_is_not_tried_before_its_backoff_is_o
     assert queue.moves[-1] == ("a", "Active", "BackoffComplete")
 
 
-def test_faults_are_counted_apart_from_refusals_and_forgotten_after_one():
+def test_errors_are_counted_apart_from_rejections_and_reset_by_one():
     queue = Queue()
     queued = queue.add(pod("a"))
     queue.refuse("a")
@@ -236,7 +236,7 @@ def test_faults_are_counted_apart_from_refusals_and_forgotten_after_one():
     assert (queued.error_count, queued.unschedulable_count) == (0, 1)
 
 
-def test_what_happens_while_a_pod_is_in_flight_counts_when_it_comes_back():
+def test_events_in_flight_count_when_the_pod_is_requeued():
     queue = Queue()
     queue.add(pod("a"))
     queue.add(pod("b"))
@@ -249,7 +249,7 @@ def test_what_happens_while_a_pod_is_in_flight_counts_when_it_comes_back():
     assert queue.place("b") is Place.UNSCHEDULABLE  # the node was there when its attempt began
 
 
-def test_what_a_pending_plugin_waited_for_lets_the_pod_skip_its_backoff():
+def test_event_of_a_pending_plugin_skips_the_backoff():
     queue = Queue()
     queue.add(pod("a"))
     queue.refuse("a", "Room", pending=("Partner",))
@@ -269,7 +269,7 @@ def test_an_unschedulable_pod_is_tried_again_after_five_minutes():
     assert queue.moves[-1] == ("a", "Active", "UnschedulableTimeout")
 
 
-def test_a_gated_pod_comes_in_when_its_gate_opens_and_its_refusers_hear_of_it():
+def test_gated_pod_is_active_once_its_gate_opens():
     queue = Queue()
     queue.closed.add("a")
     queue.add(pod("a"))
@@ -283,7 +283,7 @@ def test_a_gated_pod_comes_in_when_its_gate_opens_and_its_refusers_hear_of_it():
     assert queue.place("a") is Place.ACTIVE
 
 
-def test_a_refused_pod_whose_gate_closed_meanwhile_is_gated_instead_of_tried():
+def test_requeued_pod_is_gated_when_its_gate_has_closed():
     queue = Queue()
     queued = queue.add(pod("a"))
     queue.refuse("a", "Room")
@@ -297,7 +297,7 @@ def test_a_refused_pod_whose_gate_closed_meanwhile_is_gated_instead_of_tried():
     assert queue.place("a") is Place.BACKOFF
 
 
-def test_an_activated_pod_skips_its_backoff_and_one_in_flight_is_tried_again():
+def test_activated_pod_skips_its_backoff():
     queue = Queue()
     queue.add(pod("a"))
     queue.refuse("a")
@@ -309,7 +309,7 @@ def test_an_activated_pod_skips_its_backoff_and_one_in_flight_is_tried_again():
     assert queue.place("a") is Place.BACKOFF
 
 
-def test_an_updated_pod_is_taken_as_it_is_now():
+def test_updated_pod_is_ordered_by_its_new_priority():
     queue = Queue()
     queue.add(pod("a"))
     queue.add(pod("b"))
@@ -336,7 +336,7 @@ def test_a_clock_does_not_go_back():
         clock.advance(4)
 
 
-class NoPodIsLostOrDoubled(RuleBasedStateMachine):
+class NoPodIsLostOrPoppedTwice(RuleBasedStateMachine):
     """Whatever happens, every pod is in one place, and is popped once for each time it is put back."""
 
     def __init__(self):
@@ -420,4 +420,4 @@ class NoPodIsLostOrDoubled(RuleBasedStateMachine):
         assert sorted(names(self.queue)) == sorted(self.pods)
 
 
-TestNoPodIsLostOrDoubled = NoPodIsLostOrDoubled.TestCase
+TestNoPodIsLostOrPoppedTwice = NoPodIsLostOrPoppedTwice.TestCase

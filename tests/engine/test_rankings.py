@@ -32,22 +32,23 @@ def place(scheduler, *pods):
     return outcome
 
 
-def ask(scheduler, asked, **options):
+def ask(scheduler, incoming, **options):
     """The answer for a pod, which is what it would be without a memory."""
-    outcome = scheduler.attempt(asked, **options)
-    told = outcome.chosen, outcome.ties, outcome.error
+    outcome = scheduler.attempt(incoming, **options)
+    # read before the full cycle runs: reading must not be what makes both agree
+    decision = outcome.chosen, outcome.ties, outcome.error
     percentage = scheduler.percentage(outcome.profile) if options.get("sampling") else None
-    anew = attempt(outcome.profile, scheduler.cluster, asked, scheduler.nominator, percentage=percentage)
-    assert told == (anew.chosen, anew.ties, anew.error)
+    anew = attempt(outcome.profile, scheduler.cluster, incoming, scheduler.nominator, percentage=percentage)
+    assert decision == (anew.chosen, anew.ties, anew.error)
     assert not list(differences(outcome, anew))
     return outcome
 
 
-def was_read_off(outcome):
+def uses_ranking(outcome):
     return outcome.ranking is not None
 
 
-def grown(made, name, **more):
+def replace_node(made, name, **more):
     """The node of that name has something new."""
     made.add_node(node(name, **more))
 
@@ -58,17 +59,17 @@ def scheduler():
     return Scheduler(cluster(node("a", zone="x"), node("b", zone="x"), node("c", zone="y"), pod("old", on="b")))
 
 
-def test_the_first_pod_of_a_template_is_judged_and_the_next_is_read_off(scheduler):
-    assert not was_read_off(place(scheduler, web(0)))
-    assert was_read_off(ask(scheduler, web(1)))
-    assert was_read_off(ask(scheduler, web(1))), "and so is one who asks again"
+def test_second_equal_pod_uses_the_ranking(scheduler):
+    assert not uses_ranking(place(scheduler, web(0)))
+    assert uses_ranking(ask(scheduler, web(1)))
+    assert uses_ranking(ask(scheduler, web(1))), "and so is one who asks again"
 
 
-def test_a_pod_of_another_template_is_judged_by_itself(scheduler):
+def test_each_template_has_a_ranking_of_its_own(scheduler):
     place(scheduler, web(0))
-    assert not was_read_off(ask(scheduler, web(1, cpu="200m")))
-    assert was_read_off(ask(scheduler, web(2, cpu="200m")))
-    assert was_read_off(ask(scheduler, web(3)))
+    assert not uses_ranking(ask(scheduler, web(1, cpu="200m")))
+    assert uses_ranking(ask(scheduler, web(2, cpu="200m")))
+    assert uses_ranking(ask(scheduler, web(3)))
 
 
 def nothing(scheduler):
@@ -106,11 +107,11 @@ def a_node_fills_up(scheduler):
 
 
 def a_node_is_resized(scheduler):
-    grown(scheduler.cluster, "a", cpu="64", zone="x")
+    replace_node(scheduler.cluster, "a", cpu="64", zone="x")
 
 
 def a_node_is_added(scheduler):
-    grown(scheduler.cluster, "d", zone="y")
+    replace_node(scheduler.cluster, "d", zone="y")
 
 
 def a_node_goes(scheduler):
@@ -129,7 +130,7 @@ def a_promise_is_taken_back(scheduler):
 
 
 @pytest.mark.parametrize(
-    ("happens", "read_off"),
+    ("happens", "from_ranking"),
     [
         (nothing, True),
         (a_pod_like_it_is_placed, True),
@@ -146,64 +147,64 @@ def a_promise_is_taken_back(scheduler):
         (a_promise_is_taken_back, True),
     ],
 )
-def test_the_choice_is_read_off_as_long_as_what_happens_can_be_followed(happens, read_off, scheduler):
+def test_ranking_is_used_while_changes_can_be_followed(happens, from_ranking, scheduler):
     place(scheduler, web(0))
     ask(scheduler, web(1))
     happens(scheduler)
-    assert was_read_off(ask(scheduler, web(2))) is read_off
+    assert uses_ranking(ask(scheduler, web(2))) is from_ranking
 
 
-def test_after_a_full_cycle_it_is_read_off_again(scheduler):
+def test_full_cycle_makes_a_new_ranking(scheduler):
     place(scheduler, web(0), web(1))
     a_node_is_added(scheduler)
-    assert not was_read_off(ask(scheduler, web(2)))
-    assert was_read_off(ask(scheduler, web(3)))
+    assert not uses_ranking(ask(scheduler, web(2)))
+    assert uses_ranking(ask(scheduler, web(3)))
 
 
-def test_sampling_looks_at_nodes_in_turn_and_is_never_read_off(scheduler):
+def test_sampling_never_uses_the_ranking(scheduler):
     place(scheduler, web(0), web(1))
-    assert not was_read_off(ask(scheduler, web(2), sampling=True))
+    assert not uses_ranking(ask(scheduler, web(2), sampling=True))
     ask(scheduler, web(3))
-    assert was_read_off(ask(scheduler, web(4)))
+    assert uses_ranking(ask(scheduler, web(4)))
 
 
-def test_a_pod_with_a_promise_of_its_own_is_judged_there_first(scheduler):
+def test_nominated_node_is_evaluated_before_the_ranking(scheduler):
     place(scheduler, web(0), web(1))
     status = replace(web(2).pod.status, nominated_node_name="b")
     promised = type(web(2))(replace(web(2).pod, status=status))
     outcome = ask(scheduler, promised)
-    assert not was_read_off(outcome)
+    assert not uses_ranking(outcome)
     assert outcome.nominated_first
     assert outcome.chosen == "b"
 
 
-def test_a_change_that_is_undone_is_followed_back(scheduler):
+def test_ranking_survives_a_reverted_fork(scheduler):
     place(scheduler, web(0), web(1))
     before = ask(scheduler, web(2)).ties
     with scheduler.fork():
         another_pod_lands(scheduler)
         assert ask(scheduler, web(2)).ties != before
     after = ask(scheduler, web(2))
-    assert was_read_off(after)
+    assert uses_ranking(after)
     assert after.ties == before
 
 
 # -- room ------------------------------------------------------------------------
 
 
-def test_nodes_fill_up_one_by_one_until_none_will_do():
+def test_nodes_fill_up_until_the_pod_is_unschedulable():
     scheduler = Scheduler(cluster(node("a", cpu="1"), node("b", cpu="1"), node("c", cpu="500m")))
     for number in range(5):
         outcome = ask(scheduler, web(number, cpu="500m"))
         scheduler.place(outcome, outcome.chosen)
-        assert was_read_off(outcome) is (number > 0)
+        assert uses_ranking(outcome) is (number > 0)
     refused = ask(scheduler, web(9, cpu="500m"))
-    assert not was_read_off(refused), "that nothing fits is for the whole cycle to say"
+    assert not uses_ranking(refused), "that nothing fits is for the whole cycle to say"
     assert refused.is_unschedulable
     assert refused.unschedulable_plugins == {"NodeResourcesFit"}
 
 
-def test_a_node_that_was_full_will_do_again():
+def test_full_node_becomes_feasible_again():
     scheduler = Scheduler(cluster(node("a", cpu="1"), node("b", cpu="1")))
     place(scheduler, web(0))
     full = pod("full", cpu="900m")
@@ -214,18 +215,18 @@ def test_a_node_that_was_full_will_do_again():
     scheduler.cluster.remove_pod(full)
     again = ask(scheduler, web(4))
     assert again.feasible == 2
-    assert was_read_off(again)
+    assert uses_ranking(again)
 
 
-def test_a_node_that_never_would_do_and_now_does_is_judged_in_full():
+def test_newly_feasible_node_needs_a_full_cycle():
     full = pod("full", cpu="1", on="b")
     scheduler = Scheduler(cluster(node("a", cpu="1"), node("b", cpu="1"), full))
     place(scheduler, web(0), web(1))
     scheduler.cluster.remove_pod(full)
     judged = ask(scheduler, web(2))
-    assert not was_read_off(judged)
+    assert not uses_ranking(judged)
     assert judged.feasible == 2
-    assert was_read_off(ask(scheduler, web(3)))
+    assert uses_ranking(ask(scheduler, web(3)))
 
 
 # -- by domain -------------------------------------------------------------------
@@ -251,21 +252,21 @@ SPREAD = [{"maxSkew": 1, "whenUnsatisfiable": "DoNotSchedule", **term("web")}]
         ),
     ],
 )
-def test_pods_that_mind_each_other_are_counted_and_read_off(wishes, scheduler):
+def test_ranking_follows_affinity_and_spreading(wishes, scheduler):
     place(scheduler, web(0, **wishes), web(1, **wishes), web(2, **wishes))
-    assert was_read_off(ask(scheduler, web(3, **wishes)))
+    assert uses_ranking(ask(scheduler, web(3, **wishes)))
     a_pod_like_it_goes(scheduler)
     ask(scheduler, web(4, **wishes))
 
 
-def test_pods_that_cannot_bear_each_other_use_up_the_zones(scheduler):
+def test_anti_affinity_uses_up_the_zones(scheduler):
     place(scheduler, web(0, affinity=APART))
     last = ask(scheduler, web(1, affinity=APART))
     scheduler.place(last, last.chosen)
     assert ask(scheduler, web(2, affinity=APART)).is_unschedulable
 
 
-def test_a_node_that_changes_zone_before_its_pod_goes_takes_what_was_counted_there_with_it():
+def test_node_that_changes_zone_moves_its_anti_affinity_counts():
     db = pod("db", on="n", affinity=APART)
     scheduler = Scheduler(cluster(node("n", zone="a"), node("m", zone="a"), node("z", zone="b"), db))
     ask(scheduler, web(0))
@@ -285,11 +286,11 @@ class Anew(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin):
 
     def __init__(self, args, handle):
         super().__init__(args, handle)
-        self.asked = []
+        self.called_for = []
 
     def pre_filter(self, cycle, nodes):
         self.does = (cycle.pod.pod.metadata.annotations or {}).get("does", "")
-        self.asked.append(cycle.pod.key)
+        self.called_for.append(cycle.pod.key)
         if self.does == "narrow":
             return NodeSet(frozenset(("b",)))
         return {"skip": SKIP, "refuse": unschedulable("no")}.get(self.does)
@@ -305,8 +306,8 @@ class Anew(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin):
 
     def score(self, cycle, nodes):
         assert self.does != "skip score"
-        wanted = np.array(nodes.names) == "c"
-        return (wanted * (101 if self.does == "overshoot" else 100)).astype(np.int64)
+        is_c = np.array(nodes.names) == "c"
+        return (is_c * (101 if self.does == "overshoot" else 100)).astype(np.int64)
 
 
 def doing(number, what):
@@ -314,7 +315,7 @@ def doing(number, what):
 
 
 @pytest.mark.parametrize(
-    ("does", "read_off", "feasible"),
+    ("does", "from_ranking", "feasible"),
     [
         pytest.param("", True, 3, id="one that passes all nodes is asked, and the rest is read off"),
         pytest.param("skip", True, 3, id="one that skips Filter is asked to score"),
@@ -326,26 +327,26 @@ def doing(number, what):
         pytest.param("overshoot", False, 0, id="one that scores beyond the range, too"),
     ],
 )
-def test_a_plugin_without_a_signature_is_asked_anew_for_every_pod(does, read_off, feasible):
+def test_plugin_without_signature_is_called_for_every_pod(does, from_ranking, feasible):
     scheduler = scheduler_with(Anew, cluster(node("a"), node("b"), node("c")))
     assert place(scheduler, web(0), web(1)).chosen == "c"
     outcome = ask(scheduler, doing(2, does))
-    assert was_read_off(outcome) is read_off
+    assert uses_ranking(outcome) is from_ranking
     assert outcome.feasible == feasible
     assert bool(outcome.error) is (does in ("fail", "overshoot"))
     ask(scheduler, web(3))
     (plugin,) = (p for p in outcome.profile.plugins.values() if isinstance(p, Anew))
-    assert [key for key in plugin.asked if key in ("default/web-0", "default/web-1")] == [
+    assert [key for key in plugin.called_for if key in ("default/web-0", "default/web-1")] == [
         "default/web-0",
         "default/web-1",
     ]
 
 
-def test_after_one_that_refused_the_ranking_of_before_goes_on():
+def test_ranking_survives_a_rejection_by_a_plugin_without_signature():
     scheduler = scheduler_with(Anew, cluster(node("a"), node("b"), node("c")))
     place(scheduler, web(0), web(1), doing(2, "refuse a"))
     ask(scheduler, web(3))
-    assert was_read_off(ask(scheduler, web(4)))
+    assert uses_ranking(ask(scheduler, web(4)))
 
 
 # -- state -------------------------------------------------------------------------
@@ -376,7 +377,7 @@ class Crowded(PreScorePlugin, ScorePlugin):
         return Scope.DOMAINS
 
 
-def test_what_moved_nothing_while_no_node_would_do_is_asked_again():
+def test_plugin_is_called_again_after_changes_while_unschedulable():
     full = pod("full", cpu="1", on="a")
     scheduler = scheduler_with(Crowded, cluster(node("a", cpu="1"), full))
     assert ask(scheduler, web(0)).is_unschedulable
@@ -406,7 +407,7 @@ class Overshoots(ScorePlugin):
         return Scope.ROW
 
 
-def test_a_score_that_leaves_the_range_is_the_error_of_a_full_cycle():
+def test_score_out_of_range_is_reported_by_a_full_cycle():
     scheduler = scheduler_with(Overshoots, cluster(node("a")))
     place(scheduler, web(0), web(1))
     assert "returns an invalid score 120" in ask(scheduler, web(2)).error
@@ -429,7 +430,7 @@ class Fuller(ScorePlugin):
 
 
 @pytest.mark.parametrize(("weight", "width"), [(1, np.int32), (2**31 - 1, np.int64)])
-def test_totals_are_as_wide_as_weights_ask_for(weight, width):
+def test_totals_are_int64_only_for_large_weights(weight, width):
     configuration = f"""
 apiVersion: kubescheduler.config.k8s.io/v1
 kind: KubeSchedulerConfiguration
@@ -445,7 +446,7 @@ profiles: [{{plugins: {{multiPoint: {{enabled: [{{name: Fuller, weight: {weight}
 # -- reading later -------------------------------------------------------------------
 
 
-def test_what_filter_and_score_say_is_worked_out_when_it_is_read(scheduler):
+def test_filtering_and_scoring_are_computed_when_read(scheduler):
     place(scheduler, web(0))
     outcome = scheduler.attempt(web(1))
     assert not outcome.cycle.findings
@@ -456,7 +457,7 @@ def test_what_filter_and_score_say_is_worked_out_when_it_is_read(scheduler):
 
 
 @pytest.mark.parametrize("what", ["filtering", "scoring", "evaluated_column", "unschedulable_plugins"])
-def test_it_cannot_be_worked_out_once_the_cluster_has_changed(what, scheduler):
+def test_filtering_and_scoring_cannot_be_computed_after_a_change(what, scheduler):
     place(scheduler, web(0))
     outcome = scheduler.attempt(web(1))
     another_pod_lands(scheduler)
@@ -464,7 +465,7 @@ def test_it_cannot_be_worked_out_once_the_cluster_has_changed(what, scheduler):
         getattr(outcome, what)
 
 
-def test_what_was_read_before_the_cluster_changed_stays(scheduler):
+def test_filtering_read_before_a_change_is_kept(scheduler):
     place(scheduler, web(0))
     outcome = scheduler.attempt(web(1))
     totals = outcome.scoring.totals.tolist()
@@ -472,7 +473,7 @@ def test_what_was_read_before_the_cluster_changed_stays(scheduler):
     assert outcome.scoring.totals.tolist() == totals
 
 
-def test_ties_can_be_read_late(scheduler):
+def test_ties_can_be_read_after_a_change(scheduler):
     place(scheduler, web(0))
     outcome = scheduler.attempt(web(1))
     ties = attempt(outcome.profile, scheduler.cluster, web(1), scheduler.nominator).ties
@@ -484,25 +485,25 @@ def test_ties_can_be_read_late(scheduler):
 # -- rows --------------------------------------------------------------------------
 
 
-def test_the_first_by_name_is_chosen_however_the_nodes_came():
+def test_first_node_by_name_is_chosen_whatever_the_order_of_arrival():
     scheduler = Scheduler(cluster(node("c"), node("a"), node("b")))
     place(scheduler, web(0), web(1))
     third = ask(scheduler, web(2))
-    assert was_read_off(third)
+    assert uses_ranking(third)
     assert (third.chosen, third.ties) == ("c", ["c"])
     scheduler.place(third, "c")
     assert ask(scheduler, web(3)).ties == ["a", "b", "c"]
     assert ask(scheduler, web(3)).chosen == "a"
 
 
-def test_rows_of_nodes_that_are_gone_do_not_get_in_the_way():
+def test_ranking_ignores_rows_of_removed_nodes():
     scheduler = Scheduler(cluster(node("a"), node("b"), node("c"), node("d")))
     place(scheduler, web(0), web(1))
     scheduler.cluster.remove_node("a")
     for number in range(2, 9):
         outcome = ask(scheduler, web(number))
         assert "a" not in outcome.ties
-        assert was_read_off(outcome) is (number > 2)
+        assert uses_ranking(outcome) is (number > 2)
         scheduler.place(outcome, outcome.chosen)
 
 
@@ -523,7 +524,7 @@ class Names(ScorePlugin):
 
 
 @pytest.mark.parametrize("gone", ["a", "b", "d"])
-def test_rows_may_be_named_that_are_gone(gone):
+def test_moved_by_may_name_rows_of_removed_nodes(gone):
     scheduler = scheduler_with(Names, cluster(node("a"), node("b"), node("c"), node("d")))
     scheduler.cluster.remove_node(gone)
     (profile,) = scheduler.profiles.values()

@@ -89,15 +89,15 @@ def change(cluster, pending, pick: random.Random, number: int) -> None:
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_an_equal_pod_gets_the_answer_it_would_get_anew(family):
+def test_equal_pod_gets_the_answer_of_a_full_cycle(family):
     for case in cases(family, 12):
         pick = random.Random(case.id)
         cluster, pods = cluster_of(case)
         scheduler = Scheduler(cluster, configuration(case))
         templates = Templates(cluster)
-        asked = [pod for pod in pods if scheduler.profile_of(pod) is not None]
-        for number in range(14 if asked else 0):
-            pod = twin(pick.choice(asked), number)
+        served_pods = [pod for pod in pods if scheduler.profile_of(pod) is not None]
+        for number in range(14 if served_pods else 0):
+            pod = twin(pick.choice(served_pods), number)
             profile = scheduler.profile_of(pod)
             try:
                 again = attempt(profile, cluster, pod, Nominator(), templates=templates)
@@ -107,10 +107,10 @@ def test_an_equal_pod_gets_the_answer_it_would_get_anew(family):
             assert facts(again) == facts(anew), (case.id, number)
             if pick.random() < 0.3:
                 with cluster.fork():
-                    change(cluster, asked, pick, 100 + number)
+                    change(cluster, served_pods, pick, 100 + number)
                     inside = attempt(profile, cluster, pod, Nominator(), templates=templates)
                     assert facts(inside) == facts(attempt(profile, cluster, pod, Nominator())), (case.id, number)
-            change(cluster, asked, pick, number)
+            change(cluster, served_pods, pick, number)
 
 
 class Once(ScorePlugin):

@@ -22,11 +22,11 @@ def six_nodes(cpu):
     return cluster(*(node(f"n{number}", cpu=cpu) for number in range(6)))
 
 
-def placed_alike(scheduler, *pods):
+def place_and_compare(scheduler, *pods):
     """Place pods one after another, each answered as without a memory; what came of the last."""
-    for asked in pods:
-        outcome = scheduler.attempt(asked)
-        anew = attempt(outcome.profile, scheduler.cluster, asked, scheduler.nominator)
+    for incoming in pods:
+        outcome = scheduler.attempt(incoming)
+        anew = attempt(outcome.profile, scheduler.cluster, incoming, scheduler.nominator)
         assert not list(differences(outcome, anew))
         if outcome.chosen:
             assert scheduler.place(outcome).status.successful
@@ -53,8 +53,8 @@ class SkipsWhileManyFit(PreScorePlugin, ScorePlugin):
         return np.asarray(nodes.rows, np.int64) * 10
 
 
-def test_one_that_skipped_is_asked_again_when_other_nodes_are_feasible():
-    placed_alike(scheduler_with(SkipsWhileManyFit, six_nodes("2")), *pods(9))
+def test_skipped_pre_score_is_called_again_for_other_feasible_nodes():
+    place_and_compare(scheduler_with(SkipsWhileManyFit, six_nodes("2")), *pods(9))
 
 
 class TellsApartWhenFewFit(PreScorePlugin, ScorePlugin):
@@ -78,8 +78,8 @@ class TellsApartWhenFewFit(PreScorePlugin, ScorePlugin):
         return scores * 100 // max(1, int(scores.max()))
 
 
-def test_equal_scores_stay_equal_only_where_they_do_not_go_by_the_feasible_nodes():
-    placed_alike(scheduler_with(TellsApartWhenFewFit, six_nodes("2")), *pods(12))
+def test_uniform_scores_are_recomputed_where_they_read_the_feasible_nodes():
+    place_and_compare(scheduler_with(TellsApartWhenFewFit, six_nodes("2")), *pods(12))
 
 
 class Rows:
@@ -110,10 +110,10 @@ class NeedsItsFinding(FilterPlugin, ReservePlugin):
         pass
 
 
-def test_a_filter_that_finds_something_is_asked_about_every_pod():
+def test_filter_with_findings_is_called_for_every_pod():
     scheduler = scheduler_with(NeedsItsFinding, six_nodes("64"))
-    for asked in pods(4):
-        assert scheduler.place(scheduler.attempt(asked)).status.successful
+    for incoming in pods(4):
+        assert scheduler.place(scheduler.attempt(incoming)).status.successful
 
 
 class Tide(PreFilterPlugin, ScorePlugin):
@@ -140,15 +140,15 @@ class Tide(PreFilterPlugin, ScorePlugin):
         return np.full(len(nodes), 10 * cycle.state[SEEN], np.int64)
 
 
-def test_a_column_that_is_moved_voids_what_was_looked_ahead():
+def test_moved_column_invalidates_the_lookahead():
     scheduler = scheduler_with(Tide, six_nodes("64"))
     first, second = pods(7)[:5], pods(7)[5:]
-    placed_alike(scheduler, *first)
+    place_and_compare(scheduler, *first)
     scheduler.cluster.put(msgspec.convert({"metadata": {"name": "n1"}, "spec": {"drivers": []}}, CSINode))
-    placed_alike(scheduler, *second)
+    place_and_compare(scheduler, *second)
 
 
-def test_a_pod_that_was_granted_more_than_its_spec_asks_for_is_no_twin_of_one_that_was_not():
+def test_allocated_resources_tell_equal_specs_apart():
     scheduler = Scheduler(
         cluster(
             *(node(f"n{number}", cpu="8", memory="16Gi") for number in range(3)),
@@ -159,6 +159,6 @@ def test_a_pod_that_was_granted_more_than_its_spec_asks_for_is_no_twin_of_one_th
     more = {"cpu": "4", "memory": "1Gi"}
     granted = {"name": "main", "allocatedResources": more, "resources": {"requests": more}}
     status = {"phase": "Pending", "containerStatuses": [granted]}
-    asked = pod("a", cpu="1", memory="1Gi"), pod("b", cpu="1", memory="1Gi", status=status)
-    assert asked[1].demand.balanced_allocation_requests["cpu"] == 4000
-    placed_alike(scheduler, *asked)
+    incoming = pod("a", cpu="1", memory="1Gi"), pod("b", cpu="1", memory="1Gi", status=status)
+    assert incoming[1].demand.balanced_allocation_requests["cpu"] == 4000
+    place_and_compare(scheduler, *incoming)
