@@ -211,7 +211,7 @@ def _rehearse(connection: Connection, plan: BindPlan, observation: _Observation,
     _send(rehearsal, plan, observation.version)
 
 
-class _Unknown(ClusterError):
+class _UnknownOutcome(ClusterError):
     """Nobody knows whether the pod is bound; what PreBind wrote stays, for the pod may need it."""
 
 
@@ -232,7 +232,7 @@ def _send(journal: Journal, plan: BindPlan, version: str) -> None:
 
 def _is_proof(fault: BaseException) -> bool:
     """Return whether it is certain, by what went wrong, that the pod was not bound to the node."""
-    return isinstance(fault, ClusterError) and not isinstance(fault, _Unknown) and not_done(fault)
+    return isinstance(fault, ClusterError) and not isinstance(fault, _UnknownOutcome) and not_done(fault)
 
 
 def _resolve_outcome(connection: Connection, plan: BindPlan, fault: BaseException) -> str:
@@ -247,14 +247,14 @@ def _resolve_outcome(connection: Connection, plan: BindPlan, fault: BaseExceptio
         body = get_current(connection, POD, plan.pod.key)
         pod: Pod | None = decode(body, Pod) if body is not None else None
     except BaseException:  # a second interrupt is no answer either
-        raise _Unknown(f"{why}; nobody knows whether pod {plan.pod.key} is bound", hint) from None
+        raise _UnknownOutcome(f"{why}; nobody knows whether pod {plan.pod.key} is bound", hint) from None
     if pod is None or pod.metadata.uid != plan.pod.metadata.uid:
         raise Refusal(f"{why}; pod {plan.pod.key} is gone", RETRY)
     if pod.spec.node_name == plan.node:
         return f"{why}; but pod {plan.pod.key} is bound to {plan.node}"
     if pod.spec.node_name:
         raise Refusal(f"{why}; pod {plan.pod.key} is bound to {pod.spec.node_name}", RETRY)
-    raise _Unknown(f"{why}; pod {plan.pod.key} is not bound, and may still come to be", "look again in a minute")
+    raise _UnknownOutcome(f"{why}; pod {plan.pod.key} is not bound, and may still come to be", "look again in a minute")
 
 
 def _record_event(journal: Journal, plan: BindPlan) -> list[str]:

@@ -90,11 +90,11 @@ class Connection:
         while True:
             began = time.monotonic()
             try:
-                with _Released(self._request("GET", path, query or {})) as response:
+                with _ReleaseConnection(self._request("GET", path, query or {})) as response:
                     return self._read(response, "GET", path, query or {}, began)
-            except _Later as later:
-                if not pauses.pause(later.seconds):
-                    raise later.fault from None
+            except _RetryLater as retry:
+                if not pauses.pause(retry.seconds):
+                    raise retry.fault from None
             except Unanswered as fault:
                 # A server that never answered is more likely a wrong address than a restart: no waiting for it.
                 if isinstance(fault, Foreign) or not (fault.sent or self._known) or not pauses.pause(None):
@@ -119,13 +119,13 @@ class Connection:
         while True:
             began = time.monotonic()
             try:
-                with _Released(self._request(method, path, query or {}, data, kind)) as response:
+                with _ReleaseConnection(self._request(method, path, query or {}, data, kind)) as response:
                     return self._read(response, method, path, query or {}, began)
-            except _Later as later:
+            except _RetryLater as retry:
                 # Only 429 with a time is the server's own word; a gateway's 503 may come after the change was made.
-                come_back = later.code == TOO_MANY_REQUESTS and later.seconds is not None
-                if not come_back or not pauses.pause(later.seconds):
-                    raise later.fault from None
+                come_back = retry.code == TOO_MANY_REQUESTS and retry.seconds is not None
+                if not come_back or not pauses.pause(retry.seconds):
+                    raise retry.fault from None
             except Unanswered as fault:
                 # A dry run changes nothing, so there is nothing to look after.
                 if fault.sent and not (query or {}).get("dryRun"):
@@ -150,12 +150,12 @@ class Connection:
             try:
                 response = self._request("GET", path, query or {})
                 if response.status != 200 or "json" not in response.headers.get("content-type", ""):
-                    with _Released(response):
+                    with _ReleaseConnection(response):
                         self._read(response, "GET", path, query or {}, time.monotonic())
                 return self._lines(response)
-            except _Later as later:
-                if not pauses.pause(later.seconds):
-                    raise later.fault from None
+            except _RetryLater as retry:
+                if not pauses.pause(retry.seconds):
+                    raise retry.fault from None
             except Unanswered as fault:
                 if isinstance(fault, Foreign) or not (fault.sent or self._known) or not pauses.pause(None):
                     raise
@@ -215,7 +215,7 @@ class Connection:
         fault = faults.refusal(self.name, method, path, query, code, body)
         seconds = _seconds(headers.get("retry-after", ""))
         if code == TOO_MANY_REQUESTS or code in _GATEWAYS or (code >= 500 and seconds is not None):
-            raise _Later(code, seconds, fault)
+            raise _RetryLater(code, seconds, fault)
         raise fault
 
     def _body(self, response: urllib3.BaseHTTPResponse, began: float, *, sent: bool) -> bytes:
@@ -239,7 +239,7 @@ class Connection:
 
         pieces: list[bytes] = []  # of the line that has not come to its end
         length = 0
-        with _Released(response):
+        with _ReleaseConnection(response):
             try:
                 while piece := response.read1(_PIECE):
                     end, *begun = piece.split(b"\n")
@@ -257,7 +257,7 @@ class Connection:
             yield b"".join(pieces)
 
 
-class _Later(Exception):
+class _RetryLater(Exception):
     """The server wants us to come back later.
 
     Attributes:
@@ -288,7 +288,7 @@ class _Pauses:
         return True
 
 
-class _Released:
+class _ReleaseConnection:
     """Give a connection back to its pool when an answer was read to its end, and close it where it was not."""
 
     def __init__(self, response: urllib3.BaseHTTPResponse) -> None:
@@ -299,7 +299,7 @@ class _Released:
 
     def __exit__(self, kind: object, error: object, trace: object) -> None:
         # The body of a refusal was read to its end, so its connection can be used again.
-        if error is not None and not isinstance(error, _Later | Refused):
+        if error is not None and not isinstance(error, _RetryLater | Refused):
             self._response.close()
         self._response.release_conn()
 

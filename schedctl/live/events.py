@@ -25,16 +25,16 @@ class PodEvents(NamedTuple):
 
     Attributes:
         events: in the order in which they happened first.
-        odd: how many more there are that cannot be understood.
+        unreadable: how many more there are that cannot be understood.
     """
 
     events: list[Event]
-    odd: int = 0
+    unreadable: int = 0
 
     @property
     def note(self) -> str:
         """What is to be said of the events that are left out, "" where none are."""
-        return f"{self.odd} of the events cannot be understood, and are left out" if self.odd else ""
+        return f"{self.unreadable} of the events cannot be understood, and are left out" if self.unreadable else ""
 
 
 def read_events(connection: Connection, reason: str, pod: Pod | None = None) -> PodEvents:
@@ -50,7 +50,7 @@ def read_events(connection: Connection, reason: str, pod: Pod | None = None) -> 
     """
     path = f"/api/v1/namespaces/{pod.metadata.namespace}/events" if pod is not None else "/api/v1/events"
     about = f"involvedObject.uid={pod.metadata.uid}" if pod is not None else "involvedObject.kind=Pod"
-    found, odd = [], 0
+    found, unreadable = [], 0
     for page in pages(connection, path, {"fieldSelector": f"{about},reason={reason}"}):
         for item in page.items:
             try:
@@ -58,10 +58,10 @@ def read_events(connection: Connection, reason: str, pod: Pod | None = None) -> 
                 # ``eventTime``; there are recorders that write none.
                 event: Event = decode(item, Event)
             except ClusterError:
-                odd += 1
+                unreadable += 1
             else:
                 found.append(event)
-    return PodEvents(sorted(found, key=lambda event: (event.first, event.metadata.name)), odd)
+    return PodEvents(sorted(found, key=lambda event: (event.first, event.metadata.name)), unreadable)
 
 
 CONTROLLER = "schedctl"

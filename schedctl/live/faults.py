@@ -24,6 +24,8 @@ _VERBS = {"POST": "create", "PUT": "update", "PATCH": "patch", "DELETE": "delete
 _IMPERSONATING = re.compile(r"cannot impersonate[a-z:-]* resource ")
 _IMPERSONATED = re.compile(r'^(\w+)\S* "([^"]*)" is forbidden: .*cannot impersonate[a-z:-]* resource "([\w/]+)"')
 _USERINFO = re.compile(r"://\S*@")
+_NO_API_SERVER = "a proxy may stand between, or the server in the kubeconfig is no API server"
+_LOGIN_PAGE = "a proxy or a login page stands between; log in there, or mend the server in the kubeconfig"
 _HINTS = {
     410: "what was asked for is no longer kept; try again",
     429: "the server has too much to do; try again later, or ask for less at once",
@@ -125,7 +127,7 @@ def redirection(name: str, code: int, target: str, *, sent: bool) -> Foreign:
     """Return the fault of somebody who sends us elsewhere, which no API server does."""
     return Foreign(
         f"{name}: answered with a redirect to {line(target) or 'nowhere'} ({code}), which no API server does",
-        "a proxy or a login page stands between; log in there, or mend the server in the kubeconfig",
+        _LOGIN_PAGE,
         sent=sent,
     )
 
@@ -134,7 +136,7 @@ def foreign_answer(name: str, kind: str, *, sent: bool) -> Foreign:
     """Return the fault of somebody who answers, but not with JSON."""
     return Foreign(
         f"{name}: answered with {line(kind) or 'something'} instead of JSON, which no API server does",
-        "a proxy or a login page stands between; log in there, or mend the server in the kubeconfig",
+        _LOGIN_PAGE,
         sent=sent,
     )
 
@@ -149,10 +151,18 @@ def oversize(name: str, what: str, limit: int, *, sent: bool) -> Foreign:
         sent: whether the request may have changed something.
     """
     return Foreign(
-        f"{name}: {what} of more than {limit >> 20} MiB, which no API server sends",
-        "a proxy may stand between, or the server in the kubeconfig is no API server",
-        sent=sent,
+        f"{name}: {what} of more than {limit >> 20} MiB, which no API server sends", _NO_API_SERVER, sent=sent
     )
+
+
+def unreadable(name: str, what: str) -> Unanswered:
+    """Return the fault of a server whose answer to a GET is not what was asked for.
+
+    Args:
+        name: what the cluster is called.
+        what: what is wrong with the answer.
+    """
+    return Unanswered(f"{name}: {what}", _NO_API_SERVER, sent=False)
 
 
 def timeout(name: str, seconds: float) -> Unanswered:
@@ -178,9 +188,11 @@ def connection_fault(name: str, server: str, proxy: str, error: BaseException) -
     def has(*kinds: type[BaseException]) -> bool:
         return any(isinstance(cause, kinds) for cause in causes)
 
+    # One fault has several causes, and kinds that belong to another come before it: an untrusted certificate is an
+    # SSLError, and a name that is not found is a NewConnectionError.
     trust = next((cause for cause in causes if isinstance(cause, ssl.SSLCertVerificationError)), None)
     if trust is not None:
-        message, hint = _distrust(trust, server)
+        message, hint = _certificate_fault(trust, server)
         return Unanswered(f"{name}: {message}", hint, sent=False)
     if has(ssl.SSLError, raised.SSLError):
         return Unanswered(
@@ -268,7 +280,7 @@ def _parse_path(path: str) -> tuple[str, str, str, str]:
     return group, f"{resource}/{subresource}" if subresource else resource, name, space
 
 
-def _distrust(error: ssl.SSLCertVerificationError, server: str) -> tuple[str, str]:
+def _certificate_fault(error: ssl.SSLCertVerificationError, server: str) -> tuple[str, str]:
     """Return what is wrong with the certificate of a server, and the next step."""
     reason = error.verify_message or error.reason or "it cannot be verified"
     if "expired" in reason or "not yet valid" in reason:

@@ -89,7 +89,7 @@ class Journal:
             ClusterError: it was refused, or nobody knows whether it was done.
         """
         where = f"{path}/{part}" if part else path
-        undo = partial(self._leave, lasting) if lasting else partial(self._put_back, path, where, before, repair)
+        undo = partial(self._refuse_undo, lasting) if lasting else partial(self._put_back, path, where, before, repair)
         # Noted before it is sent: after an interrupt it is not known whether the write was done ("": no version).
         self._back.append((what, undo))
         earlier = self._versions.get(path, "")
@@ -112,7 +112,7 @@ class Journal:
         Raises:
             ClusterError: it was refused, or nobody knows whether it was done.
         """
-        self._back.append((what, partial(self._leave, "nobody knows whether it was made")))
+        self._back.append((what, partial(self._refuse_undo, "nobody knows whether it was made")))
         try:
             stored = self._send_object("POST", path, body)
         except ClusterError as fault:
@@ -138,7 +138,7 @@ class Journal:
         return left
 
     @staticmethod
-    def _leave(why: str) -> None:
+    def _refuse_undo(why: str) -> None:
         raise ClusterError(why)
 
     def _put_back(self, path: str, where: str, before: Object, repair: Repair | None) -> None:

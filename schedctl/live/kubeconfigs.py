@@ -119,11 +119,11 @@ def read(kubeconfig: str, context: str) -> Context | None:
         return None
     name = context or next((file.current for file in files if file.current), "")
     if not name:
-        raise ClusterError(f"no current context in {where}", f"`--context NAME`: {_some(sorted(known))}")
+        raise ClusterError(f"no current context in {where}", f"`--context NAME`: {_enumerate(sorted(known))}")
     if name not in known:
         called = f'there is no context "{name}" in {where}'
-        raise ClusterError(called if context else f"{called}, which calls it current", _near(name, sorted(known)))
-    file, entry = _first(files, "contexts", name)
+        raise ClusterError(called if context else f"{called}, which calls it current", _suggest(name, sorted(known)))
+    file, entry = _first_entry(files, "contexts", name)
     at = f'{file.path}: context "{name}"'
     cluster = _text(entry, "cluster", at)
     user = _text(entry, "user", at)
@@ -197,7 +197,7 @@ def _text(entry: Entry, key: str, at: str) -> str:
     return value
 
 
-def _first(files: Sequence[_File], plural: str, name: str) -> tuple[_File, Entry]:
+def _first_entry(files: Sequence[_File], plural: str, name: str) -> tuple[_File, Entry]:
     """Return the first entry of that name, and its file.
 
     Raises:
@@ -215,8 +215,8 @@ def _resolve(files: Sequence[_File], what: str, name: str, at: str) -> Entry:
     plural = f"{what}s"
     if not any(name in file.entries[plural] for file in files):
         known = sorted({other for file in files for other in file.entries[plural]})
-        raise ClusterError(f'{at} names the {what} "{name}", and there is none', _near(name, known))
-    file, entry = _first(files, plural, name)
+        raise ClusterError(f'{at} names the {what} "{name}", and there is none', _suggest(name, known))
+    file, entry = _first_entry(files, plural, name)
     entry = {key: value for key, value in entry.items() if value not in (None, "")}
     within = f'{file.path}: {what} "{name}"'
     _check(entry, what, within)
@@ -269,14 +269,18 @@ def _check_letters(value: Any, at: str) -> None:
             _check_letters(inner, f"{at}[{number}]")
 
 
-def _near(name: str, known: Sequence[str]) -> str:
+def _suggest(name: str, known: Sequence[str]) -> str:
     close = similar(name, known)
     return (
-        f"did you mean {' or '.join(close)}?" if close else f"there are {_some(known)}" if known else "there are none"
+        f"did you mean {' or '.join(close)}?"
+        if close
+        else f"there are {_enumerate(known)}"
+        if known
+        else "there are none"
     )
 
 
-def _some(names: Sequence[str]) -> str:
+def _enumerate(names: Sequence[str]) -> str:
     return ", ".join(names[:8]) + (f" and {len(names) - 8} more" if len(names) > 8 else "")
 
 

@@ -20,9 +20,10 @@ import msgspec
 from schedctl.api.gaps import Gap
 from schedctl.api.kinds import KINDS, Kind
 from schedctl.errors import ClusterError
+from schedctl.live import faults
 from schedctl.live.codes import EXPIRED, FORBIDDEN, NOT_FOUND
 from schedctl.live.connections import Connection
-from schedctl.live.faults import Refused, Unanswered
+from schedctl.live.faults import Refused
 from schedctl.live.objects import collection
 from schedctl.live.pages import pages
 
@@ -31,9 +32,9 @@ Progress = Callable[[str, int, int], None]
 
 NEEDED: Final = ("Node", "Pod")
 """The kinds without which there is no answer."""
-SIDE_BY_SIDE: Final = 6
-BEGINNINGS: Final = 4
-"""How often one list is begun."""
+THREADS: Final = 6
+ATTEMPTS: Final = 4
+"""How often one list is begun, at most."""
 T = TypeVar("T")
 
 
@@ -112,7 +113,7 @@ class _Message:
     fault: BaseException | None = None
 
 
-class _ListAgain(Exception):
+class _RestartList(Exception):
     """A list has to be begun anew; its argument says why."""
 
 
@@ -123,7 +124,7 @@ def read(connection: Connection, kinds: Sequence[Kind] = KINDS, progress: Progre
         ClusterError: the server cannot be reached or does not let us in, or nodes or pods cannot be listed.
     """
     server_version, taken = _server(connection)
-    found = _side_by_side(connection, kinds, progress or (lambda kind, done, total: None))
+    found = _list_concurrently(connection, kinds, progress or (lambda kind, done, total: None))
     lists = [(kind, found[kind]) for kind in kinds]
     return Listing(
         pages=tuple(page for _, one in lists for page in one.pages),
@@ -151,7 +152,7 @@ def _server(connection: Connection) -> tuple[str, str]:
     return version, taken.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def _side_by_side(connection: Connection, kinds: Sequence[Kind], progress: Progress) -> dict[Kind, _KindList]:
+def _list_concurrently(connection: Connection, kinds: Sequence[Kind], progress: Progress) -> dict[Kind, _KindList]:
     """List kinds in a few threads, which die with the process: an interrupt does not wait for a silent server."""
     waiting, messages = iter(kinds), SimpleQueue[_Message]()
     taking, ended = threading.Lock(), threading.Event()
@@ -167,7 +168,7 @@ def _side_by_side(connection: Connection, kinds: Sequence[Kind], progress: Progr
             except BaseException as fault:  # whatever it is, it is raised where the answer is awaited
                 messages.put(_Message(kind, fault=fault))
 
-    for _ in range(min(SIDE_BY_SIDE, len(kinds))):
+    for _ in range(min(THREADS, len(kinds))):
         threading.Thread(target=work, daemon=True).start()
     found: dict[Kind, _KindList] = {}
     try:
@@ -198,15 +199,15 @@ def _list_kind(
                 raise
     # A kind that is not served has no objects, and that cluster's kube-scheduler reads none either: DeviceTaintRule
     # without its gate, devices in an old cluster. One that is served in a version that we do not read is a gap.
-    elsewhere = _elsewhere(connection, kind)
-    return _KindList(gap=Gap(kind.name, "Unread", elsewhere)) if elsewhere else _KindList(served=False)
+    other_version = _other_served_version(connection, kind)
+    return _KindList(gap=Gap(kind.name, "Unread", other_version)) if other_version else _KindList(served=False)
 
 
 def _list_with_retries(
     connection: Connection, kind: Kind, version: str, messages: SimpleQueue[_Message], ended: threading.Event
 ) -> _KindList:
     path = collection(replace(kind, api_version=version))
-    for beginning in range(1, BEGINNINGS + 1):
+    for attempt in range(1, ATTEMPTS + 1):
         kept: list[Page] = []
         done, at = 0, ""
         try:
@@ -214,26 +215,26 @@ def _list_with_retries(
                 if ended.is_set():
                     break
                 if at and page.version != at:
-                    raise _ListAgain("the server answers with pages of several versions")
+                    raise _RestartList("the server answers with pages of several versions")
                 at, done = page.version, done + len(page.items)
                 kept.append(Page(kind, page.body))
                 messages.put(_Message(kind, done, done + page.remaining))
             return _KindList(tuple(kept), at)
-        except (_ListAgain, Refused) as anew:
+        except (_RestartList, Refused) as fault:
             # 410 on a later page: the server no longer keeps that version, so the list begins anew. On the first page
             # there was no version yet to be too old.
-            if isinstance(anew, Refused) and not (anew.code == EXPIRED and kept):
+            if isinstance(fault, Refused) and not (fault.code == EXPIRED and kept):
                 raise
-            if beginning == BEGINNINGS:
-                why = anew.text or "it is no longer kept" if isinstance(anew, Refused) else anew
+            if attempt == ATTEMPTS:
+                why = fault.text or "it is no longer kept" if isinstance(fault, Refused) else fault
                 raise ClusterError(
-                    f"{connection.name}: {path} could not be listed to its end in {beginning} attempts: {why}",
+                    f"{connection.name}: {path} could not be listed to its end in {attempt} attempts: {why}",
                     "the API server or its etcd is under strain; try again later",
                 ) from None
     raise AssertionError("unreachable")
 
 
-def _elsewhere(connection: Connection, kind: Kind) -> str:
+def _other_served_version(connection: Connection, kind: Kind) -> str:
     """Say in which version the server has a kind that it has in none that we read, "" where it has it in none."""
     group, _, version = kind.api_version.rpartition("/")
     if not group:  # the core group
@@ -260,8 +261,4 @@ def _decode(connection: Connection, body: bytes, type_: type[T]) -> T:
     try:
         return msgspec.json.decode(body, type=type_)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise Unanswered(
-            f"{connection.name}: the answer cannot be understood: {error}",
-            "a proxy may stand between, or the server in the kubeconfig is no API server",
-            sent=False,
-        ) from None
+        raise faults.unreadable(connection.name, f"the answer cannot be understood: {error}") from None

@@ -13,8 +13,8 @@ from typing import Final
 
 import msgspec
 
+from schedctl.live import faults
 from schedctl.live.connections import Connection
-from schedctl.live.faults import Unanswered
 
 LIMIT: Final = 500
 """How many objects a page is asked to hold."""
@@ -67,19 +67,13 @@ def pages(connection: Connection, path: str, query: Mapping[str, str] | None = N
         try:
             found = msgspec.json.decode(body, type=_List)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-            raise _unreadable(connection, f"the answer cannot be understood: {error}") from None
+            raise faults.unreadable(connection.name, f"the answer cannot be understood: {error}") from None
         metadata = found.metadata
         yield Page(body, tuple(found.items or ()), metadata.resource_version, metadata.remaining_item_count)
         if not metadata.continue_:
             return
         if metadata.continue_ in tokens:
-            raise _unreadable(
-                connection, f"the list of {path} goes in circles: a page names one as the next that was there"
-            )
+            what = f"the list of {path} goes in circles: a page names one as the next that was there"
+            raise faults.unreadable(connection.name, what)
         tokens.add(metadata.continue_)
         parameters["continue"] = metadata.continue_
-
-
-def _unreadable(connection: Connection, what: str) -> Unanswered:
-    hint = "a proxy may stand between, or the server in the kubeconfig is no API server"
-    return Unanswered(f"{connection.name}: {what}", hint, sent=False)

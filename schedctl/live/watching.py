@@ -32,7 +32,7 @@ QUIET: Final = 0.25
 """Seconds of silence after which a burst of changes is over."""
 BURST: Final = 2.0
 """Seconds that a burst may last."""
-_PASSING = (codes.UNAUTHORIZED, codes.TOO_MANY_REQUESTS)
+_TRANSIENT = (codes.UNAUTHORIZED, codes.TOO_MANY_REQUESTS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +163,7 @@ class Watch:
             except Refused as fault:
                 if fault.code == codes.EXPIRED:  # some servers say so before the stream begins, others within it
                     version = self._list_again(kind) or version
-                elif fault.code < codes.INTERNAL_ERROR and fault.code not in _PASSING:
+                elif fault.code < codes.INTERNAL_ERROR and fault.code not in _TRANSIENT:
                     self._events.put(fault if kind.name in NEEDED else WatchFailure(kind, str(fault), lasting=True))
                     return
                 else:

@@ -104,7 +104,7 @@ def _put(temporary: Path, target: Path) -> None:
         UsageError: another has it.
     """
     try:
-        os.link(temporary, target)
+        os.link(temporary, target)  # fails where the name is taken; a rename would replace what is there
     except FileExistsError:
         raise UsageError(f"{target} is there already", "`--force` replaces it") from None
     except OSError:  # a file system without links

@@ -95,6 +95,7 @@ class Tokens:
         parts = {*made}
         self._beginnings = _beginnings("-".join(each[:count]) for each in parts for count in range(1, len(each)))
         numbers = {each[-1] for each in parts if each[-1].isdecimal()}
+        # Parts that begin with a digit and are no ordinals, such as a volume named "5g", get tokens as a whole.
         self._numbered_names = {
             part for each in parts for part in each if "0" <= part[:1] <= "9" and part not in numbers
         }
@@ -170,6 +171,7 @@ class Tokens:
     def _rank(self, table: dict[str, str], order: Callable[[str], str]) -> None:
         width = len(str(len(table)))
         before, marks = ["", *map(order, list(_MARKS)[1:])], list(_MARKS.values())
+        # The mark is that of the last well-known name before this one, so both sort as the names do.
         for rank, text in enumerate(sorted(table, key=order)):
             mark = marks[bisect_right(before, order(text)) - 1]
             table[text] = f"{mark}{rank:0{width}}-{self._hash(text, 12)}"

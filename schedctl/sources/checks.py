@@ -25,8 +25,9 @@ def latest(objects: Iterable[Sourced]) -> tuple[list[Sourced], list[Problem]]:
     placed: dict[tuple[str, str], dict[tuple[str, str], int]] = {}
     kind: Kind | None = None
     for one in objects:
-        if one.kind is not kind:
+        if one.kind is not kind:  # objects of one kind come in runs
             kind = one.kind
+            # By group, not by version: the same object in two versions is one object.
             of_kind = placed.setdefault((kind.api_version.rpartition("/")[0], kind.name), {})
         metadata = one.object.metadata
         if not metadata.name:
@@ -42,7 +43,7 @@ def latest(objects: Iterable[Sourced]) -> tuple[list[Sourced], list[Problem]]:
     return kept, warnings
 
 
-def strays(objects: Sequence[Sourced]) -> list[Problem]:
+def pods_on_unknown_nodes(objects: Sequence[Sourced]) -> list[Problem]:
     """Return a warning when pods run on nodes that are not among the objects; such pods take up no room anywhere."""
     known = {one.object.metadata.name for one in objects if isinstance(one.object, Node)}
     missing: dict[str, list[Sourced]] = {}

@@ -53,9 +53,9 @@ def spec_path(group: custom_kinds.Replicas, custom: custom_kinds.CustomKind) -> 
 def _groups(
     value: dict[str, Any], pods: custom_kinds.PodsAt, findings: list[Finding]
 ) -> Iterator[custom_kinds.Replicas]:
-    found = list(_at(value, pods.path, (), ()))
+    found = list(_values_at(value, pods.path, (), ()))
     if not found and pods.otherwise:
-        found = list(_at(value, pods.otherwise, (), ()))
+        found = list(_values_at(value, pods.otherwise, (), ()))
     for one in found:
         if not isinstance(one.value, dict) or (pods.form == "spec" and not one.value.get("containers")):
             continue
@@ -118,7 +118,7 @@ def _count(
 def _number(
     value: dict[str, Any], path: custom_kinds.Steps, branches: tuple[str | int, ...], findings: list[Finding]
 ) -> int | None:
-    found = _beside(value, path, branches)
+    found = _find_beside(value, path, branches)
     if found is None or found.value is None:
         return None
     number = found.value
@@ -133,21 +133,21 @@ def _number(
 def _name(value: dict[str, Any], pods: custom_kinds.PodsAt, branches: tuple[str | int, ...]) -> str:
     if pods.group:
         return pods.group
-    found = _beside(value, pods.named, branches)
+    found = _find_beside(value, pods.named, branches)
     if found is not None and isinstance(found.value, str):
         return found.value.lower()
     return "-".join(str(branch).lower() for branch in branches)
 
 
-def _beside(value: dict[str, Any], path: custom_kinds.Steps, branches: tuple[str | int, ...]) -> _Found | None:
+def _find_beside(value: dict[str, Any], path: custom_kinds.Steps, branches: tuple[str | int, ...]) -> _Found | None:
     """Return what is at a path under the branches of a template."""
     if not path:
         return None
-    found = (one for one in _at(value, path, (), ()) if one.branches == branches[: len(one.branches)])
+    found = (one for one in _values_at(value, path, (), ()) if one.branches == branches[: len(one.branches)])
     return next(found, None)
 
 
-def _at(value: Any, path: custom_kinds.Steps, walked: Path, branches: tuple[str | int, ...]) -> Iterator[_Found]:
+def _values_at(value: Any, path: custom_kinds.Steps, walked: Path, branches: tuple[str | int, ...]) -> Iterator[_Found]:
     if not path:
         yield _Found(value, walked, branches)
         return
@@ -155,9 +155,9 @@ def _at(value: Any, path: custom_kinds.Steps, walked: Path, branches: tuple[str 
     if step == custom_kinds.EACH:
         items: Any = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
         for key, item in items:
-            yield from _at(item, rest, (*walked, key), (*branches, key))
+            yield from _values_at(item, rest, (*walked, key), (*branches, key))
     elif isinstance(value, dict) and step in value:
-        yield from _at(value[step], rest, (*walked, step), branches)
+        yield from _values_at(value[step], rest, (*walked, step), branches)
 
 
 def _leads_to(pods: custom_kinds.PodsAt, path: Path) -> bool:

@@ -25,7 +25,7 @@ MAX_BYTES = 2 << 30
 MIN_UNPACKED, MAX_RATIO = 256 << 20, 200
 """Unpacking stops where a text is both larger than the first and larger than the second times what was packed."""
 
-_UNSEEN = (OSError, ValueError)
+_PATH_ERRORS = (OSError, ValueError)
 """What looking at a path can raise; the second where no path of the system can be spelled so."""
 
 _SUFFIXES = (".yaml", ".yml", ".json")
@@ -74,7 +74,7 @@ class Source:
                 data = stdin.read(MAX_BYTES + 1)
             else:
                 raise self._unreadable("there is no standard input to read")
-        except _UNSEEN as error:
+        except _PATH_ERRORS as error:
             raise self._unreadable(f"cannot be read: {_reason(error)}") from None
         except MemoryError:
             raise self._unreadable("does not fit into memory") from None
@@ -150,8 +150,8 @@ def find(
                     inside = [path]
                 for file in inside:
                     found.setdefault(os.path.realpath(file), _source(file))
-            except _UNSEEN as error:
-                problems.append(_unseen(path, error))
+            except _PATH_ERRORS as error:
+                problems.append(_unreadable_path(path, error))
     return list(found.values())
 
 
@@ -168,10 +168,10 @@ def _expand(name: str, problems: list[Problem]) -> Iterator[Path]:
     path = Path(name)
     try:
         path.stat()
-    except _UNSEEN as error:
+    except _PATH_ERRORS as error:
         code = getattr(error, "errno", None)
         if code not in (errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG, errno.ELOOP):
-            problems.append(_unseen(path, error))
+            problems.append(_unreadable_path(path, error))
         elif any(c in name for c in "*?["):
             matches = sorted(glob.glob(name, recursive=True))  # noqa: PTH207
             if not matches:
@@ -187,7 +187,7 @@ def _expand(name: str, problems: list[Problem]) -> Iterator[Path]:
 def _near_file(path: Path) -> str:
     try:
         close = nearest(path.name, (entry.name for entry in os.scandir(path.parent)), cutoff=CLOSE)
-    except _UNSEEN:
+    except _PATH_ERRORS:
         return ""
     return f"did you mean {quote(str(path.parent / close))}?" if close else ""
 
@@ -203,8 +203,8 @@ def _folder(root: Path, recursive: bool, warnings: list[Problem], problems: list
         folder = pending.pop()
         try:
             entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
-        except _UNSEEN as error:
-            problems.append(_unseen(folder, error))
+        except _PATH_ERRORS as error:
+            problems.append(_unreadable_path(folder, error))
             continue
         folders = []
         for entry in entries:
@@ -214,9 +214,9 @@ def _folder(root: Path, recursive: bool, warnings: list[Problem], problems: list
             try:
                 target, is_link, is_folder = os.path.realpath(path), entry.is_symlink(), entry.is_dir()
                 is_special = not entry.is_file() and os.path.exists(target)  # noqa: PTH110
-            except _UNSEEN as error:
+            except _PATH_ERRORS as error:
                 if _is_manifest(entry.name) or recursive:
-                    problems.append(_unseen(path, error))
+                    problems.append(_unreadable_path(path, error))
                 continue
             if is_link and os.path.commonpath((top, target)) != top:
                 message = "is a link out of the folder and is not followed"
@@ -257,12 +257,12 @@ def _empty_folder(path: Path, recursive: bool) -> Problem:
 def _source(path: Path) -> Source:
     try:
         size = path.stat().st_size
-    except _UNSEEN:
+    except _PATH_ERRORS:
         size = 0
     return Source(printable(str(path)), path, size)
 
 
-def _unseen(path: Path, error: OSError | ValueError) -> Problem:
+def _unreadable_path(path: Path, error: OSError | ValueError) -> Problem:
     return Problem(f"cannot be read: {_reason(error)}", source=printable(str(path)))
 
 

@@ -158,6 +158,7 @@ def _read(reading: Reading, text: Text, advance: Callable[[int], None]) -> None:
     reading.text(text, advance)
     if reading.documents == documents and len(reading.problems) == problems:
         reading.warnings.append(Problem("is empty", text.name))
+    # Later problems with an object of a long text are placed at the object, not at the field.
     if len(text.data or b"") > KEPT_BYTES:
         text.data = None
 
@@ -167,12 +168,13 @@ def _finish(reading: Reading, allow_empty: bool, complete: bool) -> Manifests:
     if not (problems or reading.count or allow_empty):
         hint = "if it comes from a pipe, the command before it may have failed"
         problems.append(Problem("there are no objects in the input", hint=hint))
+    # What is about to be created is created object by object, so the others go on without those that are refused.
     tolerant = reading.terms.creating and reading.count and complete
     if problems and not tolerant:
         raise InputError(_in_order(problems), _in_order(reading.warnings))
     objects, warnings = checks.latest(reading.objects)
     if any(isinstance(one.object, Node) for one in objects):
-        warnings += checks.strays(objects)
+        warnings += checks.pods_on_unknown_nodes(objects)
     return Manifests(
         objects,
         reading.ignored,

@@ -195,7 +195,7 @@ class Reading:
         view = memoryview(data)[document.start : document.end]
         origin = _Origin(document, -1, document.place)
         if found.head is None:
-            self._other(origin, plain(view))
+            self._report_non_object(origin, plain(view))
             return
         self.documents += 1
         outer = (plain(found.head.api_version), plain(found.head.kind))
@@ -215,7 +215,7 @@ class Reading:
             origin = _Origin(document, index, item.place)
             names = json_values.names(item.text)
             if names is None:
-                self._other(origin, plain(item.text))
+                self._report_non_object(origin, plain(item.text))
             else:
                 self._item(origin, item.text, *names, outer)
         self._flush(document)
@@ -234,7 +234,7 @@ class Reading:
         name, line = origin.document.text.name, origin.place.line
         if not content.intact:
             self.warnings.append(Problem(snapshots.CHANGED, name, *origin.place, "metadata.digest"))
-        self._put_together(origin, content.header)
+        self._note_combination(origin, content.header)
         self.snapshots.append(content.header)
         self.ignored.update(content.unknown)
         document = Document(Text(name, None), 0, 0, origin.place, json=True)
@@ -245,16 +245,16 @@ class Reading:
                 self.objects.append(Sourced(obj, kind, document, -1, line, 1))
                 line += step
 
-    def _put_together(self, origin: _Origin, header: Header) -> None:
+    def _note_combination(self, origin: _Origin, header: Header) -> None:
         """Say of a snapshot that is not the first what becomes of the two."""
         if not self.snapshots:
             return
         from schedctl.sources import snapshots
 
         name = origin.document.text.name
-        apart, mixed = snapshots.together(self.snapshots[0], header)
-        if apart:
-            self.problems.append(Problem(apart, name, hint="give one of them"))
+        obstacle, mixed = snapshots.together(self.snapshots[0], header)
+        if obstacle:
+            self.problems.append(Problem(obstacle, name, hint="give one of them"))
         elif mixed not in {problem.message for problem in self.warnings}:
             self.warnings.append(Problem(mixed, name, hint="give one of them, unless you mean it"))
 
@@ -289,7 +289,7 @@ class Reading:
 
     def _yaml_root(self, root: _Origin, value: Any, waiting: list[tuple[_Origin, Any]]) -> None:
         if not isinstance(value, dict):
-            self._other(root, value)
+            self._report_non_object(root, value)
             return
         self.documents += 1
         outer = (value.get("apiVersion"), value.get("kind"))
@@ -299,7 +299,7 @@ class Reading:
             if isinstance(item, dict):
                 self._item(origin, item, item.get("apiVersion"), item.get("kind"), outer)
             else:
-                self._other(origin, item)
+                self._report_non_object(origin, item)
 
     # --- One object ----------------------------------------------------------------------------------------------
 
@@ -323,7 +323,7 @@ class Reading:
             kind = objects.custom_kind(api_version, name)
             obj, findings = objects.decode_custom(body, custom, kind, self.terms)
         else:
-            self._unread(origin, body, api_version, name)
+            self._count_unread(origin, body, api_version, name)
             return
         if isinstance(obj, Pod):
             if obj.metadata.uid:
@@ -349,7 +349,7 @@ class Reading:
                 hint = f"add apiVersion: {meant.api_version}" if meant else _kustomization(origin.document.text.name)
                 self._find(origin, Finding((field,), f'the field "{field}" is required', hint))
 
-    def _unread(self, origin: _Origin, body: objects.Body, api_version: str, name: str) -> None:
+    def _count_unread(self, origin: _Origin, body: objects.Body, api_version: str, name: str) -> None:
         """Count an object that is not for us; one of ours under a wrong name is a problem, and so is a broken list."""
         if is_snapshot(api_version, name):
             self._find(origin, Finding((), "a snapshot is read as one JSON document, not as YAML or in a list"))
@@ -370,7 +370,7 @@ class Reading:
         else:
             self.ignored[f"{printable(api_version)} {printable(name)}"] += 1
 
-    def _other(self, origin: _Origin, value: Any) -> None:
+    def _report_non_object(self, origin: _Origin, value: Any) -> None:
         """Report what is no object; a document that is empty or null is fine."""
         if value is None and origin.item < 0:
             return

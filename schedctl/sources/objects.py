@@ -75,7 +75,7 @@ def decode(
         elif terms.creating and api_version in kind.retired:
             message = f"no matches for kind {quote(kind.name)} in version {quote(api_version)}"
             later.append(Finding(("apiVersion",), message, f"write apiVersion: {kind.api_version}"))
-        findings += _unspoilt(later, findings) if findings else later
+        findings += _independent_findings(later, findings) if findings else later
         _settle_namespace(kind, obj.metadata, terms.namespace)
     return obj, findings
 
@@ -131,7 +131,7 @@ def decode_custom(
         later = [finding for finding in later if finding.hint != relations.REFUSED]
         for group in obj.replicas if terms.creating else ():
             later += creation.template_refusals(group.template.spec, custom_workloads.spec_path(group, custom))
-    findings += _unspoilt(later, findings) if findings else later
+    findings += _independent_findings(later, findings) if findings else later
     _settle_namespace(kind, obj.metadata, terms.namespace)
     return obj, findings
 
@@ -175,7 +175,7 @@ def _value(text: JSONText) -> tuple[Any, list[Finding]]:
         return value, [Finding((), f"cannot be read: {printable(str(error), 100)}")]
 
 
-def _unspoilt(later: list[Finding], earlier: list[Finding]) -> list[Finding]:
+def _independent_findings(later: list[Finding], earlier: list[Finding]) -> list[Finding]:
     """Return the later findings that are not mere consequences of earlier ones."""
     spoilt = {finding.path for finding in earlier if not finding.warning}
     return [

@@ -274,15 +274,15 @@ def _check_spelling(examination: Examination, struct: type[msgspec.Struct], name
     known = KNOWN.get(struct)
     if known is None or name in known:
         return
-    home = _home(examination.around, struct, name, path)
-    meant = "" if home else nearest(name, _fields(struct), cutoff=CLOSE)
-    if home or meant:
-        hint = f'it belongs at "{path_text(home)}"' if home else f'did you mean "{meant}"?'
+    proper = _proper_path(examination.around, struct, name, path)
+    meant = "" if proper else nearest(name, _fields(struct), cutoff=CLOSE)
+    if proper or meant:
+        hint = f'it belongs at "{path_text(proper)}"' if proper else f'did you mean "{meant}"?'
         message = f"there is no field {quote(name)} here; it is ignored"
         examination.findings.append(Finding((*path, name), message, hint, warning=True, at_key=True))
 
 
-def _home(around: list[tuple[type, Path]], struct: type[msgspec.Struct], name: str, path: Path) -> Path:
+def _proper_path(around: list[tuple[type, Path]], struct: type[msgspec.Struct], name: str, path: Path) -> Path:
     """Return where a spec's field belongs that was put too deep or not deep enough; () if it is neither."""
     if name in _VAGUE:
         return ()

@@ -60,6 +60,6 @@ _LONGEST_EXPRESSION = 10 << 10
 def cel_expression(text: str) -> str:
     """Return why an expression of CEL is too long."""
     size = len(text.encode(errors="surrogatepass"))
-    return f"a CEL expression has at most {_LONGEST_EXPRESSION} bytes, and this one {size}" * (
-        size > _LONGEST_EXPRESSION
-    )
+    if size <= _LONGEST_EXPRESSION:
+        return ""
+    return f"a CEL expression has at most {_LONGEST_EXPRESSION} bytes, and this one {size}"

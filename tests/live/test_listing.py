@@ -106,8 +106,8 @@ def test_secrets_and_config_maps_are_never_requested(list_kinds):
 
 
 def test_kinds_are_listed_concurrently(list_kinds, cluster):
-    together = threading.Barrier(listing.SIDE_BY_SIDE, timeout=20)
-    first = {collection(kind) for kind in KINDS[: listing.SIDE_BY_SIDE]}
+    together = threading.Barrier(listing.THREADS, timeout=20)
+    first = {collection(kind) for kind in KINDS[: listing.THREADS]}
 
     def before(request):
         if request.path in first and "continue" not in request.query:
