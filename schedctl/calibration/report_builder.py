@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from schedctl.calibration import replays, traces
 from schedctl.calibration.timelines import LeftOut
-from schedctl.calibration.traces import Known, Trace, TraceEvidence
+from schedctl.calibration.traces import KnownHistory, Trace, TraceEvidence
 from schedctl.explain import fit_error_lines
 from schedctl.explain.fit_error_lines import PREEMPTION
 from schedctl.explain.histories import in_words
@@ -28,7 +28,7 @@ NO_DECISIONS = 5
 
 def report(
     made: replays.CalibrationFacts,
-    known: Known,
+    known: KnownHistory,
     *,
     metadata: Metadata,
     notes: Sequence[str] = (),

@@ -85,7 +85,7 @@ _ELSEWHERE = frozenset(("InterPodAffinity", "PodTopologySpread"))
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class KnownHistory:
     """What is known of the time before.
 
     Attributes:
@@ -135,7 +135,7 @@ def shunned_nodes(replays: Sequence[Replay]) -> dict[str, frozenset[str]]:
     return {key: frozenset(nodes) for key, nodes in found.items()}
 
 
-def of(replay: Replay, known: Known) -> list[TraceEvidence]:
+def of(replay: Replay, known: KnownHistory) -> list[TraceEvidence]:
     """Return what may be the cause of a decision that comes out otherwise, the likeliest first; empty for others."""
     if replay.result not in (Result.LOWER, Result.REFUSED):
         return []

@@ -28,7 +28,7 @@ def makeable(configuration: SchedulerConfiguration, registry: Registry) -> list[
     return expand_all(configuration, registry)[1]
 
 
-def with_plugins(named: discovery.Found) -> SchedulerConfiguration:
+def with_plugins(named: discovery.PluginCatalog) -> SchedulerConfiguration:
     """Return Kubernetes' defaults, in which the plugins that somebody named take part.
 
     They stand behind Kubernetes' own, but for those that would never be asked there: the one that sorts the queue
@@ -56,7 +56,9 @@ def with_plugins(named: discovery.Found) -> SchedulerConfiguration:
     return configuration
 
 
-def read(plugins: discovery.Found, load: Callable[[Registry, loading.Check], T]) -> tuple[T, discovery.Found]:
+def read(
+    plugins: discovery.PluginCatalog, load: Callable[[Registry, loading.Check], T]
+) -> tuple[T, discovery.PluginCatalog]:
     """Return what is loaded, and the plugins there are, among them those of installed packages that it needs.
 
     Args:

@@ -47,7 +47,7 @@ _HOW = "a plugin is named as file.py, file.py:Class, module or module:Class"
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class PluginCatalog:
     """The plugins there are.
 
     Attributes:
@@ -67,7 +67,7 @@ class Found:
         return [name for name in names if name not in self.registry and name not in self.broken]
 
 
-def find(named: Iterable[type[Plugin] | str] = ()) -> Found:
+def find(named: Iterable[type[Plugin] | str] = ()) -> PluginCatalog:
     """Return Kubernetes' own plugins and those that are named.
 
     Args:
@@ -88,10 +88,10 @@ def find(named: Iterable[type[Plugin] | str] = ()) -> Found:
                 raise UsageError(f"{text}: there is a plugin {plugin.name} already, {whose}", "give it another `name`")
             plugins[plugin.name] = plugin
             origins.setdefault(plugin.name, text)
-    return Found(Registry(plugins.values()), origins, tuple(origins)) if origins else Found()
+    return PluginCatalog(Registry(plugins.values()), origins, tuple(origins)) if origins else PluginCatalog()
 
 
-def with_installed(found: Found, names: Collection[str] | None = None) -> Found:
+def with_installed(found: PluginCatalog, names: Collection[str] | None = None) -> PluginCatalog:
     """Return the plugins found and those that installed packages offer.
 
     Args:
@@ -118,7 +118,7 @@ def with_installed(found: Found, names: Collection[str] | None = None) -> Found:
             origins[point.name] = whose
         elif plugins[point.name] is not offered[0]:
             broken[point.name] = f"{point.value} of {whose}: there is a plugin {point.name} already"
-    return Found(Registry(plugins.values()), origins, found.named, broken)
+    return PluginCatalog(Registry(plugins.values()), origins, found.named, broken)
 
 
 def load(text: str, files: dict[Path, ModuleType] | None = None) -> list[type[Plugin]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from schedctl.calibration import replays, report_builder, timelines
-from schedctl.calibration.traces import Known, nominations, shunned_nodes
+from schedctl.calibration.traces import KnownHistory, nominations, shunned_nodes
 from schedctl.reports.calibrations import CalibrationReport
 from schedctl.reports.metadata import Metadata
 from schedctl.session import histories
@@ -24,7 +24,7 @@ def calibrate(session: Session, *, last: int) -> CalibrationReport:
     with session.notifier.progress("deciding") as progress:
         lines = replays.recorded_refusals(scheduler, failed)
         made = replays.replay(scheduler, timeline, most=last, lines=lines, progress=progress.advance)
-    known = Known(
+    known = KnownHistory(
         timeline,
         timelines.pods_gone(cluster, list(state.assembled.finished.values()), scheduled),
         nominations(preempted),

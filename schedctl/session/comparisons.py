@@ -57,7 +57,7 @@ def choose(
     return [_as_default(each) for each in (chosen, *others)] if others else [chosen]
 
 
-def _choice_of(text: str, plugins: discovery.Found) -> ConfigurationChoice:
+def _choice_of(text: str, plugins: discovery.PluginCatalog) -> ConfigurationChoice:
     """Return what one ``--compare`` names: a profile that ships, or a file."""
     if Path(text).is_file():
         return configurations.load_file(text, plugins)

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from schedctl.session.states import State, StateSource
 
 BUILT_IN = "built-in defaults"
-NO_OTHERS = discovery.Found()
+NO_OTHERS = discovery.PluginCatalog()
 """Kubernetes' own plugins and no others."""
 IN_SNAPSHOT = "the configuration in the snapshot"
 STDIN = "-"
@@ -55,7 +55,7 @@ class ConfigurationChoice:
     origin: str = BUILT_IN
     profile: str = ""
     conversion: Conversion | None = None
-    plugins: discovery.Found = NO_OTHERS
+    plugins: discovery.PluginCatalog = NO_OTHERS
     built_in: bool = False
     extenders: tuple[Extender, ...] | None = None
 
@@ -97,7 +97,7 @@ def choose(
     return _choose_built_in(named)
 
 
-def load_shipped(profile: str, plugins: discovery.Found = NO_OTHERS) -> ConfigurationChoice:
+def load_shipped(profile: str, plugins: discovery.PluginCatalog = NO_OTHERS) -> ConfigurationChoice:
     """Return a profile that ships, to be used for every pod.
 
     Args:
@@ -118,7 +118,7 @@ def load_shipped(profile: str, plugins: discovery.Found = NO_OTHERS) -> Configur
     raise UsageError(f'there is no profile "{profile}"', _hint(profile, list(dict.fromkeys(known))))
 
 
-def load_file(path: str, plugins: discovery.Found = NO_OTHERS) -> ConfigurationChoice:
+def load_file(path: str, plugins: discovery.PluginCatalog = NO_OTHERS) -> ConfigurationChoice:
     """Return the configuration in a file, and the plugins it may name.
 
     Args:
@@ -132,7 +132,7 @@ def load_file(path: str, plugins: discovery.Found = NO_OTHERS) -> ConfigurationC
     return _parse(_bytes(path), _source_name(path), path, plugins)
 
 
-def _choose_built_in(named: discovery.Found) -> ConfigurationChoice:
+def _choose_built_in(named: discovery.PluginCatalog) -> ConfigurationChoice:
     """Return Kubernetes' defaults, in which the plugins that somebody named take part."""
     configuration = scheduler_configurations.with_plugins(named)
     added = " and ".join(f"{name} of {named.origins[name]}" for name in named.named)
@@ -217,7 +217,7 @@ def read(path: str) -> SchedulerConfiguration:
     return _parse(_bytes(path), _source_name(path), _source_name(path)).configuration
 
 
-def parse(text: bytes, source: str, plugins: discovery.Found = NO_OTHERS) -> SchedulerConfiguration:
+def parse(text: bytes, source: str, plugins: discovery.PluginCatalog = NO_OTHERS) -> SchedulerConfiguration:
     """Return the configuration in a text, whatever version it is written in.
 
     Raises:
@@ -247,7 +247,7 @@ def _source_name(path: str) -> str:
 
 
 def _parse(
-    text: bytes | str, source: str, origin: str = "", plugins: discovery.Found = NO_OTHERS
+    text: bytes | str, source: str, origin: str = "", plugins: discovery.PluginCatalog = NO_OTHERS
 ) -> ConfigurationChoice:
     """Return a configuration of any version, one of another time as it is written today.
 

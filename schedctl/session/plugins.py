@@ -12,7 +12,7 @@ from schedctl.framework.points import POINTS
 from schedctl.plugins.in_tree import IN_TREE
 from schedctl.reports.listings import PluginItem, Proof
 from schedctl.scheduler import discovery
-from schedctl.scheduler.discovery import Found
+from schedctl.scheduler.discovery import PluginCatalog
 from schedctl.session.notifiers import SILENT, Notifier
 
 KUBERNETES = "Kubernetes"
@@ -37,7 +37,7 @@ def list_plugins(plugins: Sequence[str] = (), notifier: Notifier = SILENT) -> li
     return list_items(found)
 
 
-def list_items(found: Found) -> list[PluginItem]:
+def list_items(found: PluginCatalog) -> list[PluginItem]:
     """Return all plugins there are: Kubernetes' own in the order of the default profile, then the others."""
     proofs = _proofs()
     configuration = loading.default()

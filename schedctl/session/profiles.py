@@ -12,7 +12,7 @@ from schedctl.config.types import API_VERSION, KIND, POINTS, SchedulerConfigurat
 from schedctl.framework import points as extension_points
 from schedctl.framework.registries import Registry
 from schedctl.plugins.in_tree import IN_TREE
-from schedctl.scheduler.discovery import Found
+from schedctl.scheduler.discovery import PluginCatalog
 from schedctl.session import configurations
 from schedctl.session.configurations import ConfigurationChoice
 from schedctl.session.notifiers import SILENT, Notifier
@@ -21,7 +21,7 @@ _ALSO_COMPARED = ("parallelism", "podInitialBackoffSeconds", "podMaxBackoffSecon
 """What a configuration says beside profiles and extenders that can change when and where pods run."""
 
 
-def load(name: str, plugins: Found, notifier: Notifier = SILENT, *, stdin: bool = False) -> ConfigurationChoice:
+def load(name: str, plugins: PluginCatalog, notifier: Notifier = SILENT, *, stdin: bool = False) -> ConfigurationChoice:
     """Return a configuration that ships, by its name, or one in a file.
 
     Args:
@@ -42,7 +42,7 @@ def load(name: str, plugins: Found, notifier: Notifier = SILENT, *, stdin: bool 
     return choice
 
 
-def effective(name: str, plugins: Found, notifier: Notifier = SILENT) -> dict[str, Any]:
+def effective(name: str, plugins: PluginCatalog, notifier: Notifier = SILENT) -> dict[str, Any]:
     """Return all that a configuration sets or leaves to defaults; of one that ships, the profile of that name."""
     choice = load(name, plugins, notifier, stdin=True)
     document = spell_out(choice.configuration, choice.registry)

@@ -9,7 +9,7 @@ from schedctl.api.events import Event
 from schedctl.calibration import traces
 from schedctl.calibration.replays import RETRIED, Result, recorded_refusals, replay
 from schedctl.calibration.timelines import Gone, LeftOut, pods_gone, timeline
-from schedctl.calibration.traces import Known, Trace
+from schedctl.calibration.traces import KnownHistory, Trace
 from schedctl.scheduler import Scheduler
 from schedctl.testing.builders import cluster, node, pod
 
@@ -99,7 +99,7 @@ def test_a_refused_node_has_its_reasons_and_the_verdicts_of_all_filters():
     assert found.result is Result.REFUSED
     assert [reason.plugin for reason in found.reasons] == ["NodeUnschedulable"]
     assert (found.filters["NodeUnschedulable"], found.filters["NodeResourcesFit"]) == (False, True)
-    assert [each.trace for each in traces.of(found, Known(timeline(Scheduler(state))))] == [Trace.CORDONED]
+    assert [each.trace for each in traces.of(found, KnownHistory(timeline(Scheduler(state))))] == [Trace.CORDONED]
 
 
 def test_only_the_newest_decisions_are_replayed():
@@ -173,7 +173,7 @@ def test_a_node_that_is_passed_over_again_and_again_is_a_trace():
     pods = [bound(f"x-{i}", "a", i, "100m") for i in range(1, 5)]
     state = cluster(created(node("a"), 0), created(node("b", cpu="64"), 0), *pods)
     made = replay_all(state)
-    known = Known(made.timeline, shunned_nodes=traces.shunned_nodes(made.replays))
+    known = KnownHistory(made.timeline, shunned_nodes=traces.shunned_nodes(made.replays))
     assert {each.trace for found in made.replays for each in traces.of(found, known)} == {Trace.SHUNNED}
     few = replay_all(cluster(created(node("a"), 0), created(node("b", cpu="64"), 0), *pods[:2]))
     assert all(not nodes for nodes in traces.shunned_nodes(few.replays).values())
@@ -182,7 +182,7 @@ def test_a_node_that_is_passed_over_again_and_again_is_a_trace():
 def test_a_nomination_is_a_trace():
     state = cluster(created(node("a"), 0), created(node("b", cpu="64"), 0), bound("x", "a", 1))
     message = {"message": "Preempted by pod x on node a", "related": {"uid": "x"}}
-    known = Known(timeline(Scheduler(state)), promised=traces.nominations([event("victim", at(1), **message)]))
+    known = KnownHistory(timeline(Scheduler(state)), promised=traces.nominations([event("victim", at(1), **message)]))
     (found,) = replay_all(state).replays
     assert [each.trace for each in traces.of(found, known)] == [Trace.PROMISED]
 
@@ -193,7 +193,7 @@ def test_a_pod_that_nobody_scheduled_in_the_same_second_may_be_the_cause():
     made = replay_all(state)
     (decided,) = made.replays
     assert decided.result is Result.REFUSED
-    found = {each.trace: each.names for each in traces.of(decided, Known(made.timeline))}
+    found = {each.trace: each.names for each in traces.of(decided, KnownHistory(made.timeline))}
     assert found[Trace.PLACED_THEN] == ("default/unscheduled",)
 
 
@@ -209,7 +209,7 @@ def test_a_cordon_is_the_first_trace():
     )
     made = replay_all(state)
     (refused_,) = (each for each in made.replays if each.result is Result.REFUSED)
-    assert traces.of(refused_, Known(made.timeline))[0].trace is Trace.CORDONED
+    assert traces.of(refused_, KnownHistory(made.timeline))[0].trace is Trace.CORDONED
 
 
 @pytest.mark.parametrize(
@@ -221,7 +221,7 @@ def test_a_pod_that_has_gone_is_a_trace_only_where_it_was_on_a_node_of_the_compa
     nodes = created(node("a"), 0), created(node("b", cpu="64"), 0), created(node("c", cpu="1"), 0)
     state = cluster(*nodes, bound("x", "a", 5))
     (found,) = replay_all(state).replays
-    known = Known(timeline(Scheduler(state)), gone=[Gone(0, "other/done", on)])
+    known = KnownHistory(timeline(Scheduler(state)), gone=[Gone(0, "other/done", on)])
     assert ([each.trace for each in traces.of(found, known)] == [Trace.GONE]) is explains
 
 

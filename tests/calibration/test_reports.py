@@ -9,7 +9,7 @@ import pytest
 from schedctl.calibration import report_builder
 from schedctl.calibration.replays import CalibrationFacts, Replay, Result
 from schedctl.calibration.timelines import Arrival, Timeline
-from schedctl.calibration.traces import Known
+from schedctl.calibration.traces import KnownHistory
 from schedctl.cli.running import run
 from schedctl.render import calibrations
 from schedctl.render.layout import Line
@@ -62,7 +62,9 @@ def report_of(*results, timeless=(), not_retried=0):
     timeline = Timeline(timeless=[*timeless])
     arrival = Arrival(0, pod("x"), "a", True)
     made = CalibrationFacts(timeline, [Replay(arrival, result) for result in results], not_retried=not_retried)
-    return report_builder.report(made, Known(timeline), metadata=Metadata(configuration="built-in defaults", inputs=[]))
+    return report_builder.report(
+        made, KnownHistory(timeline), metadata=Metadata(configuration="built-in defaults", inputs=[])
+    )
 
 
 @pytest.mark.parametrize(

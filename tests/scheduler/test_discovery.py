@@ -250,13 +250,13 @@ def test_a_broken_package_fails_only_where_its_plugin_is_named(offer):
     offer(TeamFence="nowhere_at_all:TeamFence")
     with pytest.raises(UsageError, match=r"there is no module nowhere_at_all \(of fences 1\.2\)"):
         load_configuration(CONFIGURATION % "", [])
-    assert list(discovery.with_installed(discovery.Found()).broken) == ["TeamFence"]
+    assert list(discovery.with_installed(discovery.PluginCatalog()).broken) == ["TeamFence"]
 
 
 def test_an_entry_point_has_the_name_of_its_plugin(write_plugin, offer):
     write_plugin(FENCE, "offered_fence.py")
     offer(Fence="offered_fence:TeamFence")
-    broken = discovery.with_installed(discovery.Found()).broken
+    broken = discovery.with_installed(discovery.PluginCatalog()).broken
     assert broken == {"Fence": "offered_fence:TeamFence of fences 1.2 is TeamFence, not Fence"}
 
 
@@ -356,6 +356,6 @@ def test_the_module_of_a_package_is_not_imported_from_the_current_folder(clone, 
     monkeypatch.chdir(clone)
     discovery.find([str(clone / "fine.py")])
     offer(TeamFence="evil:TeamFence")
-    broken = discovery.with_installed(discovery.Found()).broken
+    broken = discovery.with_installed(discovery.PluginCatalog()).broken
     assert "there is no module evil" in broken["TeamFence"]
     assert "evil" not in sys.modules
