@@ -14,14 +14,12 @@ import numpy as np
 
 from schedctl.api import resources
 from schedctl.api.nodes import Node, NodeSpec, NodeStatus, Taint
+from schedctl.api.topology import node_tree_key
 from schedctl.cache.arrays import BoolArray, CodeArray, IndexArray, IntArray, Interner, grow
 from schedctl.cache.footprints import POD_COUNT, SCORED_CPU, SCORED_MEMORY, EqualPods
 from schedctl.cache.labels import LabelColumns
 from schedctl.cache.pod_info import PodInfo
 
-# The labels that name a node's place, the deprecated ones first, as upstream's GetZoneKey reads them.
-_ZONES = ("failure-domain.beta.kubernetes.io/zone", "topology.kubernetes.io/zone")
-_REGIONS = ("failure-domain.beta.kubernetes.io/region", "topology.kubernetes.io/region")
 SCORED = 2
 """Rows of `NodeTable.scored`: cpu (millicores) and memory (bytes)."""
 
@@ -89,10 +87,7 @@ class NodeTable:
         """
         zones: dict[tuple[str, str], list[int]] = {}
         for row in self.rows.tolist():
-            labels = self.labels.maps[row]
-            zone = next((labels[key] for key in _ZONES if key in labels), "")
-            region = next((labels[key] for key in _REGIONS if key in labels), "")
-            zones.setdefault((region, zone), []).append(row)
+            zones.setdefault(node_tree_key(self.labels.maps[row]), []).append(row)
         turns = max(map(len, zones.values()), default=0)
         order = [rows[turn] for turn in range(turns) for rows in zones.values() if turn < len(rows)]
         return np.array(order, np.intp)
