@@ -67,6 +67,6 @@ def _fill(scheduler: Scheduler, model: Model, profile: str, most: int, progress:
         scheduler,
         capacity_models.copies(model, scheduler, profile),
         most=most,
-        ask=lambda outcome: without_nodes(facts.reasons(outcome)),
-        tick=lambda placed: progress.advance(placed, most, f"{placed} placed"),
+        read_reasons=lambda outcome: without_nodes(facts.reasons(outcome)),
+        on_placed=lambda placed: progress.advance(placed, most, f"{placed} placed"),
     )

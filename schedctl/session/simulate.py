@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import msgspec
 
-from schedctl.reports import counts
+from schedctl.reports import counts, exit_codes
 from schedctl.reports.metadata import Metadata
 from schedctl.reports.run_comparisons import SimulationComparison
 from schedctl.reports.simulations import EndReason, SimulationReport
@@ -136,7 +136,7 @@ def simulate(
                 report = pending_reasons.of_simulation(report, facts, scheduler, progress.advance)
         except KeyboardInterrupt:
             report = report_builder.mark_interrupted(report)
-    if report.summary.exit_code == report_builder.INTERRUPTED:
+    if report.summary.exit_code == exit_codes.INTERRUPTED:
         notifier.say("interrupted: this is what is known so far")
     if options.trace:
         runs.write_trace(facts.run, options.trace)

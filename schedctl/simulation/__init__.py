@@ -11,6 +11,4 @@ its nodes, ``capacities`` count how many more pods fit; the modules named ``…_
     report_builder      utilisation: how full and even the nodes are; comparisons: several reports side by side
     what_ifs            what_if_syntax: how they are written; node_choices: the nodes they name
     drains              budgets: how many evictions disruption budgets allow
-
-Nothing here words anything for people or looks at a wall clock.
 """

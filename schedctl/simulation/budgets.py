@@ -102,7 +102,7 @@ class Budgets:
     @classmethod
     def of(cls, cluster: Cluster) -> Budgets:
         """Return the books as a cluster's budgets stand."""
-        made = cls()
+        budgets = cls()
         for key, budget in sorted(cluster.every(PodDisruptionBudget).items()):
             try:
                 query = compile_selector(budget.spec.selector)
@@ -110,13 +110,13 @@ class Budgets:
                 continue
             namespace = budget.metadata.namespace
             pods = _select_pods(cluster, query, namespace)
-            healthy = {info.key for info in pods if _healthy(info)}
+            healthy = {info.key for info in pods if _is_healthy(info)}
             desired, margin = _margin(budget, cluster, pods, healthy)
             lenient = budget.spec.unhealthy_pod_eviction_policy == "AlwaysAllow"
-            made.books[key] = BudgetState(
+            budgets.books[key] = BudgetState(
                 key, budget.metadata.name, query, namespace, desired, margin, healthy, lenient
             )
-        return made
+        return budgets
 
     def recount(self, cluster: Cluster) -> None:
         """Take note of a cluster that has been changed since, other than by evictions."""
@@ -125,7 +125,7 @@ class Budgets:
             if budget is None:
                 continue
             pods = _select_pods(cluster, book.query, book.namespace)
-            healthy = {info.key for info in pods if info.key in book.healthy or _healthy(info)}
+            healthy = {info.key for info in pods if info.key in book.healthy or _is_healthy(info)}
             if healthy != book.healthy:
                 book.margin += len(healthy) - len(book.healthy)
                 book.healthy = healthy
@@ -135,22 +135,24 @@ class Budgets:
             book.margin -= desired - book.desired
             book.desired = desired
 
-    def about(self, info: PodInfo) -> list[BudgetState]:
+    def books_of(self, info: PodInfo) -> list[BudgetState]:
         """Return the budgets that select a pod."""
         return [book for book in self.books.values() if book.selects(info)]
 
     def evict(self, info: PodInfo) -> RefusedEviction | None:
-        """Ask for the eviction of a pod; it counts as gone unless the answer says why it cannot go."""
-        books = self.about(info)
+        """Request the eviction of a pod; it counts as gone unless the answer says why it cannot go."""
+        books = self.books_of(info)
         if not books or info.is_terminating:
             return None
-        well = any(info.key in book.healthy for book in books)
-        if not well and info.pod.status.phase == "Pending":
+        # the books know better than the phase: a pod that the run has placed is healthy, and its phase still Pending
+        is_healthy = any(info.key in book.healthy for book in books)
+        if not is_healthy and info.pod.status.phase == "Pending":
             return None
         if len(books) > 1:
             return RefusedEviction("", SEVERAL, lasting=True)
         book = books[0]
-        if not well and (book.lenient or (book.margin >= 0 and book.desired > 0)):
+        # by default (IfHealthyBudget) a pod that is not healthy may go while enough of the others are
+        if not is_healthy and (book.lenient or (book.margin >= 0 and book.desired > 0)):
             return None
         if not book.disruptions_allowed:
             return RefusedEviction(book.key, VIOLATES, book.cause)
@@ -160,14 +162,14 @@ class Budgets:
 
     def note_gone(self, info: PodInfo) -> None:
         """Take note that a pod has been told to go, or is gone."""
-        for book in self.about(info):
+        for book in self.books_of(info):
             if info.key in book.healthy:
                 book.healthy.discard(info.key)
                 book.margin -= 1
 
-    def runs(self, info: PodInfo) -> None:
+    def note_running(self, info: PodInfo) -> None:
         """Take note that a pod runs."""
-        for book in self.about(info):
+        for book in self.books_of(info):
             if info.key not in book.healthy:
                 book.healthy.add(info.key)
                 book.margin += 1
@@ -180,12 +182,12 @@ def _select_pods(cluster: Cluster, query: LabelQuery, namespace: str) -> list[Po
     return [*running, *waiting]
 
 
-def _healthy(info: PodInfo) -> bool:
+def _is_healthy(info: PodInfo) -> bool:
     """Return whether a pod runs and is ready; one about whose readiness nothing is said is taken to be."""
     if info.is_terminating or not info.pod.spec.node_name or info.pod.status.phase == "Pending":
         return False
-    said = [condition.status for condition in info.pod.status.conditions or () if condition.type == "Ready"]
-    return said in ([], ["True"])
+    ready = [condition.status for condition in info.pod.status.conditions or () if condition.type == "Ready"]
+    return ready in ([], ["True"])
 
 
 def _has_status(budget: PodDisruptionBudget) -> bool:
@@ -200,32 +202,35 @@ def _margin(
     status = budget.status
     if not _has_status(budget):
         desired, expected = _pods_desired_and_expected(budget, cluster, pods)
+        # as the disruption controller has it: where no pods are expected, none may be disrupted
         return desired, len(healthy) - desired if expected > 0 else min(0, len(healthy) - desired)
-    if not (status.current_healthy or status.desired_healthy):
+    if not (status.current_healthy or status.desired_healthy):  # only what is allowed is known, so that counts
         return len(healthy) - status.disruptions_allowed, status.disruptions_allowed
     margin = status.current_healthy - status.desired_healthy
+    # the API server takes each eviction off what is allowed before the controller counts anew
     return status.desired_healthy, status.disruptions_allowed if margin >= 0 else margin
 
 
 def _pods_desired_and_expected(
     budget: PodDisruptionBudget, cluster: Cluster, pods: Iterable[PodInfo]
 ) -> tuple[int, int]:
-    """Return how many pods a spec wants healthy, and how many pods there are to be; percentages are rounded up."""
+    """Return how many pods a spec wants healthy, and how many pods there are to be."""
     spec, pods = budget.spec, list(pods)
     if spec.max_unavailable is not None:
         expected = _expected_pods(pods, cluster)
-        return max(0, expected - _of(spec.max_unavailable, expected)), expected
+        return max(0, expected - _scaled_value(spec.max_unavailable, expected)), expected
     if spec.min_available is None:
         return 0, 0
     expected = len(pods) if isinstance(spec.min_available, int) else _expected_pods(pods, cluster)
-    return _of(spec.min_available, expected), expected
+    return _scaled_value(spec.min_available, expected), expected
 
 
-def _of(value: int | str, of: int) -> int:
+def _scaled_value(value: int | str, total: int) -> int:
+    """Return a number of pods, or the percentage of a total, rounded up."""
     if isinstance(value, int):
         return value
     percent = value.removesuffix("%")
-    return -(-of * int(percent) // 100) if percent.isdecimal() else 0
+    return -(-total * int(percent) // 100) if percent.isdecimal() else 0
 
 
 def _expected_pods(pods: Iterable[PodInfo], cluster: Cluster) -> int:

@@ -2,11 +2,7 @@
 
 Pods are placed one after another, each by a whole scheduling cycle, until one finds no node; nobody is evicted for
 them. So the answer counts what kube-scheduler would really reach, which on a cluster with spreading rules or uneven
-nodes is less than what its nodes have room for. Pods alike share what was found out about them, which makes a placement
-cost a fraction of a millisecond.
-
-`largest` asks how much of one resource a single pod could request and still fit, with all else as it is; the answer is
-bisected, and each step of that is a cycle of its own.
+nodes is less than what its nodes have room for.
 """
 
 from __future__ import annotations
@@ -36,14 +32,14 @@ from schedctl.workloads.expansion import Replica
 from schedctl.workloads.pod_templates import exists, stateful_claims, stateful_pod
 
 ReasonReader = Callable[[Attempt], list[Any]]
-"""Reads off a failed attempt why no node will do, while it can be read."""
+"""Reads off a failed attempt why no node is feasible, before the cluster changes again."""
 PlacementCallback = Callable[[int], None]
-"""Told how many pods are placed."""
+"""Called with how many pods are placed."""
 _replace = msgspec.structs.replace
 
 
 class PodCopies(ABC):
-    """Pods alike, one after another."""
+    """Equal pods, one after another."""
 
     @abstractmethod
     def next(self, cluster: Cluster) -> PodInfo:
@@ -57,9 +53,10 @@ class CopiesOfPod(PodCopies):
         self._pod = PodInfo(pod)
         self._base = pod.metadata.name
         self._number = 0
+        # what a quota allows is counted apart, once it is known how many pods fit (`_count_quota`)
         self._admission = Admission(cluster, disabled=(RESOURCE_QUOTA,))
-        owns = any(volume.ephemeral is not None for volume in pod.spec.volumes or ())
-        self._has_claims = owns or any(c.resource_claim_template_name for c in pod.spec.resource_claims or ())
+        has_volumes = any(volume.ephemeral is not None for volume in pod.spec.volumes or ())
+        self._has_claims = has_volumes or any(c.resource_claim_template_name for c in pod.spec.resource_claims or ())
 
     def next(self, cluster: Cluster) -> PodInfo:
         """Return a copy, with claims as its templates of claims make them."""
@@ -127,7 +124,7 @@ class CapacityFacts:
         limited: no more were tried, though another might fit.
         message: why the next one does not fit, as kube-scheduler writes it; or the fault.
         plugins: who refused it.
-        reasons: what the asker read off the attempt.
+        reasons: what was read off the attempt.
         nominated: the node that evictions would make room on, "" for none.
         victims: how many pods would have to go there.
         not_modelled: what the pod needs that is not modelled, "" for nothing.
@@ -162,8 +159,8 @@ def fill(
     copies: PodCopies,
     *,
     most: int,
-    ask: ReasonReader,
-    tick: PlacementCallback = lambda placed: None,
+    read_reasons: ReasonReader,
+    on_placed: PlacementCallback = lambda placed: None,
     sizes: bool = True,
 ) -> CapacityFacts:
     """Place pods until the next one does not fit, and return the facts. The cluster is as before.
@@ -172,8 +169,8 @@ def fill(
         scheduler: whose cluster and profiles are used; one of them serves the pods.
         copies: the pods.
         most: stop after so many.
-        ask: reads off why the next one does not fit.
-        tick: told after each placement.
+        read_reasons: reads off why the next one does not fit.
+        on_placed: told after each placement.
         sizes: whether to find out how large a pod could be, too.
     """
     with scheduler.fork():
@@ -181,17 +178,17 @@ def fill(
         info = copies.next(cluster)
         facts = CapacityFacts(info, largest=[LargestRequest(name, amount) for name, amount in _requests(info) if sizes])
         try:
-            for one in facts.largest:
-                one.alone = largest(scheduler, info.pod, one.resource)
-            _place_all(scheduler, copies, info, facts, most, ask, tick)
+            for request in facts.largest:
+                request.alone = largest(scheduler, info.pod, request.resource)
+            _place_all(scheduler, copies, info, facts, most, read_reasons, on_placed)
             if not facts.limited:
-                for one in facts.largest:
-                    one.after = largest(scheduler, info.pod, one.resource)
+                for request in facts.largest:
+                    request.after = largest(scheduler, info.pod, request.resource)
         except NotModelled as missing:
             facts.not_modelled = str(missing)
         except KeyboardInterrupt:
             facts.interrupted = facts.limited = True
-    _count_quota(scheduler.cluster, facts)
+    _count_quota(scheduler.cluster, facts)  # after the fork: the copies must not use up the quota
     return facts
 
 
@@ -206,7 +203,7 @@ def largest(scheduler: Scheduler, pod: Pod, resource: str) -> int | None:
     bound = int(scheduler.cluster.nodes.allocatable(resource).max(initial=0)) + 1
     if not _fits(scheduler, resize(pod, resource, 0)):
         return None
-    fitting, refused = 0, bound
+    fitting, refused = 0, bound  # bisected between: the first always fits, the second, more than any node offers, never
     while refused - fitting > 1:
         middle = (fitting + refused) // 2
         if _fits(scheduler, resize(pod, resource, middle)):
@@ -220,14 +217,18 @@ def resize(pod: Pod, resource: str, amount: int) -> Pod:
     """Return a pod that requests so much of a resource in all, in the scheduler's units."""
     spec = pod.spec
     written = f"{amount}m" if resource == CPU else str(amount)
+    # a request at pod level stands for the whole pod, whatever its containers say
     if spec.resources is not None and resource in (spec.resources.requests or {}):
         requests = {**(spec.resources.requests or {}), resource: written}
         return _replace(pod, spec=_replace(spec, resources=_replace(spec.resources, requests=requests)))
     overhead = parse((spec.overhead or {}).get(resource, "0"))
     rest = amount - (overhead.milli_value if resource == CPU else overhead.value)
     written = f"{max(rest, 0)}m" if resource == CPU else str(max(rest, 0))
-    own = [written, *(None for _ in (spec.containers or ())[1:])]
-    containers = [_with_request(*each, resource) for each in zip(spec.containers or (), own, strict=False)]
+    # a pod requests what its containers do together, so the first asks for all of it and the others for none
+    containers = [
+        _with_request(container, None if number else written, resource)
+        for number, container in enumerate(spec.containers or ())
+    ]
     inits = [_with_request(init, None, resource) for init in spec.init_containers or ()]
     return _replace(pod, spec=_replace(spec, containers=containers, init_containers=inits or None))
 
@@ -243,9 +244,9 @@ def _with_request(container: Container, written: str | None, resource: str) -> C
 
 def _requests(info: PodInfo) -> list[tuple[str, int]]:
     """Return what a pod asks for, cpu and memory first."""
-    wanted = {name: amount for name, amount in info.demand.fit_requests.items() if amount > 0}
-    first = [name for name in (CPU, MEMORY) if name in wanted]
-    return [(name, wanted[name]) for name in dict.fromkeys((*first, *sorted(wanted)))]
+    requests = {name: amount for name, amount in info.demand.fit_requests.items() if amount > 0}
+    first = [name for name in (CPU, MEMORY) if name in requests]
+    return [(name, requests[name]) for name in dict.fromkeys((*first, *sorted(requests)))]
 
 
 def _fits(scheduler: Scheduler, pod: Pod) -> bool:
@@ -258,37 +259,37 @@ def _place_all(
     info: PodInfo,
     facts: CapacityFacts,
     most: int,
-    ask: ReasonReader,
-    tick: PlacementCallback,
+    read_reasons: ReasonReader,
+    on_placed: PlacementCallback,
 ) -> None:
     """Place pods until one does not fit, and find out why."""
     cluster = scheduler.cluster
     for number in range(most):
         outcome = scheduler.attempt(info, make_room=False, admitted=True)
         if not outcome.fits:
-            _explain_stop(scheduler, info, facts, ask)
+            _explain_stop(scheduler, info, facts, read_reasons)
             return
         node = outcome.chosen
-        reservation = scheduler.place(outcome, node)
-        status = reservation.status
+        status = scheduler.place(outcome, node).status
         if status.successful:
             status = scheduler.bind(outcome, node)
         if not status.successful:
+            # Permit may say Wait, which has no message
             facts.message = status.message or f"{status.plugin} holds it back on {node}"
             facts.plugins = (status.plugin,)
             return
         facts.placed[node] = facts.placed.get(node, 0) + 1
-        tick(number + 1)
+        on_placed(number + 1)
         info = copies.next(cluster)
     facts.limited = True
 
 
-def _explain_stop(scheduler: Scheduler, info: PodInfo, facts: CapacityFacts, ask: ReasonReader) -> None:
+def _explain_stop(scheduler: Scheduler, info: PodInfo, facts: CapacityFacts, read_reasons: ReasonReader) -> None:
     """Ask once more with all that kube-scheduler does for a pod that fits nowhere, and note why it does not."""
     outcome = scheduler.attempt(info, admitted=True)
     facts.message = outcome.error or message(outcome)
     facts.plugins = tuple(sorted(outcome.unschedulable_plugins))
-    facts.reasons = ask(outcome)
+    facts.reasons = read_reasons(outcome)
     result = outcome.post_filter
     if result is not None and result.nominated_node:
         facts.nominated, facts.victims = result.nominated_node, len(result.victims)
@@ -299,10 +300,10 @@ def _count_quota(cluster: Cluster, facts: CapacityFacts) -> None:
     namespace = facts.pod.namespace
     if not any(quota.metadata.namespace == namespace for quota in cluster.every(ResourceQuota).values()):
         return
-    admit, pod = Admission(cluster), facts.pod.pod
+    admission_chain, pod = Admission(cluster), facts.pod.pod
     for number in range(facts.fits + (not facts.limited)):
-        named = _replace(pod, metadata=_replace(pod.metadata, name=f"{pod.metadata.name}-{number}"))
-        created = admit.create(Replica(named))
+        copy = _replace(pod, metadata=_replace(pod.metadata, name=f"{pod.metadata.name}-{number}"))
+        created = admission_chain.create(Replica(copy))
         if isinstance(created, Rejected):
             facts.quota, facts.within_quota = created.message, number
             return

@@ -1,8 +1,4 @@
-"""`CapacityReport`: what ``schedctl capacity`` says, as data; what ``capacities`` found out, put into it.
-
-Within ``schedctl.dev/v1alpha1`` fields are only added; readers ignore those they do not know, and every field is always
-there. Amounts are integers in the units in which the scheduler counts: millicores of cpu, bytes, or whole units.
-"""
+"""Makes the `CapacityReport` of what ``capacities`` found out."""
 
 from __future__ import annotations
 
@@ -11,29 +7,17 @@ from collections.abc import Sequence
 
 from schedctl.api import topology
 from schedctl.cache.cluster import Cluster
-from schedctl.reports.capacities import (
-    NODE,
-    CapacityReport,
-    CapacityResult,
-    CapacitySummary,
-    GroupFit,
-    Grouping,
-    LargestFit,
-    Stop,
-)
+from schedctl.reports import capacities, exit_codes
 from schedctl.reports.metadata import Metadata, ReportedAssumption
 from schedctl.simulation import utilisation
 from schedctl.simulation.capacities import CapacityFacts
 from schedctl.simulation.node_choices import label_of
 
-INTERRUPTED = 130
-INCONCLUSIVE = 5
-
 
 def labels_of(cluster: Cluster, by: str) -> list[str]:
     """Return the labels to group by: the one that is meant by a word, or without one the zone and the pool."""
     if by:
-        return [NODE if by == NODE else label_of(cluster, by)]
+        return [capacities.NODE if by == capacities.NODE else label_of(cluster, by)]
     found = [topology.ZONE, utilisation.grouping_label(cluster)]
     has_zones = any(utilisation.zones(cluster).values())
     return list(dict.fromkeys(label for label in found if label and (label != topology.ZONE or has_zones)))
@@ -41,7 +25,7 @@ def labels_of(cluster: Cluster, by: str) -> list[str]:
 
 def result(
     facts: CapacityFacts, cluster: Cluster, *, subject: str, by: Sequence[str], notes: Sequence[str] = ()
-) -> CapacityResult:
+) -> capacities.CapacityResult:
     """Return the result about one kind of pod.
 
     Args:
@@ -53,26 +37,26 @@ def result(
     """
     stop = None
     if facts.message:
-        stop = Stop(
+        stop = capacities.Stop(
             message=facts.message,
             plugins=list(facts.plugins),
             reasons=facts.reasons,
             nominated_node=facts.nominated,
             victims=facts.victims,
         )
-    return CapacityResult(
+    return capacities.CapacityResult(
         subject=subject,
         pod=facts.pod.key,
         priority=facts.pod.priority,
-        requests={one.resource: one.requested for one in facts.largest},
+        requests={fit.resource: fit.requested for fit in facts.largest},
         fits=facts.fits,
         limited=facts.limited,
         by=[_group_by(facts, cluster, label) for label in by],
         nodes=dict(sorted(facts.placed.items())),
         stop=stop,
         largest=[
-            LargestFit(resource=one.resource, requested=one.requested, alone=one.alone, after=one.after)
-            for one in facts.largest
+            capacities.LargestFit(resource=fit.resource, requested=fit.requested, alone=fit.alone, after=fit.after)
+            for fit in facts.largest
         ],
         quota=facts.quota,
         within_quota=facts.within_quota,
@@ -82,13 +66,13 @@ def result(
 
 
 def report(
-    results: Sequence[CapacityResult],
+    results: Sequence[capacities.CapacityResult],
     *,
     metadata: Metadata,
     fail: bool = False,
     interrupted: bool = False,
     guesses: Sequence[ReportedAssumption] = (),
-) -> CapacityReport:
+) -> capacities.CapacityReport:
     """Return the report of these results.
 
     Args:
@@ -98,14 +82,14 @@ def report(
         interrupted: whether the user ended it.
         guesses: what the numbers rest on that is not known.
     """
-    unclear = sum(bool(one.error) for one in results)
-    fitting = sum(one.fits > 0 for one in results)
-    none = any(not one.fits and not one.error for one in results)
-    exit_code = 1 if fail and none and not guesses else INCONCLUSIVE if unclear or guesses else 0
-    return CapacityReport(
+    unclear = sum(bool(each.error) for each in results)
+    fitting = sum(each.fits > 0 for each in results)
+    none = any(not each.fits and not each.error for each in results)
+    exit_code = 1 if fail and none and not guesses else exit_codes.INCONCLUSIVE if unclear or guesses else 0
+    return capacities.CapacityReport(
         metadata=metadata,
-        summary=CapacitySummary(
-            exit_code=INTERRUPTED if interrupted else exit_code,
+        summary=capacities.CapacitySummary(
+            exit_code=exit_codes.INTERRUPTED if interrupted else exit_code,
             pods=len(results),
             fitting=fitting,
             inconclusive=unclear,
@@ -115,16 +99,21 @@ def report(
     )
 
 
-def _group_by(facts: CapacityFacts, cluster: Cluster, label: str) -> Grouping:
-    if label in (NODE, topology.HOSTNAME):
-        groups = [GroupFit(name=name, nodes=1, used=1, fits=fits) for name, fits in sorted(facts.placed.items())]
-        return Grouping(label=NODE, groups=groups)
+def _group_by(facts: CapacityFacts, cluster: Cluster, label: str) -> capacities.Grouping:
+    if label in (capacities.NODE, topology.HOSTNAME):
+        groups = [
+            capacities.GroupFit(name=name, nodes=1, used=1, fits=fits) for name, fits in sorted(facts.placed.items())
+        ]
+        return capacities.Grouping(label=capacities.NODE, groups=groups)
     table = cluster.node_table
-    value = {name: (table.objects[row].metadata.labels or {}).get(label, "") for name, row in table.row_of.items()}
-    nodes, used, fits = Counter(value.values()), Counter(value[name] for name in facts.placed), Counter[str]()
+    values = {name: (table.objects[row].metadata.labels or {}).get(label, "") for name, row in table.row_of.items()}
+    nodes, used, fits = Counter(values.values()), Counter(values[name] for name in facts.placed), Counter[str]()
     for name, number in facts.placed.items():
-        fits[value[name]] += number
-    return Grouping(
+        fits[values[name]] += number
+    return capacities.Grouping(
         label=label,
-        groups=[GroupFit(name=name, nodes=nodes[name], used=used[name], fits=fits[name]) for name in sorted(nodes)],
+        groups=[
+            capacities.GroupFit(name=name, nodes=nodes[name], used=used[name], fits=fits[name])
+            for name in sorted(nodes)
+        ],
     )

@@ -1,9 +1,7 @@
 """The same manifests placed under several configurations, side by side: how many pods move, break and mend.
 
-Replicas of a workload are interchangeable, so nobody asks which of them is where: of each node as many stay as it has
-under both sides, and of the pods that are placed under both and do not stay, all move. Zones are compared in the same
-way. What one side places and the other does not breaks or mends. Other pods of the cluster are compared one by one:
-such as were pending before, and such as are preempted under some side, which else would still run where they ran.
+Replicas of a workload are interchangeable, so that they are compared by number (`difference`). Other pods of the
+cluster are compared one by one: such as were pending before, and such as are preempted under some side.
 """
 
 from __future__ import annotations
@@ -13,18 +11,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
+from schedctl.reports import exit_codes, run_comparisons
 from schedctl.reports.metadata import Metadata, Side
-from schedctl.reports.run_comparisons import (
-    ComparisonSummary,
-    OtherComparison,
-    PlacementDifference,
-    PlacementEffect,
-    SideResult,
-    SimulationComparison,
-    Whereabouts,
-    WorkloadComparison,
-    WorkloadOutcome,
-)
+from schedctl.reports.run_comparisons import PlacementDifference, PlacementEffect
 from schedctl.reports.simulations import Fate, Preempted, SimulationReport, WorkloadResult
 from schedctl.simulation.simulations import Simulation
 
@@ -39,12 +28,12 @@ class SideRun:
     Attributes:
         side: the configuration.
         report: what it came to.
-        own: the keys of pods of the workloads that were there before.
+        old_pods: the keys of pods of the workloads that were there before.
     """
 
     side: Side
     report: SimulationReport
-    own: frozenset[str]
+    old_pods: frozenset[str]
 
     @classmethod
     def of(cls, side: Side, report: SimulationReport, facts: Simulation) -> SideRun:
@@ -56,7 +45,7 @@ class SideRun:
 
 def compare(
     runs: Sequence[SideRun], *, metadata: Metadata, zones: Mapping[str, str], fail: bool = False
-) -> SimulationComparison:
+) -> run_comparisons.SimulationComparison:
     """Return the comparison of runs of the same manifests on the same cluster.
 
     Args:
@@ -68,12 +57,16 @@ def compare(
     reports = [run.report for run in runs]
     results = [_workload(runs, under_each, zones) for under_each in zip(*(r.results for r in reports), strict=True)]
     others = _others(runs)
-    workload_pods = [_sum(run.side, [result.differences[n] for result in results]) for n, run in _against(runs)]
-    other_pods = [_sum(run.side, [_one(other, n, zones) for other in others]) for n, run in _against(runs)]
+    workload_pods = [
+        _total(run.side, [result.differences[n] for result in results]) for n, run in _numbered_others(runs)
+    ]
+    other_pods = [
+        _total(run.side, [_difference_of_pod(other, n, zones) for other in others]) for n, run in _numbered_others(runs)
+    ]
     broken = any(difference.breaks for difference in (*workload_pods, *other_pods))
-    return SimulationComparison(
+    return run_comparisons.SimulationComparison(
         metadata=metadata,
-        summary=ComparisonSummary(
+        summary=run_comparisons.ComparisonSummary(
             exit_code=_exit_code(reports, fail and broken),
             workloads=len(results),
             pods=reports[0].summary.pods,
@@ -86,7 +79,7 @@ def compare(
     )
 
 
-def _against(runs: Sequence[SideRun]) -> Sequence[tuple[int, SideRun]]:
+def _numbered_others(runs: Sequence[SideRun]) -> Sequence[tuple[int, SideRun]]:
     return list(enumerate(runs[1:]))
 
 
@@ -95,14 +88,15 @@ def _exit_code(reports: Sequence[SimulationReport], broken: bool) -> int:
     codes = {report.summary.exit_code for report in reports}
     inconclusive = any(report.guesses for report in reports)
     for code in sorted(codes.difference(_CONCLUSIVE), reverse=True):
-        if code != 5 or inconclusive or not broken:
+        # that a pod breaks stands although others need what is not modelled; where answers are guesses, nothing does
+        if code != exit_codes.INCONCLUSIVE or inconclusive or not broken:
             return code
     return int(broken)
 
 
-def _side(run: SideRun) -> SideResult:
+def _side(run: SideRun) -> run_comparisons.SideResult:
     report = run.report
-    return SideResult(
+    return run_comparisons.SideResult(
         side=run.side,
         summary=report.summary,
         preemptions=report.preemptions,
@@ -117,10 +111,10 @@ def _side(run: SideRun) -> SideResult:
 
 def _workload(
     runs: Sequence[SideRun], results: Sequence[WorkloadResult], zones: Mapping[str, str]
-) -> WorkloadComparison:
+) -> run_comparisons.WorkloadComparison:
     outcomes = [_outcome(run.side, result) for run, result in zip(runs, results, strict=True)]
     first = results[0]
-    return WorkloadComparison(
+    return run_comparisons.WorkloadComparison(
         api_version=first.api_version,
         kind=first.kind,
         namespace=first.namespace,
@@ -132,9 +126,9 @@ def _workload(
     )
 
 
-def _outcome(side: Side, result: WorkloadResult) -> WorkloadOutcome:
+def _outcome(side: Side, result: WorkloadResult) -> run_comparisons.WorkloadOutcome:
     messages = [*(group.message for group in result.pending), *(group.message for group in result.rejected)]
-    return WorkloadOutcome(
+    return run_comparisons.WorkloadOutcome(
         side=side.name,
         placed=result.placed,
         zones=result.zones,
@@ -147,7 +141,11 @@ def _outcome(side: Side, result: WorkloadResult) -> WorkloadOutcome:
 def difference(
     side: str, before: Mapping[str, int], after: Mapping[str, int], zones: Mapping[str, str]
 ) -> PlacementDifference:
-    """Return what becomes of interchangeable pods, by how many are on which node under one side and the other."""
+    """Return what becomes of interchangeable pods, by how many are on which node under one side and the other.
+
+    Of each node as many stay as it has under both sides; of the pods that are placed under both and do not stay, all
+    move. Zones are compared in the same way. What one side alone places breaks or mends.
+    """
     old, new = Counter(before), Counter(after)
     placed, same = min(old.total(), new.total()), (old & new).total()
     within = (_by_zone(old, zones) & _by_zone(new, zones)).total()
@@ -162,13 +160,13 @@ def difference(
 
 
 def _by_zone(nodes: Mapping[str, int], zones: Mapping[str, str]) -> Counter[str]:
-    found: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     for node, number in nodes.items():
-        found[zones.get(node, "")] += number
-    return found
+        counts[zones.get(node, "")] += number
+    return counts
 
 
-def _sum(side: Side, differences: Sequence[PlacementDifference]) -> PlacementDifference:
+def _total(side: Side, differences: Sequence[PlacementDifference]) -> PlacementDifference:
     return PlacementDifference(
         side=side.name,
         same=sum(each.same for each in differences),
@@ -182,13 +180,13 @@ def _sum(side: Side, differences: Sequence[PlacementDifference]) -> PlacementDif
 # -- other pods --------------------------------------------------------------------
 
 
-def _others(runs: Sequence[SideRun]) -> list[OtherComparison]:
+def _others(runs: Sequence[SideRun]) -> list[run_comparisons.OtherComparison]:
     """Return the pods of the cluster that had a part in some run and are not of the workloads."""
     preempted = [_preemptions(run) for run in runs]
     pending = [{other.pod: other for other in run.report.others} for run in runs]
     waited = set[str]().union(*pending)
     ran = {key: eviction.node for evictions in preempted for key, eviction in evictions.items() if key not in waited}
-    found = []
+    comparisons = []
     for key in dict.fromkeys([*chain(*pending), *chain(*preempted)]):
         whereabouts = []
         for run, waiting, evictions in zip(runs, pending, preempted, strict=True):
@@ -198,35 +196,41 @@ def _others(runs: Sequence[SideRun]) -> list[OtherComparison]:
             elif key in waiting:
                 other = waiting[key]
                 node = other.node if other.fate is Fate.PLACED else ""
-                whereabouts.append(Whereabouts(side=name, node=node, fate=other.fate, message=other.message))
-            elif key in ran:
-                whereabouts.append(Whereabouts(side=name, node=ran[key]))
+                whereabouts.append(
+                    run_comparisons.Whereabouts(side=name, node=node, fate=other.fate, message=other.message)
+                )
+            elif key in ran:  # preempted under another side only, so that here it still runs
+                whereabouts.append(run_comparisons.Whereabouts(side=name, node=ran[key]))
             else:
-                whereabouts.append(Whereabouts(side=name, fate=Fate.FOREIGN_SCHEDULER))
+                whereabouts.append(run_comparisons.Whereabouts(side=name, fate=Fate.FOREIGN_SCHEDULER))
         effects = [_effect(whereabouts[0].node, each.node) for each in whereabouts[1:]]
-        found.append(OtherComparison(pod=key, whereabouts=whereabouts, effects=effects))
-    return found
+        comparisons.append(run_comparisons.OtherComparison(pod=key, whereabouts=whereabouts, effects=effects))
+    return comparisons
 
 
 def _preemptions(run: SideRun) -> dict[str, Preempted]:
     """Return who had to make room and is not of the workloads, by key; of a pod and its successors the first."""
-    own = set(run.own)
+    workload_pods = set(run.old_pods)
     for result in run.report.results:
-        own |= {f"{result.namespace}/{name}" for pod in result.pods for name in (pod.name, pod.evicted) if name}
-    found: dict[str, Preempted] = {}
+        workload_pods |= {
+            f"{result.namespace}/{name}" for pod in result.pods for name in (pod.name, pod.evicted) if name
+        }
+    first_evictions: dict[str, Preempted] = {}
     successors: set[str] = set()
     for eviction in run.report.preemptions:
-        if eviction.pod in own or eviction.successor in own or eviction.successor in successors:
+        if eviction.pod in workload_pods or eviction.successor in workload_pods or eviction.successor in successors:
             continue
         successors.update(filter(None, (eviction.successor,)))
-        found.setdefault(eviction.pod, eviction)
-    return found
+        first_evictions.setdefault(eviction.pod, eviction)
+    return first_evictions
 
 
-def _whereabouts_of_evicted(side: str, eviction: Preempted) -> Whereabouts:
+def _whereabouts_of_evicted(side: str, eviction: Preempted) -> run_comparisons.Whereabouts:
     fate = eviction.fate or Fate.EVICTED
     node = eviction.successor_node if fate is Fate.PLACED else ""
-    return Whereabouts(side=side, node=node, fate=fate, preempted_by=eviction.by, message=eviction.message)
+    return run_comparisons.Whereabouts(
+        side=side, node=node, fate=fate, preempted_by=eviction.by, message=eviction.message
+    )
 
 
 def _effect(before: str, after: str) -> PlacementEffect:
@@ -237,7 +241,9 @@ def _effect(before: str, after: str) -> PlacementEffect:
     return PlacementEffect.BREAKS if before else PlacementEffect.MENDS
 
 
-def _one(other: OtherComparison, number: int, zones: Mapping[str, str]) -> PlacementDifference:
+def _difference_of_pod(
+    other: run_comparisons.OtherComparison, number: int, zones: Mapping[str, str]
+) -> PlacementDifference:
     """Return what becomes of one pod; one that is on no node under either side counts nowhere."""
     nodes = (other.whereabouts[0].node, other.whereabouts[number + 1].node)
     before, after = ({node: 1} if node else {} for node in nodes)

@@ -14,7 +14,7 @@ from schedctl.cache.cluster import Cluster
 from schedctl.cache.pod_info import PodInfo
 from schedctl.engine.handles import ProfileHandle
 from schedctl.engine.queue.queues import QueuedPod, SchedulingQueue
-from schedctl.framework.events import ASSIGNED_POD_ADD, ASSIGNED_POD_DELETE, RESOURCES, Action, ClusterEvent
+from schedctl.framework import events
 from schedctl.simulation.pod_state import pod_on_node
 from schedctl.simulation.timeline import AnyRecord, Happened
 
@@ -23,10 +23,7 @@ PodPredicate = Callable[[QueuedPod], bool]
 
 
 class EventDispatcher:
-    """Tells one queue, and the plugins behind some handles, of what happens to one cluster.
-
-    Where nobody listens, little is done.
-    """
+    """Tells one queue, and the plugins behind some handles, of what happens to one cluster."""
 
     def __init__(
         self,
@@ -40,43 +37,43 @@ class EventDispatcher:
         self._record = record
         self._handles = handles
 
-    def dispatch(self, event: ClusterEvent, before: Any, after: Any, among: PodPredicate | None = None) -> None:
+    def dispatch(self, event: events.ClusterEvent, before: Any, after: Any, among: PodPredicate | None = None) -> None:
         """Tell of an event, with the object before and after; see `SchedulingQueue.tell`."""
         self.dispatch_to_plugins(event, before, after)
         self.dispatch_to_queue(event, before, after, among)
 
     def dispatch_to_queue(
-        self, event: ClusterEvent, before: Any, after: Any, among: PodPredicate | None = None
+        self, event: events.ClusterEvent, before: Any, after: Any, among: PodPredicate | None = None
     ) -> None:
         """Tell the queue alone of an event."""
         self._record_event(event, _name(before if after is None else after))
         if self._queue.reacts_to(event):
             self._queue.tell(event, before, after, among)
 
-    def dispatch_to_plugins(self, event: ClusterEvent, before: Any, after: Any) -> None:
+    def dispatch_to_plugins(self, event: events.ClusterEvent, before: Any, after: Any) -> None:
         """Tell the plugins that listen, and nobody else, of an event."""
         for handle in self._handles:
             handle.tell(event, before, after)
 
     def dispatch_arrival(self, info: PodInfo, node_name: str) -> None:
         """Tell that a pod is bound to a node."""
-        if self._has_listeners:
-            self.dispatch_to_plugins(ASSIGNED_POD_ADD, None, pod_on_node(info, node_name))
-        self._record_event(ASSIGNED_POD_ADD, info.key)
-        if self._queue.reacts_to(ASSIGNED_POD_ADD):
-            self._queue.tell(ASSIGNED_POD_ADD, None, pod_on_node(info, node_name))
+        if self._has_listeners:  # where nobody listens, the pod with its node need not be made
+            self.dispatch_to_plugins(events.ASSIGNED_POD_ADD, None, pod_on_node(info, node_name))
+        self._record_event(events.ASSIGNED_POD_ADD, info.key)
+        if self._queue.reacts_to(events.ASSIGNED_POD_ADD):
+            self._queue.tell(events.ASSIGNED_POD_ADD, None, pod_on_node(info, node_name))
 
     def dispatch_departure(self, info: PodInfo, node_name: str) -> None:
         """Tell that a pod has left a node."""
         if self._has_listeners:
-            self.dispatch_to_plugins(ASSIGNED_POD_DELETE, pod_on_node(info, node_name), None)
+            self.dispatch_to_plugins(events.ASSIGNED_POD_DELETE, pod_on_node(info, node_name), None)
         self.dispatch_release(info, node_name)
 
     def dispatch_release(self, info: PodInfo, node_name: str, among: PodPredicate | None = None) -> None:
         """Tell the queue that a pod has left a node, or is not assumed to be there any more."""
-        self._record_event(ASSIGNED_POD_DELETE, info.key)
-        if self._queue.reacts_to(ASSIGNED_POD_DELETE):
-            self._queue.tell(ASSIGNED_POD_DELETE, pod_on_node(info, node_name), None, among)
+        self._record_event(events.ASSIGNED_POD_DELETE, info.key)
+        if self._queue.reacts_to(events.ASSIGNED_POD_DELETE):
+            self._queue.tell(events.ASSIGNED_POD_DELETE, pod_on_node(info, node_name), None, among)
 
     @property
     def _has_listeners(self) -> bool:
@@ -87,17 +84,18 @@ class EventDispatcher:
         if generation == self._cluster.generation:
             return
         for change in self._cluster.changes_since(generation) or ():
-            resource = RESOURCES.get(type(change.subject)) if change.kind is ChangeKind.OBJECT else None
+            # pods and nodes are told of where they change, with the events that they make
+            resource = events.RESOURCES.get(type(change.subject)) if change.kind is ChangeKind.OBJECT else None
             if resource is None:
                 continue
             if change.before is change.subject:
-                self.dispatch(ClusterEvent(resource, Action.DELETE), change.before, None)
+                self.dispatch(events.ClusterEvent(resource, events.Action.DELETE), change.before, None)
             elif change.before is None:
-                self.dispatch(ClusterEvent(resource, Action.ADD), None, change.subject)
+                self.dispatch(events.ClusterEvent(resource, events.Action.ADD), None, change.subject)
             elif change.before != change.subject:
-                self.dispatch(ClusterEvent(resource, Action.UPDATE), change.before, change.subject)
+                self.dispatch(events.ClusterEvent(resource, events.Action.UPDATE), change.before, change.subject)
 
-    def _record_event(self, event: ClusterEvent, subject: str) -> None:
+    def _record_event(self, event: events.ClusterEvent, subject: str) -> None:
         if self._record is not None:
             self._record(Happened(self._queue.clock.now, event.label, subject))
 

@@ -1,8 +1,4 @@
-"""`DrainReport`: what ``schedctl drain`` says, as data; what ``drains`` found out, put into it.
-
-Within ``schedctl.dev/v1alpha1`` fields are only added; readers ignore those they do not know, and every field is always
-there. Nodes are in the order in which they are drained, pods by name. Times are seconds of the drain of a node.
-"""
+"""Makes the `DrainReport` of what ``drains`` found out; nodes in the order in which they are drained, pods by name."""
 
 from __future__ import annotations
 
@@ -10,26 +6,14 @@ from collections import Counter
 from collections.abc import Sequence
 
 from schedctl.cache.cluster import Cluster
-from schedctl.reports.drains import (
-    ArrivedPod,
-    BudgetUse,
-    DisplacedPod,
-    DrainFate,
-    DrainReport,
-    DrainSummary,
-    DrainVerdict,
-    NodeResult,
-    PodResult,
-)
+from schedctl.reports import drains, exit_codes
+from schedctl.reports.drains import DrainFate, DrainVerdict
 from schedctl.reports.metadata import Metadata, ReportedAssumption
 from schedctl.reports.simulations import Fate, PendingPods
 from schedctl.simulation import utilisation
 from schedctl.simulation.drains import DrainedNode, DrainedPod, DrainFacts
 from schedctl.simulation.outcomes import PodOutcome, PodState
 from schedctl.simulation.replacement import controller_of
-
-INTERRUPTED = 130
-INCONCLUSIVE = 5
 
 _PENDING = {
     PodState.UNSCHEDULABLE: Fate.UNSCHEDULABLE,
@@ -46,7 +30,7 @@ def report(
     metadata: Metadata,
     fail: bool = False,
     guesses: Sequence[ReportedAssumption] = (),
-) -> DrainReport:
+) -> drains.DrainReport:
     """Return the report of a drain; why pods are pending is left to those who can ask.
 
     Args:
@@ -61,17 +45,25 @@ def report(
     pods = [pod for node in facts.nodes for pod in node.pods]
     fates = Counter(pod.fate for pod in pods)
     verdicts = Counter(result.verdict for result in results)
-    gone = (DrainFate.MOVED, DrainFate.PENDING, DrainFate.LOST, DrainFate.FOREIGN_SCHEDULER, DrainFate.INCONCLUSIVE)
+    gone = (
+        DrainFate.MOVED,
+        DrainFate.PENDING,
+        DrainFate.LOST,
+        DrainFate.FOREIGN_SCHEDULER,
+        DrainFate.INCONCLUSIVE,
+    )
     refused = verdicts[DrainVerdict.REFUSED] + verdicts[DrainVerdict.BLOCKED] + verdicts[DrainVerdict.LEAVES_PENDING]
     exit_code = (
-        INCONCLUSIVE if verdicts[DrainVerdict.INCONCLUSIVE] and not (fail and refused) else int(fail and refused > 0)
+        exit_codes.INCONCLUSIVE
+        if verdicts[DrainVerdict.INCONCLUSIVE] and not (fail and refused)
+        else int(fail and refused > 0)
     )
     if guesses:
-        exit_code = INCONCLUSIVE
-    return DrainReport(
+        exit_code = exit_codes.INCONCLUSIVE
+    return drains.DrainReport(
         metadata=metadata,
-        summary=DrainSummary(
-            exit_code=INTERRUPTED if facts.interrupted else exit_code,
+        summary=drains.DrainSummary(
+            exit_code=exit_codes.INTERRUPTED if facts.interrupted else exit_code,
             nodes=len(results),
             drained=verdicts[DrainVerdict.DRAINED]
             + verdicts[DrainVerdict.LEAVES_PENDING]
@@ -90,23 +82,23 @@ def report(
         pending=_pending_groups(pods),
         budgets=_budgets(facts, pods),
         displaced=[
-            DisplacedPod(
+            drains.DisplacedPod(
                 pod=each.eviction.pod.key,
                 priority=each.eviction.pod.priority,
                 node=each.eviction.node,
                 by=each.eviction.by,
                 successor=each.successor,
-                successor_node=each.where,
+                successor_node=each.successor_node,
             )
             for each in facts.displaced
         ],
-        arrived=[ArrivedPod(pod=key, node=node) for key, node in facts.arrived.items()],
+        arrived=[drains.ArrivedPod(pod=key, node=node) for key, node in facts.arrived.items()],
         guesses=list(guesses),
     )
 
 
-def _node(node: DrainedNode, zones: dict[str, str], interrupted: bool) -> NodeResult:
-    return NodeResult(
+def _node(node: DrainedNode, zones: dict[str, str], interrupted: bool) -> drains.NodeResult:
+    return drains.NodeResult(
         node=node.name,
         zone=zones.get(node.name, ""),
         verdict=_verdict(node, interrupted),
@@ -129,22 +121,22 @@ def _verdict(node: DrainedNode, interrupted: bool) -> DrainVerdict:
     return DrainVerdict.INCONCLUSIVE if DrainFate.INCONCLUSIVE in fates else DrainVerdict.DRAINED
 
 
-def _pod(pod: DrainedPod, zones: dict[str, str]) -> PodResult:
+def _pod(pod: DrainedPod, zones: dict[str, str]) -> drains.PodResult:
     owner, outcome = controller_of(pod.info.pod), pod.outcome
     message = pod.refusal
     if pod.blocked is not None:
         message = pod.blocked.message
-    elif outcome is not None and not pod.where:
+    elif outcome is not None and not pod.successor_node:
         message = outcome.message
-    return PodResult(
+    return drains.PodResult(
         pod=pod.info.key,
         fate=pod.fate,
         owner=f"{owner.kind}/{owner.name}" if owner is not None else "",
         priority=pod.info.priority,
         successor=pod.successor,
-        node=pod.where,
-        zone=zones.get(pod.where, ""),
-        ties=outcome.ties if outcome is not None and pod.where else 0,
+        node=pod.successor_node,
+        zone=zones.get(pod.successor_node, ""),
+        ties=outcome.ties if outcome is not None and pod.successor_node else 0,
         budgets=pod.budgets,
         evicted_at=pod.at,
         gone_at=pod.until,
@@ -168,13 +160,13 @@ def _pending_groups(pods: Sequence[DrainedPod]) -> list[PendingPods]:
     ]
 
 
-def _budgets(facts: DrainFacts, pods: Sequence[DrainedPod]) -> list[BudgetUse]:
+def _budgets(facts: DrainFacts, pods: Sequence[DrainedPod]) -> list[drains.BudgetUse]:
     """Return the budgets that let pods go or hold them."""
     blocked = Counter(key for pod in pods if pod.fate is DrainFate.BLOCKED for key in pod.budgets)
     books = facts.budgets.books
     concerned = [key for key, book in books.items() if book.spent or blocked[key]]
     return [
-        BudgetUse(
+        drains.BudgetUse(
             budget=key,
             allowed=facts.allowed[key],
             desired=books[key].desired,

@@ -77,7 +77,7 @@ class DrainedPod:
         fate: what became of it.
         successor: the key of the pod in its place, "" for none.
         outcome: what became of that in the run, None where it took no part in one.
-        where: the node that one is on, "" for none.
+        successor_node: the node that one is on, "" for none.
         blocked: why the API server does not let it go.
         refusal: why kubectl refuses the node because of it.
         at: seconds after the drain of its node began when it was told to go.
@@ -90,7 +90,7 @@ class DrainedPod:
     fate: DrainFate = DrainFate.KEPT
     successor: str = ""
     outcome: PodOutcome | None = None
-    where: str = ""
+    successor_node: str = ""
     blocked: RefusedEviction | None = None
     refusal: str = ""
     at: float = 0.0
@@ -122,12 +122,12 @@ class Displacement:
     Attributes:
         eviction: who, where and for whom.
         successor: the key of the pod in its place, "" for none.
-        where: the node that one is on, "" for none.
+        successor_node: the node that one is on, "" for none.
     """
 
     eviction: Eviction
     successor: str = ""
-    where: str = ""
+    successor_node: str = ""
 
 
 @dataclass(slots=True)
@@ -177,7 +177,7 @@ def drain(
     budgets = budgets or Budgets.of(cluster)
     budgets.recount(cluster)
     allowed = {key: book.disruptions_allowed for key, book in budgets.books.items()}
-    waiting = {key for key, info in cluster.pending.items() if scheduler.profile_of(info)}
+    pending = {key for key, info in cluster.pending.items() if scheduler.profile_of(info)}
     for name in names:
         node_edits.edit_node(cluster, name, node_edits.cordon)
     controller = _Controllers(scheduler, budgets, flags)
@@ -201,20 +201,22 @@ def drain(
         node.clock = facts.clock
         evictions |= {eviction.pod.key: eviction for eviction in facts.evictions}
         outcomes |= facts.pods
+        # `begin` of the next node forgets who is blocked, so it is noted now
         for pod in node.pods:
             blocked = controller.blocked.get(pod.info.key)
             if blocked is not None:
                 pod.fate, pod.blocked = DrainFate.BLOCKED, blocked
+    # successors may still move while later nodes are drained, so that all are looked for at the end
     for node in nodes:
         for pod in node.pods:
             _conclude(pod, node, controller, evictions, outcomes, cluster)
     drained = {pod.info.key for node in nodes for pod in node.pods}
     displaced = [
-        Displacement(each, made := controller.latest_successor(key), _where(cluster, made))
+        Displacement(each, replacement := controller.latest_successor(key), _node_of(cluster, replacement))
         for key, each in evictions.items()
         if each.by and key not in drained
     ]
-    arrived = {key: where for key in sorted(waiting) if (where := _where(cluster, key))}
+    arrived = {key: node_name for key in sorted(pending) if (node_name := _node_of(cluster, key))}
     return DrainFacts(nodes, displaced, arrived, allowed, budgets, interrupted)
 
 
@@ -226,8 +228,8 @@ def plan_for(pod: Pod, cluster: Cluster, flags: DrainFlags) -> tuple[Plan, str]:
     """
     owner = controller_of(pod)
     if owner is not None and owner.kind == "DaemonSet":
-        there = cluster.every(DaemonSet)
-        if there and f"{pod.metadata.namespace}/{owner.name}" not in there:
+        daemon_sets = cluster.every(DaemonSet)
+        if daemon_sets and f"{pod.metadata.namespace}/{owner.name}" not in daemon_sets:
             if not flags.force:
                 return Plan.REFUSE, f'daemonsets.apps "{owner.name}" not found'
         elif not flags.ignore_daemonsets:
@@ -256,17 +258,17 @@ class _Controllers(ReplacementController):
         self.blocked: dict[str, RefusedEviction] = {}
         self._budgets = budgets
         self._flags = flags
-        self._asking: list[PodInfo] = []
+        self._to_evict: list[PodInfo] = []
 
     def begin(self, pods: Sequence[PodInfo]) -> list[SimulatedEvent]:
         """Return the evictions with which the drain of a node begins."""
-        self._asking, self.blocked = list(pods), {}
+        self._to_evict, self.blocked = list(pods), {}
         return list(self._evict(0.0))
 
     @override
     def on_bound(self, pod: PodInfo, node_name: str) -> Iterable[SimulatedEvent]:
         # a bound pod counts as healthy, so a budget may allow what it did not allow before
-        self._budgets.runs(pod)
+        self._budgets.note_running(pod)
         return self._evict(RETRY)
 
     @override
@@ -281,8 +283,8 @@ class _Controllers(ReplacementController):
 
     def _evict(self, after: float) -> Iterator[SimulatedEvent]:
         """Yield the evictions that are possible as things stand."""
-        asking, self._asking = self._asking, []
-        for info in asking:
+        pods, self._to_evict = self._to_evict, []
+        for info in pods:
             if info.key not in self._cluster.pod_table.row_of:
                 self.blocked.pop(info.key, None)
                 continue
@@ -293,7 +295,7 @@ class _Controllers(ReplacementController):
                 continue
             self.blocked[info.key] = blocked
             if not blocked.lasting:
-                self._asking.append(info)
+                self._to_evict.append(info)
 
 
 def _pods_to_drain(cluster: Cluster, node: str, flags: DrainFlags) -> list[PodInfo]:
@@ -302,7 +304,7 @@ def _pods_to_drain(cluster: Cluster, node: str, flags: DrainFlags) -> list[PodIn
 
 def _assess(info: PodInfo, node: str, cluster: Cluster, flags: DrainFlags, budgets: Budgets) -> DrainedPod:
     """Return a pod as kubectl sees it before it does anything; one to be evicted as if it were moved already."""
-    pod = DrainedPod(info, node, budgets=[book.key for book in budgets.about(info)])
+    pod = DrainedPod(info, node, budgets=[book.key for book in budgets.books_of(info)])
     plan, pod.refusal = plan_for(info.pod, cluster, flags)
     fates = {
         Plan.IGNORE: DrainFate.IGNORED,
@@ -318,11 +320,11 @@ def _assess(info: PodInfo, node: str, cluster: Cluster, flags: DrainFlags, budge
 
 def _refusals(pods: Iterable[DrainedPod]) -> list[str]:
     """Return why kubectl refuses a node, in its words."""
-    named: defaultdict[str, list[str]] = defaultdict(list)
+    keys_by_refusal: defaultdict[str, list[str]] = defaultdict(list)
     for pod in pods:
         if pod.fate is DrainFate.REFUSED:
-            named[pod.refusal].append(pod.info.key)
-    return [f"cannot delete {why}: {', '.join(keys)}" for why, keys in named.items()]
+            keys_by_refusal[pod.refusal].append(pod.info.key)
+    return [f"cannot delete {why}: {', '.join(keys)}" for why, keys in keys_by_refusal.items()]
 
 
 def _conclude(
@@ -347,11 +349,11 @@ def _conclude(
     pod.successor = controller.latest_successor(pod.info.key)
     if pod.fate is DrainFate.TERMINATING and not pod.successor:
         return
-    pod.where = _where(cluster, pod.successor)
+    pod.successor_node = _node_of(cluster, pod.successor)
     pod.outcome = outcomes.get(pod.successor)
     if not pod.successor:
         pod.fate = DrainFate.LOST
-    elif pod.where:
+    elif pod.successor_node:
         pod.fate = DrainFate.MOVED
     elif pod.successor in controller.foreign:
         pod.fate = DrainFate.FOREIGN_SCHEDULER
@@ -361,7 +363,7 @@ def _conclude(
         pod.fate = DrainFate.PENDING
 
 
-def _where(cluster: Cluster, key: str) -> str:
+def _node_of(cluster: Cluster, key: str) -> str:
     """Return the node a pod is on, "" for none."""
     row = cluster.pod_table.row_of.get(key)
     return "" if row is None else cluster.node_table.names[int(cluster.pod_table.node[row])]

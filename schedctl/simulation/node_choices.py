@@ -58,9 +58,9 @@ def nodes_chosen(cluster: Cluster, choice: str) -> list[str]:
     label = label_of(cluster, key)
     values: dict[str, list[str]] = {}
     for name, row in sorted(cluster.node_table.row_of.items()):
-        own = cluster.node_table.objects[row].metadata.labels or {}
-        if label in own:
-            values.setdefault(own[label], []).append(name)
+        labels = cluster.node_table.objects[row].metadata.labels or {}
+        if label in labels:
+            values.setdefault(labels[label], []).append(name)
     if not values:
         keys = sorted(cluster_labels(cluster))
         raise UsageError(f'no node has a label "{label}"', suggest_names(label, [*keys, *SHORTHANDS], "labels"))
@@ -80,9 +80,9 @@ def cluster_labels(cluster: Cluster) -> set[str]:
     return {key for row in table.row_of.values() for key in table.objects[row].metadata.labels or ()}
 
 
-def suggest_names(wanted: str, known: Sequence[str], what: str) -> str:
+def suggest_names(name: str, known: Sequence[str], what: str) -> str:
     """Return the next step for a name that is not there: the nearest ones, else what there is."""
-    close = similar(wanted, known) or [name for name in known if name.startswith(wanted)][:3]
+    close = similar(name, known) or [each for each in known if each.startswith(name)][:3]
     if close:
         return f"did you mean {', '.join(sorted(close))}?"
     if not known:

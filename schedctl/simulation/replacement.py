@@ -58,7 +58,7 @@ def successor(pod: Pod, taken: Callable[[str], bool]) -> Pod | None:
     metadata = pod.metadata
     name = metadata.name
     if owner.kind != "StatefulSet":
-        stem = name.rpartition("-")[0] or owner.name
+        stem = name.rpartition("-")[0] or owner.name  # manifests may lack generateName; the last part is random
         base = (metadata.generate_name or f"{stem}-")[:LONGEST_GENERATED]
         attempt = 0
         while name == metadata.name or taken(f"{metadata.namespace}/{name}"):
@@ -106,7 +106,7 @@ class ReplacementController(Controller):
 
     def latest(self, key: str) -> str:
         """Return the key of the pod that stands for a pod now: its own, or that of its last successor."""
-        seen = {key}
+        seen = {key}  # a StatefulSet's pod is its own successor, so the chain may be a circle
         while (after := self.successors.get(key, key)) not in seen:
             seen.add(after)
             key = after

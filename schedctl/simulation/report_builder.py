@@ -15,11 +15,11 @@ from schedctl.api.workloads import DaemonSet
 from schedctl.cache.cluster import Cluster
 from schedctl.cache.pod_info import PodInfo
 from schedctl.errors import Problem
-from schedctl.reports import simulations
+from schedctl.reports import exit_codes, simulations
 from schedctl.reports.metadata import Metadata, ReportedAssumption
 from schedctl.reports.simulations import EndReason, Fate
 from schedctl.simulation import utilisation
-from schedctl.simulation.outcomes import PodOutcome, PodState, RunEnd
+from schedctl.simulation.outcomes import Eviction, PodOutcome, PodState, RunEnd
 from schedctl.simulation.rollout_controller import RolloutController, RolloutProgress
 from schedctl.simulation.simulations import Simulation
 from schedctl.simulation.utilisation import Measure
@@ -35,8 +35,6 @@ _FATES = {
     PodState.GONE: Fate.EVICTED,
     PodState.UNANSWERED: Fate.INCONCLUSIVE,
 }
-INCONCLUSIVE, INTERRUPTED, BAD_INPUT = 5, 130, 3
-"""Exit codes that are no verdict."""
 
 
 def report(
@@ -92,9 +90,11 @@ def report(
     )
 
 
-def mark_interrupted(known: simulations.SimulationReport) -> simulations.SimulationReport:
+def mark_interrupted(report: simulations.SimulationReport) -> simulations.SimulationReport:
     """Return a report that somebody did not wait for to be completed."""
-    return msgspec.structs.replace(known, summary=msgspec.structs.replace(known.summary, exit_code=INTERRUPTED))
+    return msgspec.structs.replace(
+        report, summary=msgspec.structs.replace(report.summary, exit_code=exit_codes.INTERRUPTED)
+    )
 
 
 def pending_pod(facts: Simulation, namespace: str, name: str) -> PodInfo | None:
@@ -107,14 +107,14 @@ def _summary(
     results: Sequence[simulations.WorkloadResult], preempted: int, mistakes: int
 ) -> simulations.SimulationSummary:
     fates = Counter(pod.fate for result in results for pod in result.pods)
-    wanted, placed = sum(result.wanted for result in results), sum(result.placed for result in results)
-    apart = (Fate.REJECTED, Fate.NOT_CREATED, Fate.INCONCLUSIVE, Fate.FOREIGN_SCHEDULER)
+    pods, placed = sum(result.wanted for result in results), sum(result.placed for result in results)
+    counted_apart = (Fate.REJECTED, Fate.NOT_CREATED, Fate.INCONCLUSIVE, Fate.FOREIGN_SCHEDULER)
     return simulations.SimulationSummary(
         exit_code=0,
         workloads=len(results),
-        pods=wanted,
+        pods=pods,
         placed=placed,
-        pending=wanted - placed - sum(fates[fate] for fate in apart),
+        pending=pods - placed - sum(fates[fate] for fate in counted_apart),
         rejected=fates[Fate.REJECTED],
         not_created=fates[Fate.NOT_CREATED],
         inconclusive=fates[Fate.INCONCLUSIVE],
@@ -128,15 +128,15 @@ def _exit_code(
     summary: simulations.SimulationSummary, end: RunEnd | None, rejected: bool, fail: bool, guessed: bool
 ) -> int:
     if end in (None, RunEnd.INTERRUPTED):
-        return INTERRUPTED
+        return exit_codes.INTERRUPTED
     if summary.mistakes:
-        return BAD_INPUT
+        return exit_codes.BAD_INPUT
     if guessed:
-        return INCONCLUSIVE
+        return exit_codes.INCONCLUSIVE
     unclear = summary.inconclusive
     if fail and (rejected or summary.placed + unclear < summary.pods):
         return 1
-    return INCONCLUSIVE if unclear else 0
+    return exit_codes.INCONCLUSIVE if unclear else 0
 
 
 # -- workloads --------------------------------------------------------------------
@@ -151,7 +151,7 @@ def _result(
 ) -> simulations.WorkloadResult:
     update, controller = rollout.update, facts.controller
     workload = update.workload
-    created = [(key, _fate(facts, key)) for key in update.created]
+    created = [(key, _workload_pod(facts, key)) for key in update.created]
     unsent = [replica.pod.metadata.name for replica in update.unsent]
     going = {id(info) for info in (*rollout.removed, *update.leaving)}
     kept = [info for info in update.old if id(info) not in going]
@@ -206,27 +206,39 @@ def _node_of(key: str, cluster: Cluster) -> str:
     return "" if row is None else cluster.node_table.names[int(cluster.pod_table.node[row])]
 
 
-def _fate(facts: Simulation, key: str) -> simulations.WorkloadPod:
+def _workload_pod(facts: Simulation, key: str) -> simulations.WorkloadPod:
     """Return what became of a replica that was created as the pod of this key."""
     now = facts.controller.latest(key)
     name = now.partition("/")[2]
     evicted = key.partition("/")[2] if key in facts.controller.successors else ""
-    if now in facts.controller.rejected:
-        return simulations.WorkloadPod(name=name, fate=Fate.REJECTED, evicted=evicted)
-    if now in facts.controller.foreign:
-        return simulations.WorkloadPod(name=name, fate=Fate.FOREIGN_SCHEDULER, evicted=evicted)
-    outcome = facts.run.pods.get(now)
+    fate, outcome = _fate(facts, now)
     if outcome is None:
-        return simulations.WorkloadPod(name=name, fate=Fate.QUEUED, evicted=evicted)
+        return simulations.WorkloadPod(name=name, fate=fate, evicted=evicted)
     return simulations.WorkloadPod(
         name=name,
-        fate=fate_of(outcome),
-        node=outcome.node if outcome.state in (PodState.BOUND, PodState.WAITING) else outcome.nominated,
+        fate=fate,
+        node=_node_of_outcome(outcome),
         attempts=outcome.attempts,
         ties=outcome.ties,
         settled=outcome.settled,
         evicted=evicted,
     )
+
+
+def _fate(facts: Simulation, key: str) -> tuple[Fate, PodOutcome | None]:
+    """Return what became of the pod of this key, and its outcome where it came into the queue."""
+    # a pod that was rejected because its name is taken has the outcome of the other one
+    if key in facts.controller.rejected:
+        return Fate.REJECTED, None
+    if key in facts.controller.foreign:
+        return Fate.FOREIGN_SCHEDULER, None
+    outcome = facts.run.pods.get(key)
+    return (Fate.QUEUED, None) if outcome is None else (fate_of(outcome), outcome)
+
+
+def _node_of_outcome(outcome: PodOutcome) -> str:
+    """Return the node that a pod is on or that is promised to it, "" for none."""
+    return outcome.node if outcome.state in (PodState.BOUND, PodState.WAITING) else outcome.nominated
 
 
 def fate_of(outcome: PodOutcome) -> Fate:
@@ -243,19 +255,19 @@ def fate_of(outcome: PodOutcome) -> Fate:
 def _pending_groups(
     facts: Simulation, created: Iterable[tuple[str, simulations.WorkloadPod]]
 ) -> list[simulations.PendingPods]:
-    alike: dict[tuple[Fate, str, tuple[str, ...], str], list[str]] = {}
+    groups: dict[tuple[Fate, str, tuple[str, ...], str], list[str]] = {}
     for key, pod in created:
         if pod.fate in (Fate.PLACED, Fate.REJECTED):
             continue
         outcome = facts.run.pods.get(facts.controller.latest(key))
         message, plugins = (outcome.message, outcome.plugins) if outcome is not None else ("", ())
         if pod.fate is Fate.FOREIGN_SCHEDULER:
-            wanted = facts.controller.foreign[facts.controller.latest(key)].pod.spec.scheduler_name
-            message = f"no profile serves schedulerName {wanted}"
-        alike.setdefault((pod.fate, message, plugins, pod.node), []).append(pod.name)
+            scheduler_name = facts.controller.foreign[facts.controller.latest(key)].pod.spec.scheduler_name
+            message = f"no profile serves schedulerName {scheduler_name}"
+        groups.setdefault((pod.fate, message, plugins, pod.node), []).append(pod.name)
     return [
         simulations.PendingPods(fate=fate, message=message, plugins=list(plugins), pods=names, node=node)
-        for (fate, message, plugins, node), names in alike.items()
+        for (fate, message, plugins, node), names in groups.items()
     ]
 
 
@@ -263,15 +275,15 @@ def _rejected_groups(
     facts: Simulation, created: Iterable[tuple[str, simulations.WorkloadPod]]
 ) -> list[simulations.RejectedPods]:
     """Return the refused pods, those together whose refusals differ in the name of the pod and no more."""
-    alike: dict[tuple[str, str], tuple[str, list[str]]] = {}
+    groups: dict[tuple[str, str], tuple[str, list[str]]] = {}
     for key, pod in created:
         if pod.fate is Fate.REJECTED:
             rejected = facts.controller.rejected[facts.controller.latest(key)]
-            likeness = rejected.plugin, rejected.message.replace(f'"{pod.name}"', "")
-            alike.setdefault(likeness, (rejected.message, []))[1].append(pod.name)
+            without_name = rejected.message.replace(f'"{pod.name}"', "")
+            groups.setdefault((rejected.plugin, without_name), (rejected.message, []))[1].append(pod.name)
     return [
         simulations.RejectedPods(plugin=plugin, message=message, pods=names)
-        for (plugin, _), (message, names) in alike.items()
+        for (plugin, _), (message, names) in groups.items()
     ]
 
 
@@ -301,24 +313,22 @@ def _effects(
 # -- other pods -------------------------------------------------------------------
 
 
-def _preemption(facts: Simulation, eviction: Any) -> simulations.Preempted:
+def _preemption(facts: Simulation, eviction: Eviction) -> simulations.Preempted:
     key = eviction.pod.key
-    after = facts.controller.latest(key) if key in facts.controller.successors else ""
-    fate = _fate(facts, after) if after else None
-    message = ""
-    if after in facts.controller.rejected:
-        message = facts.controller.rejected[after].message
-    elif after in facts.run.pods:
-        message = facts.run.pods[after].message
+    successor = facts.controller.latest_successor(key)
+    fate, outcome = _fate(facts, successor) if successor else (None, None)
+    message = outcome.message if outcome is not None else ""
+    if fate is Fate.REJECTED:
+        message = facts.controller.rejected[successor].message
     return simulations.Preempted(
         pod=key,
         priority=eviction.pod.priority,
         node=eviction.node,
         by=eviction.by,
         at=eviction.at,
-        successor=after,
-        fate=fate.fate if fate is not None else None,
-        successor_node=fate.node if fate is not None else "",
+        successor=successor,
+        fate=fate,
+        successor_node=_node_of_outcome(outcome) if outcome is not None else "",
         message=message,
     )
 
@@ -351,8 +361,8 @@ def _utilisation(facts: Simulation) -> simulations.Utilisation:
     for name in names:
         uses = [_use(resource, name, before, after) for resource in resources]
         count = sum(group == name for group in after.groups.values())
-        told = [use for use in uses if use.allocatable or use.allocatable_before]
-        groups.append(simulations.GroupUse(name=name, nodes=count, uses=told))
+        offered = [use for use in uses if use.allocatable or use.allocatable_before]
+        groups.append(simulations.GroupUse(name=name, nodes=count, uses=offered))
     return simulations.Utilisation(label=before.label, groups=groups)
 
 
@@ -374,14 +384,9 @@ def _sum(taken: Measure, amounts: Mapping[str, Mapping[str, int]], resource: str
 def _balance(facts: Simulation, resource: str) -> simulations.Balance:
     return simulations.Balance(
         resource=resource,
-        before=_evenness(facts.before, resource),
-        after=_evenness(facts.after, resource),
+        before=utilisation.evenness(facts.before, resource),
+        after=utilisation.evenness(facts.after, resource),
     )
-
-
-def _evenness(taken: Measure, resource: str) -> simulations.Evenness:
-    even = utilisation.evenness(taken, resource)
-    return simulations.Evenness(mean=even.mean, deviation=even.deviation, lowest=even.lowest, highest=even.highest)
 
 
 def _mistake(problem: Problem) -> simulations.Mistake:

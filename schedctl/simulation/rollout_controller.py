@@ -201,6 +201,7 @@ class RolloutController(ReplacementController):
         key = replica.pod.key
         if rollout is not None:
             self._rollout_of[key] = rollout
+        # an old pod of this name that terminates is no obstacle: the new one comes once it is gone
         if exists(key, self._cluster) and key not in self._deleted:
             self.rejected[key] = Rejected(replica.pod, _EXISTS, f'pods "{replica.pod.metadata.name}" already exists')
             return False

@@ -39,7 +39,7 @@ class Simulation:
 
 def simulate(
     scheduler: Scheduler,
-    given: Iterable[SourcedObject],
+    objects: Iterable[SourcedObject],
     *,
     passed: Mapping[str, int] | None = None,
     strategy: RolloutStrategy = "replace",
@@ -57,7 +57,7 @@ def simulate(
 
     Args:
         scheduler: the profiles and the cluster.
-        given: the objects, in the order in which they are created.
+        objects: the objects, in the order in which they are created.
         passed: how many objects there were beside them that are not read.
         strategy: how new pods take the place of old ones.
         disabled: admission plugins that are switched off.
@@ -73,7 +73,7 @@ def simulate(
     """
     cluster = scheduler.cluster
     before = before or measure(cluster)
-    expansion = expand(given, cluster, passed)
+    expansion = expand(objects, cluster, passed)
     if strict and expansion.refused:
         raise InputError(expansion.refused)
     updates = plan(expansion.groups, cluster, strategy)

@@ -15,6 +15,7 @@ from schedctl.api import topology
 from schedctl.api.nodes import Node
 from schedctl.api.resources import CPU, MEMORY, PODS
 from schedctl.cache.cluster import Cluster
+from schedctl.reports.simulations import Evenness
 
 POOL_LABELS = (
     "karpenter.sh/nodepool",
@@ -102,31 +103,20 @@ def share(taken: int, offered: int) -> float:
     return round(100 * taken / offered, 1) if offered > 0 else 0.0
 
 
-@dataclass(frozen=True, slots=True)
-class Evenness:
-    """How differently full nodes are, in percent of what they offer.
-
-    Attributes:
-        mean: of the nodes.
-        deviation: the standard deviation.
-        lowest, highest: of the nodes.
-    """
-
-    mean: float
-    deviation: float
-    lowest: float
-    highest: float
-
-
 def evenness(taken: Measure, resource: str) -> Evenness:
     """Return how differently full the nodes are of a resource; nodes that offer none of it do not count."""
     offered = taken.allocatable.get(resource, {})
     shares = [100 * taken.requested[resource][name] / amount for name, amount in offered.items() if amount > 0]
     if not shares:
-        return Evenness(0.0, 0.0, 0.0, 0.0)
+        return Evenness(mean=0.0, deviation=0.0, lowest=0.0, highest=0.0)
     mean = math.fsum(shares) / len(shares)
     deviation = math.sqrt(math.fsum((each - mean) ** 2 for each in shares) / len(shares))
-    return Evenness(round(mean, 1), round(deviation, 1), round(min(shares), 1), round(max(shares), 1))
+    return Evenness(
+        mean=round(mean, 1),
+        deviation=round(deviation, 1),
+        lowest=round(min(shares), 1),
+        highest=round(max(shares), 1),
+    )
 
 
 def skew(counts: Mapping[str, int], domains: Iterable[str]) -> int:

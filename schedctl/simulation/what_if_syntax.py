@@ -38,21 +38,8 @@ from schedctl.api.short_names import NAMES, kind_of
 from schedctl.api.tolerations import NO_EXECUTE, NO_SCHEDULE, PREFER_NO_SCHEDULE
 from schedctl.documents.spelling import nearest
 from schedctl.errors import UsageError
-from schedctl.simulation.what_ifs import (
-    AddNodes,
-    AddNodesLike,
-    ClearTaint,
-    Cordon,
-    Drain,
-    Lose,
-    RemoveNode,
-    Scale,
-    SetLabel,
-    SetPriority,
-    SetTaint,
-    Subject,
-    WhatIf,
-)
+from schedctl.simulation import what_ifs
+from schedctl.simulation.what_ifs import Subject, WhatIf
 
 EFFECTS = (NO_SCHEDULE, PREFER_NO_SCHEDULE, NO_EXECUTE)
 _COUNT = re.compile(r"(?P<what>.+)[x×](?P<count>[0-9]{1,5})", re.DOTALL)
@@ -67,7 +54,7 @@ _MOST = 10_000
 
 
 def parse(word: str, text: str, namespace: str = DEFAULT_NAMESPACE) -> WhatIf:
-    """Return the change that a word and a text stand for.
+    """Return the what-if that a word and a text stand for.
 
     Args:
         word: ``cordon``, ``remove-node`` (or ``removeNode``), ...; see `WORDS`.
@@ -85,7 +72,7 @@ def parse(word: str, text: str, namespace: str = DEFAULT_NAMESPACE) -> WhatIf:
 
 
 def from_mappings(mappings: Iterable[Mapping[str, Any]], namespace: str = DEFAULT_NAMESPACE) -> list[WhatIf]:
-    """Return the changes that plain data stands for, in order.
+    """Return the what-ifs that plain data stands for, in order.
 
     Raises:
         UsageError: as `parse`, or the data is of another shape.
@@ -148,14 +135,14 @@ def _canonical_word(word: str) -> str:
 
 def _add_node(text: str, namespace: str) -> WhatIf:
     what, count = text, 1
-    counted = _COUNT.fullmatch(text)
+    counted = _COUNT.fullmatch(text)  # a file may end like a number of nodes, and is a file then
     if counted and not Path(text).exists():
         what, count = counted["what"], int(counted["count"])
     if not 1 <= count <= _MOST:
         raise UsageError(f'cannot add {count} nodes ("{text}")', f"from 1 to {_MOST} can be added at once")
     if what.startswith(_LIKE):
-        return AddNodesLike(what.removeprefix(_LIKE), count)
-    return AddNodes(_nodes_in(what), count)
+        return what_ifs.AddNodesLike(what.removeprefix(_LIKE), count)
+    return what_ifs.AddNodes(_nodes_in(what), count)
 
 
 def _nodes_in(path: str) -> tuple[Node, ...]:
@@ -182,7 +169,7 @@ def _taint(text: str, namespace: str) -> WhatIf:
         hint = f"did you mean {close}?" if close else f"the effects are {', '.join(EFFECTS)}"
         raise UsageError(f'there is no taint effect "{effect}"', hint)
     _check(key, value)
-    return ClearTaint(nodes, key, effect) if removing else SetTaint(nodes, key, value, effect)
+    return what_ifs.ClearTaint(nodes, key, effect) if removing else what_ifs.SetTaint(nodes, key, value, effect)
 
 
 def _label(text: str, namespace: str) -> WhatIf:
@@ -192,9 +179,9 @@ def _label(text: str, namespace: str) -> WhatIf:
         if not written.endswith("-"):
             raise UsageError(f'"{written}" has no value', f"`{written}=VALUE` sets a label, `{written}-` removes it")
         _check(written.removesuffix("-"), "")
-        return SetLabel(nodes, written.removesuffix("-"), None)
+        return what_ifs.SetLabel(nodes, written.removesuffix("-"), None)
     _check(key, value)
-    return SetLabel(nodes, key, value)
+    return what_ifs.SetLabel(nodes, key, value)
 
 
 def _of_nodes(word: str, text: str) -> tuple[str, str]:
@@ -215,16 +202,16 @@ def _scale(text: str, namespace: str) -> WhatIf:
     subject, value = _of_subject("scale", text, namespace)
     if not value.isdecimal() or int(value) > _MOST:
         raise UsageError(f'"{value}" is no number of pods', f"from 0 to {_MOST}, as in `--scale {EXAMPLES['scale']}`")
-    return Scale(subject, int(value))
+    return what_ifs.Scale(subject, int(value))
 
 
 def _priority(text: str, namespace: str) -> WhatIf:
     subject, value = _of_subject("priority", text, namespace)
     if not re.fullmatch(r"-?[0-9]+", value):
-        return SetPriority(subject, value)
+        return what_ifs.SetPriority(subject, value)
     if not -(2**31) <= int(value) < 2**31:
         raise UsageError(f"priority {value} does not fit into 32 bits")
-    return SetPriority(subject, int(value))
+    return what_ifs.SetPriority(subject, int(value))
 
 
 def _of_subject(word: str, text: str, namespace: str) -> tuple[Subject, str]:
@@ -251,15 +238,15 @@ def subject_named(written: str, namespace: str = DEFAULT_NAMESPACE) -> Subject:
 
 
 _PARSERS: Mapping[str, Callable[[str, str], WhatIf]] = {
-    "cordon": lambda text, namespace: Cordon(text),
-    "drain": lambda text, namespace: Drain(text),
-    "remove-node": lambda text, namespace: RemoveNode(text),
+    "cordon": lambda text, namespace: what_ifs.Cordon(text),
+    "drain": lambda text, namespace: what_ifs.Drain(text),
+    "remove-node": lambda text, namespace: what_ifs.RemoveNode(text),
     "add-node": _add_node,
     "taint": _taint,
     "label": _label,
     "scale": _scale,
     "priority": _priority,
-    "lose": lambda text, namespace: Lose(text),
+    "lose": lambda text, namespace: what_ifs.Lose(text),
 }
 WORDS = tuple(_PARSERS)
 """Every word, as the command line writes it."""

@@ -32,7 +32,9 @@ def spread(key: str, skew: int = 1) -> dict:
 
 
 def filled(state, like, *, most: int = 1000):
-    return fill(Scheduler(state), CopiesOfPod(like.pod, state), most=most, ask=lambda outcome: [outcome.generation])
+    return fill(
+        Scheduler(state), CopiesOfPod(like.pod, state), most=most, read_reasons=lambda outcome: [outcome.generation]
+    )
 
 
 def test_as_many_fit_as_the_nodes_have_room_for():
@@ -143,7 +145,7 @@ def test_a_pod_is_resized(like):
 
 def reported(state, like, by: str, **options):
     labels = capacity_report_builder.labels_of(state, by)
-    facts = fill(Scheduler(state), CopiesOfPod(like.pod, state), most=1000, ask=lambda outcome: [])
+    facts = fill(Scheduler(state), CopiesOfPod(like.pod, state), most=1000, read_reasons=lambda outcome: [])
     return capacity_report_builder.report(
         [capacity_report_builder.result(facts, state, subject="pod web", by=labels)], metadata=Metadata(), **options
     )

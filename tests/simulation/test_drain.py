@@ -46,7 +46,7 @@ def drained(state, *names: str, flags: DrainFlags | None = None):
 def fates(facts) -> dict[str, DrainFate | str]:
     """What became of each pod: the node of its successor, or the fate."""
     return {
-        pod.info.pod.metadata.name: pod.where if pod.fate is DrainFate.MOVED else pod.fate
+        pod.info.pod.metadata.name: pod.successor_node if pod.fate is DrainFate.MOVED else pod.fate
         for node in facts.nodes
         for pod in node.pods
     }
@@ -109,7 +109,7 @@ def test_whoever_has_to_make_room_comes_back_too():
     facts = drained(state, "a")
     assert fates(facts) == {"web-x": "c"}
     (displaced,) = facts.displaced
-    assert (displaced.eviction.pod.key, displaced.eviction.node, displaced.where) == ("default/lower", "c", "")
+    assert (displaced.eviction.pod.key, displaced.eviction.node, displaced.successor_node) == ("default/lower", "c", "")
     assert displaced.successor.startswith("default/lower-")
 
 

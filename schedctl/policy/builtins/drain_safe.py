@@ -102,7 +102,7 @@ def _budgets(view: findings.View) -> Budgets:
     if budgets.books:
         for info in view.situation.cluster.pod_table:
             if not info.pod.spec.node_name:
-                budgets.runs(info)
+                budgets.note_running(info)
     return budgets
 
 

@@ -79,7 +79,7 @@ def _more_replicas(view: findings.View, arguments: Headroom) -> findings.Finding
         except UsageError as missing:
             return findings.inconclusive(str(missing), hints=(missing.hint,) if missing.hint else ())
         facts = fill(
-            scheduler, copies, most=replicas, ask=lambda outcome: lines(read_off.reasons(outcome)), sizes=False
+            scheduler, copies, most=replicas, read_reasons=lambda outcome: lines(read_off.reasons(outcome)), sizes=False
         )
     if facts.interrupted:
         raise KeyboardInterrupt

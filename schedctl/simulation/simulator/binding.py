@@ -51,6 +51,7 @@ class BindingCycle:
         """Bind the pods that Permit lets go on, and take those back that it does not."""
         state = self._state
         waits = state.permit_waits
+        # what one pod sets off may settle others, so the list is searched from the start each time
         while (wait := next((each for each in waits if each.waiting.verdict is not None), None)) is not None:
             waits.remove(wait)
             state.agenda.cancel(wait.timeouts)

@@ -24,6 +24,7 @@ class Evictions:
         """Evict the victims of a pod, which is kept out of the queue until all have been told to go."""
         state = self._state
         preemptor, preemptors = queued.info, state.scheduler.preemptors
+        # pods of lower priority may not fit any more on the node that was promised to them
         for other in tuple(state.nominator.pods(node_name)):
             loser = state.queue.get(other.key)
             if loser is not None and other.priority < preemptor.priority:
@@ -87,7 +88,7 @@ class Evictions:
         state = self._state
         table = state.cluster.pod_table
         row = table.row_of.get(info.key)
-        if row is None or table.infos[row].uid != info.uid:
+        if row is None or table.infos[row].uid != info.uid:  # gone, and another may have its name by now
             return
         node_name, latest = state.node_of(info), table.infos[row]
         state.cluster.remove_pod(latest)

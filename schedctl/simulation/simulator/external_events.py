@@ -7,16 +7,7 @@ from typing import Any
 from schedctl.api.nodes import Node
 from schedctl.cache.pod_info import PodInfo
 from schedctl.errors import NotModelled
-from schedctl.framework.events import (
-    ASSIGNED_POD_ADD,
-    ASSIGNED_POD_DELETE,
-    NODE_ADD,
-    NODE_DELETE,
-    UNSCHEDULED_POD_ADD,
-    UNSCHEDULED_POD_DELETE,
-    node_changes,
-    pod_changes,
-)
+from schedctl.framework import events
 from schedctl.simulation.events import EventAction, SimulatedEvent
 from schedctl.simulation.outcomes import PodOutcome
 from schedctl.simulation.pod_state import pod_on_node
@@ -54,7 +45,7 @@ class ExternalEvents:
         state = self._state
         if info.key not in state.cluster.pending:
             state.cluster.add_pod(info)
-            state.dispatcher.dispatch_to_plugins(UNSCHEDULED_POD_ADD, None, info)
+            state.dispatcher.dispatch_to_plugins(events.UNSCHEDULED_POD_ADD, None, info)
         outcome = state.facts.pods[info.key] = PodOutcome(info, arrived=state.clock.now, settled=state.clock.now)
         nominated = info.pod.status.nominated_node_name
         if state.nominator.node_of(info) != nominated:
@@ -76,10 +67,10 @@ class ExternalEvents:
             self._update_running(info)
         elif info.pod.spec.node_name:
             state.cluster.add_pod(info)
-            state.dispatcher.dispatch(ASSIGNED_POD_ADD, None, info)
+            state.dispatcher.dispatch(events.ASSIGNED_POD_ADD, None, info)
         elif state.scheduler.profile_of(info) is None:
             state.cluster.add_pod(info)  # waits for another scheduler
-            state.dispatcher.dispatch_to_plugins(UNSCHEDULED_POD_ADD, None, info)
+            state.dispatcher.dispatch_to_plugins(events.UNSCHEDULED_POD_ADD, None, info)
         else:
             self.add_pod(info)
 
@@ -87,7 +78,7 @@ class ExternalEvents:
         state = self._state
         before = state.cluster.pending[info.key]
         state.cluster.update_pending(info)
-        for event in pod_changes(before, info, target=False):
+        for event in events.pod_changes(before, info, target=False):
             state.dispatcher.dispatch_to_plugins(event, before, info)
         outcome = state.facts.pods.get(info.key)
         if outcome is None:
@@ -104,7 +95,7 @@ class ExternalEvents:
         after = pod_on_node(info, state.node_of(before))
         state.cluster.remove_pod(before)
         state.cluster.add_pod(after)
-        for event in pod_changes(before, after, target=False):
+        for event in events.pod_changes(before, after, target=False):
             state.dispatcher.dispatch(event, before, after)
 
     def _delete_pod(self, info: PodInfo, grace: float | None) -> None:
@@ -123,10 +114,10 @@ class ExternalEvents:
         state.nominator.withdraw(pending)
         state.cluster.remove_pod(pending)
         self._evictions.note_gone(pending, "")
-        state.dispatcher.dispatch_to_plugins(UNSCHEDULED_POD_DELETE, pending, None)
+        state.dispatcher.dispatch_to_plugins(events.UNSCHEDULED_POD_DELETE, pending, None)
         if pending.pod.status.nominated_node_name:
             state.dispatcher.dispatch_to_queue(
-                ASSIGNED_POD_DELETE, pending, None, lambda other: other.info.priority <= pending.priority
+                events.ASSIGNED_POD_DELETE, pending, None, lambda other: other.info.priority <= pending.priority
             )
 
     def _permit_wait(self, info: PodInfo) -> PermitWait | None:
@@ -141,7 +132,7 @@ class ExternalEvents:
         state.cluster.add_node(node)
         state.note_change()
         after = table.objects[table.row_of[node.metadata.name]]
-        for event in (NODE_ADD,) if before is None else node_changes(before, after):
+        for event in (events.NODE_ADD,) if before is None else events.node_changes(before, after):
             state.dispatcher.dispatch(event, before, after)
 
     def _delete_node(self, node: Node) -> None:
@@ -151,13 +142,13 @@ class ExternalEvents:
             return
         state.note_change()
         before = state.cluster.node_table.objects[row]
-        state.dispatcher.dispatch_to_queue(NODE_DELETE, before, None)
+        state.dispatcher.dispatch_to_queue(events.NODE_DELETE, before, None)
         for wait in state.permit_waits:
             if wait.waiting.node_name == name:
                 wait.waiting.reject("", "removed")
         self._binding.settle_permit_waits()
         removed = state.cluster.remove_node(name)
-        state.dispatcher.dispatch_to_plugins(NODE_DELETE, before, None)
+        state.dispatcher.dispatch_to_plugins(events.NODE_DELETE, before, None)
         for info in removed:
             self._evictions.note_gone(info, name)
 

@@ -67,6 +67,7 @@ class RunState:
         self.cluster = scheduler.cluster
         self.nominator = scheduler.nominator
         self.controller = controller
+        # the base class answers nothing, so that pods need not be made up to be shown to it
         self.has_controller = type(controller) is not Controller
         self.trace = trace
         self.clock = Clock()

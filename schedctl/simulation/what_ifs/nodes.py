@@ -122,9 +122,9 @@ class AddNodes(WhatIf):
         """Add the nodes under their names, with numbers where those are taken or there are several."""
         added, daemons = [], 0
         for node in self.nodes:
-            own = node.metadata.name
-            names = [own] if self.count == 1 and own not in cluster.node_table.row_of else None
-            for name in names or list(_new_names(cluster, f"{own}-", self.count)):
+            base = node.metadata.name
+            names = [base] if self.count == 1 and base not in cluster.node_table.row_of else None
+            for name in names or list(_new_names(cluster, f"{base}-", self.count)):
                 cluster.add_node(node_edits.rename_node(node, name))
                 daemons += start_daemons(cluster, name)
                 added.append(name)
@@ -267,9 +267,9 @@ def _remove_nodes(kind: str, verb: str, cluster: Cluster, names: list[str]) -> W
     )
     for name in names:
         cluster.remove_node(name)
-        published = [one for one in cluster.every(ResourceSlice).values() if one.spec.node_name == name]
+        slices = [each for each in cluster.every(ResourceSlice).values() if each.spec.node_name == name]
         csi = cluster.get(CSINode, name)
-        for obj in (*published, *((csi,) if csi is not None else ())):
+        for obj in (*slices, *((csi,) if csi is not None else ())):
             cluster.delete(obj)
     return changed
 

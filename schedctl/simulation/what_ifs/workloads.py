@@ -8,13 +8,13 @@ from typing import Any, ClassVar
 
 import msgspec
 
+from schedctl.api import workloads
 from schedctl.api.defaults import with_namespace
 from schedctl.api.meta import ObjectMeta
 from schedctl.api.pods import Pod, PodTemplate
 from schedctl.api.policies import PriorityClass
 from schedctl.api.priorities import SYSTEM_CLASSES
 from schedctl.api.short_names import NAMES
-from schedctl.api.workloads import CronJob, Deployment, ReplicaSet, ReplicationController, StatefulSet
 from schedctl.cache.cluster import Cluster
 from schedctl.cache.pod_info import PodInfo
 from schedctl.documents.spelling import similar
@@ -30,7 +30,7 @@ from schedctl.workloads.clusters import every_pod
 from schedctl.workloads.expansion import UnsourcedObject, expand
 from schedctl.workloads.rollouts import plan
 
-_SCALED = (Deployment, ReplicaSet, StatefulSet, ReplicationController)
+_SCALED = (workloads.Deployment, workloads.ReplicaSet, workloads.StatefulSet, workloads.ReplicationController)
 _replace = msgspec.structs.replace
 
 
@@ -90,7 +90,7 @@ class Scale(WhatIf):
         gone: list[str] = []
         updates = plan(join(expansion, cluster, admit), cluster, "rolling")
         for update in updates:
-            while step := update.next(lambda key: True):
+            while step := update.next(lambda key: True):  # as if each new pod ran at once; nothing is scheduled here
                 for info in step.remove:
                     cluster.remove_pod(info)
                     admit.credit(info.pod)
@@ -205,14 +205,14 @@ def _change_pod(cluster: Cluster, info: PodInfo, pod: Pod) -> None:
         cluster.add_pod(PodInfo(pod))
 
 
-def _replica_sets(workload: Any, cluster: Cluster) -> list[ReplicaSet]:
+def _replica_sets(workload: Any, cluster: Cluster) -> list[workloads.ReplicaSet]:
     """Return the ReplicaSets of a Deployment."""
-    if not isinstance(workload, Deployment):
+    if not isinstance(workload, workloads.Deployment):
         return []
     metadata = with_namespace(workload.metadata)
     return [
         one
-        for one in cluster.every(ReplicaSet).values()
+        for one in cluster.every(workloads.ReplicaSet).values()
         if one.metadata.namespace == metadata.namespace
         and pod_templates.has_controller(one.metadata, "Deployment", metadata)
     ]
@@ -226,7 +226,7 @@ def _with_template(workload: Any, change: Callable[[Any], Any]) -> Any:
 
     if isinstance(workload, PodTemplate):
         return _replace(workload, template=with_spec(workload.template))
-    if isinstance(workload, CronJob):
+    if isinstance(workload, workloads.CronJob):
         job = workload.spec.job_template
         job = _replace(job, spec=_replace(job.spec, template=with_spec(job.spec.template)))
         return _replace(workload, spec=_replace(workload.spec, job_template=job))
