@@ -1,9 +1,7 @@
 """The same pods explained under several configurations, side by side: who moves, who breaks, and which plugin it is.
 
-A pod *moves* where the best nodes under one configuration and under the other have none in common; where they have
-some, kube-scheduler's choice among equals decides, and it *may move*. It *breaks* where it had a node and has none, and
-*mends* the other way round. Why it moves is told by the two nodes alone: who refuses one of them, or by how much, in
-which plugin's score, the one leads over the other. All of this reads explanations, and asks nobody anything.
+Why a pod moves is told by the two nodes alone: who refuses one of them, or by how much, in which plugin's score, the
+one leads over the other. All of this reads explanations, and runs no plugin.
 """
 
 from __future__ import annotations
@@ -12,20 +10,10 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from schedctl.framework import wording
+from schedctl.reports import pod_comparisons
 from schedctl.reports.explanations import Explanation, Verdict
 from schedctl.reports.metadata import Metadata, Side
-from schedctl.reports.pod_comparisons import (
-    ExplainComparison,
-    ExplainComparisonSummary,
-    NodeRefusal,
-    PodAnswer,
-    PodComparison,
-    PodDifference,
-    PodEffect,
-    Shift,
-    SideSummary,
-    Tally,
-)
+from schedctl.reports.pod_comparisons import NodeRefusal, PodEffect
 
 _SHOWN = 3
 """How many plugins a sentence names."""
@@ -38,7 +26,7 @@ def compare(
     metadata: Metadata,
     zones: Mapping[str, str],
     fail: bool = False,
-) -> ExplainComparison:
+) -> pod_comparisons.ExplainComparison:
     """Return the comparison of explanations.
 
     Args:
@@ -53,7 +41,7 @@ def compare(
     for number, side in enumerate(sides[1:]):
         counts = Counter(result.differences[number].effect for result in results)
         tallies.append(
-            Tally(
+            pod_comparisons.Tally(
                 side=side.name,
                 same=counts[PodEffect.SAME],
                 moves=counts[PodEffect.MOVES],
@@ -66,9 +54,9 @@ def compare(
         )
     broken = fail and any(tally.breaks for tally in tallies)
     unclear = any(tally.unclear for tally in tallies)
-    return ExplainComparison(
+    return pod_comparisons.ExplainComparison(
         metadata=metadata,
-        summary=ExplainComparisonSummary(
+        summary=pod_comparisons.ExplainComparisonSummary(
             exit_code=1 if broken else 5 if unclear else 0, pods=len(results), tallies=tallies
         ),
         sides=[_side(side, explained, zones) for side, explained in zip(sides, answers, strict=True)],
@@ -76,12 +64,12 @@ def compare(
     )
 
 
-def _side(side: Side, answers: Sequence[Explanation], zones: Mapping[str, str]) -> SideSummary:
+def _side(side: Side, answers: Sequence[Explanation], zones: Mapping[str, str]) -> pod_comparisons.SideSummary:
     nodes = Counter(answer.chosen for answer in answers if answer.verdict is Verdict.SCHEDULED)
     by_zone: Counter[str] = Counter()
     for node, number in nodes.items():
         by_zone[zones.get(node, "")] += number
-    return SideSummary(
+    return pod_comparisons.SideSummary(
         side=side,
         scheduled=nodes.total(),
         preempting=sum(bool(answer.preemption.nominated_node) for answer in answers),
@@ -91,8 +79,8 @@ def _side(side: Side, answers: Sequence[Explanation], zones: Mapping[str, str]) 
     )
 
 
-def _pod(sides: Sequence[Side], answers: Sequence[Explanation]) -> PodComparison:
-    return PodComparison(
+def _pod(sides: Sequence[Side], answers: Sequence[Explanation]) -> pod_comparisons.PodComparison:
+    return pod_comparisons.PodComparison(
         pod=answers[0].pod,
         outcomes=[_outcome(side, answer) for side, answer in zip(sides, answers, strict=True)],
         differences=[
@@ -101,9 +89,9 @@ def _pod(sides: Sequence[Side], answers: Sequence[Explanation]) -> PodComparison
     )
 
 
-def _outcome(side: Side, answer: Explanation) -> PodAnswer:
+def _outcome(side: Side, answer: Explanation) -> pod_comparisons.PodAnswer:
     scheduled = answer.verdict is Verdict.SCHEDULED
-    return PodAnswer(
+    return pod_comparisons.PodAnswer(
         side=side.name,
         verdict=answer.verdict,
         profile=answer.profile,
@@ -121,9 +109,9 @@ def _outcome(side: Side, answer: Explanation) -> PodAnswer:
 # -- one pod, two sides ------------------------------------------------------------
 
 
-def _difference(first: Side, before: Explanation, other: Side, after: Explanation) -> PodDifference:
+def _difference(first: Side, before: Explanation, other: Side, after: Explanation) -> pod_comparisons.PodDifference:
     effect = _effect(before, after)
-    text, shifts, refusals = "", list[Shift](), list[NodeRefusal]()
+    text, shifts, refusals = "", list[pod_comparisons.Shift](), list[NodeRefusal]()
     match effect:
         case PodEffect.MOVES | PodEffect.MAY_MOVE:
             refusals = [
@@ -134,15 +122,15 @@ def _difference(first: Side, before: Explanation, other: Side, after: Explanatio
             text = _mover_text(effect, first, before, other, after, shifts, refusals)
         case PodEffect.BREAKS:
             refusals = _refusals(other, after, before.chosen)
-            text = _without(other, after, refusals)
+            text = _unplaced_text(other, after, refusals)
         case PodEffect.MENDS:
             refusals = _refusals(first, before, after.chosen)
-            text = _without(first, before, refusals)
+            text = _unplaced_text(first, before, refusals)
         case PodEffect.OTHERWISE:
-            text = f"{_without(first, before, [])}; {_without(other, after, [])}"
+            text = f"{_unplaced_text(first, before, [])}; {_unplaced_text(other, after, [])}"
         case PodEffect.UNCLEAR:
-            text = _unclear(first, before) or _unclear(other, after)
-    return PodDifference(side=other.name, effect=effect, text=text, shifts=shifts, refusals=refusals)
+            text = _inconclusive_text(first, before) or _inconclusive_text(other, after)
+    return pod_comparisons.PodDifference(side=other.name, effect=effect, text=text, shifts=shifts, refusals=refusals)
 
 
 def _effect(before: Explanation, after: Explanation) -> PodEffect:
@@ -150,7 +138,7 @@ def _effect(before: Explanation, after: Explanation) -> PodEffect:
         return PodEffect.UNCLEAR
     had, has = before.verdict is Verdict.SCHEDULED, after.verdict is Verdict.SCHEDULED
     if had and has:
-        old, new = set(before.ties), set(after.ties)
+        old, new = set(before.ties), set(after.ties)  # where they overlap, kube-scheduler may take the same node
         return PodEffect.SAME if old == new else PodEffect.MAY_MOVE if old & new else PodEffect.MOVES
     if had or has:
         return PodEffect.BREAKS if had else PodEffect.MENDS
@@ -162,7 +150,7 @@ def _room(answer: Explanation) -> tuple[str, list[str]]:
     return answer.preemption.nominated_node, answer.preemption.victims
 
 
-def _unclear(side: Side, answer: Explanation) -> str:
+def _inconclusive_text(side: Side, answer: Explanation) -> str:
     if answer.verdict is not Verdict.INCONCLUSIVE:
         return ""
     why = answer.error or next((guess.text for guess in answer.guesses if guess.decides), "")
@@ -175,21 +163,21 @@ def _mover_text(
     before: Explanation,
     other: Side,
     after: Explanation,
-    shifts: Sequence[Shift],
+    shifts: Sequence[pod_comparisons.Shift],
     refusals: Sequence[NodeRefusal],
 ) -> str:
-    told = [_rejection_text(refusal) for refusal in refusals]
+    parts = [_rejection_text(refusal) for refusal in refusals]
     if effect is PodEffect.MAY_MOVE:
-        told.append(
+        parts.append(
             f"kube-scheduler takes any of {wording.few(before.ties)} under {first.name},"
             f" of {wording.few(after.ties)} under {other.name}"
         )
     if shifts:
-        told.append(f"lead of {before.chosen} over {after.chosen}: {_shift(shifts)}")
-    return "; ".join(told)
+        parts.append(f"lead of {before.chosen} over {after.chosen}: {_shifts_text(shifts)}")
+    return "; ".join(parts)
 
 
-def _shift(shifts: Sequence[Shift]) -> str:
+def _shifts_text(shifts: Sequence[pod_comparisons.Shift]) -> str:
     named = [f"{shift.plugin} {_with_sign(shift.before)} → {_with_sign(shift.after)}" for shift in shifts[:_SHOWN]]
     more = [f"+{len(shifts) - _SHOWN} more"] if len(shifts) > _SHOWN else []
     return ", ".join([*named, *more])
@@ -199,8 +187,8 @@ def _with_sign(lead: int | None) -> str:
     return "no score" if lead is None else f"{lead:+}" if lead else "0"
 
 
-def _without(side: Side, answer: Explanation, refusals: Sequence[NodeRefusal]) -> str:
-    """Say why a pod has no node under a side."""
+def _unplaced_text(side: Side, answer: Explanation, refusals: Sequence[NodeRefusal]) -> str:
+    """Return in words why a pod has no node under a side."""
     match answer.verdict:
         case Verdict.FOREIGN_SCHEDULER:
             return f"no profile of {side.name} serves schedulerName {answer.pod.scheduler_name}"
@@ -211,14 +199,14 @@ def _without(side: Side, answer: Explanation, refusals: Sequence[NodeRefusal]) -
             return f"on its way out under {side.name}"
         case Verdict.ERROR:
             return f"under {side.name} the cycle fails: {answer.error}"
-    told = [_rejection_text(refusal) for refusal in refusals] or [f"no node will do under {side.name}"]
+    parts = [_rejection_text(refusal) for refusal in refusals] or [f"no node will do under {side.name}"]
     if answer.reservation is not None and answer.reservation.text:
-        told = [f"under {side.name} {answer.reservation.text}"]
+        parts = [f"under {side.name} {answer.reservation.text}"]
     if answer.preemption.nominated_node:
         victims = len(answer.preemption.victims)
         pods = "1 pod" if victims == 1 else f"{victims} pods"
-        told.append(f"preemption makes room on {answer.preemption.nominated_node} by evicting {pods}")
-    return ", ".join(told)
+        parts.append(f"preemption makes room on {answer.preemption.nominated_node} by evicting {pods}")
+    return ", ".join(parts)
 
 
 def _rejection_text(refusal: NodeRefusal) -> str:
@@ -238,15 +226,15 @@ def _refusals(side: Side, answer: Explanation, node: str) -> list[NodeRefusal]:
 # -- scores ------------------------------------------------------------------------
 
 
-def _shifts(before: Explanation, after: Explanation) -> list[Shift]:
+def _shifts(before: Explanation, after: Explanation) -> list[pod_comparisons.Shift]:
     """Return the plugins in whose scores the lead of the one node over the other differs, the largest first."""
     leads = _leads(before, before.chosen, after.chosen), _leads(after, before.chosen, after.chosen)
     names = dict.fromkeys((*leads[0], *leads[1])) if all(leads) else ()
-    found = [Shift(plugin=name, before=leads[0].get(name), after=leads[1].get(name)) for name in names]
+    found = [pod_comparisons.Shift(plugin=name, before=leads[0].get(name), after=leads[1].get(name)) for name in names]
     return sorted(filter(_swing, found), key=_swing, reverse=True)
 
 
-def _swing(shift: Shift) -> int:
+def _swing(shift: pod_comparisons.Shift) -> int:
     return abs((shift.after or 0) - (shift.before or 0))
 
 

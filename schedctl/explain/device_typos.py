@@ -8,16 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from schedctl.api.devices import (
-    Device,
-    DeviceClass,
-    DeviceSelector,
-    DeviceSubRequest,
-    ExactDeviceRequest,
-    ResourceClaim,
-    ResourceClaimTemplate,
-    ResourceSlice,
-)
+from schedctl.api import devices
 from schedctl.cache.cluster import Cluster
 from schedctl.cache.nodes import ClusterView
 from schedctl.cache.pod_info import PodInfo
@@ -36,7 +27,7 @@ _KINDS = {ATTRIBUTES: "attribute", CAPACITY: "capacity"}
 
 def device_typos(pod: PodInfo, cluster: Cluster) -> Iterator[Typo]:
     """Yield what is wrong with the pod's claims for devices, in the order of its spec."""
-    claims = cluster.every(ResourceClaim)
+    claims = cluster.every(devices.ResourceClaim)
     made = {each.name: each.resource_claim_name for each in pod.pod.status.resource_claim_statuses or ()}
     for reference in pod.pod.spec.resource_claims or ():
         template = reference.resource_claim_template_name
@@ -56,7 +47,7 @@ def device_typos(pod: PodInfo, cluster: Cluster) -> Iterator[Typo]:
 
 
 def _without_claim(pod: PodInfo, reference: str, template: str, cluster: Cluster) -> Typo:
-    templates = cluster.every(ResourceClaimTemplate)
+    templates = cluster.every(devices.ResourceClaimTemplate)
     if f"{pod.namespace}/{template}" in templates:
         command = f"kubectl describe pod {pod.pod.metadata.name} -n {pod.namespace}"
         fact = f'the claim controller has not made claim "{reference}" from template {template} yet (`{command}`)'
@@ -67,24 +58,22 @@ def _without_claim(pod: PodInfo, reference: str, template: str, cluster: Cluster
     return Typo(fact, remedy, typo_remedies.RENAME_TEMPLATE)
 
 
-def _in_claim(claim: ResourceClaim, key: str, written: str, cluster: Cluster) -> Iterator[Typo]:
+def _in_claim(claim: devices.ResourceClaim, key: str, written: str, cluster: Cluster) -> Iterator[Typo]:
     """Yield what is wrong inside a claim that is not allocated; `written` is where people can change it."""
     if claim.status.allocation is not None:
         return
-    classes, known = cluster.every(DeviceClass), cluster.derive(_attributes, ResourceSlice)
-    for request, asks in _requests(claim):
-        named = asks.device_class_name
-        if named not in classes:
-            other = closest_name(named, classes)
+    classes, known = cluster.every(devices.DeviceClass), cluster.derive(_attributes, devices.ResourceSlice)
+    for request, body in _requests(claim):
+        name = body.device_class_name
+        if name not in classes:
+            other = closest_name(name, classes)
             remedy = use_device_class(key, request, other) if other else None
-            fact = f'device class "{named}" of resource {written} is not in the cluster{did_you_mean(other)}'
+            fact = f'device class "{name}" of resource {written} is not in the cluster{did_you_mean(other)}'
             yield Typo(fact, remedy, typo_remedies.USE_DEVICE_CLASS)
         else:
-            yield from _in_selectors(
-                classes[named].spec.selectors or (), f"device class {named}", ("", "", named), known
-            )
+            yield from _in_selectors(classes[name].spec.selectors or (), f"device class {name}", ("", "", name), known)
         where = f"request {request} of {written}"
-        yield from _in_selectors(asks.selectors or (), where, (key, request, ""), known)
+        yield from _in_selectors(body.selectors or (), where, (key, request, ""), known)
     for constraint in claim.spec.devices.constraints or ():
         name = constraint.match_attribute or constraint.distinct_attribute or ""
         attributes = {f"{each.domain}/{each.name}" for each in known if each.kind == ATTRIBUTES}
@@ -95,7 +84,9 @@ def _in_claim(claim: ResourceClaim, key: str, written: str, cluster: Cluster) ->
             yield Typo(fact, remedy, typo_remedies.RENAME_CONSTRAINT)
 
 
-def _requests(claim: ResourceClaim) -> Iterator[tuple[str, ExactDeviceRequest | DeviceSubRequest]]:
+def _requests(
+    claim: devices.ResourceClaim,
+) -> Iterator[tuple[str, devices.ExactDeviceRequest | devices.DeviceSubRequest]]:
     """Yield the requests of a claim by full name, which is ``request/alternative`` where it has several."""
     for request in claim.spec.devices.requests or ():
         if request.exactly is not None:
@@ -105,14 +96,14 @@ def _requests(claim: ResourceClaim) -> Iterator[tuple[str, ExactDeviceRequest | 
 
 
 def _in_selectors(
-    selectors: Sequence[DeviceSelector], where: str, whose: tuple[str, str, str], known: frozenset[Named]
+    selectors: Sequence[devices.DeviceSelector], where: str, whose: tuple[str, str, str], known: frozenset[Named]
 ) -> Iterator[Typo]:
     for number, selector in enumerate(selectors):
         expression = selector.cel.expression if selector.cel is not None else ""
         if not _compiles(expression):
             fact = f"selector #{number} of {where} does not compile; the API server would refuse it"
             yield Typo(fact, None, "mend-device-selector")
-        for named in names_in(expression) if known else ():
+        for named in names_in(expression) if known else ():  # without any slice, drivers may not have published yet
             if named not in known:
                 yield _unknown(named, where, whose, known)
 
@@ -139,20 +130,20 @@ def _compiles(expression: str) -> bool:
 
     try:
         return not compile_selector(expression).error
-    except NotModelled:
+    except NotModelled:  # it may well compile for the API server
         return True
 
 
 def _attributes(cluster: ClusterView) -> frozenset[Named]:
     """Return the attributes and capacities that devices have, each with its domain."""
     found: set[Named] = set()
-    for each in cluster.every(ResourceSlice).values():
+    for each in cluster.every(devices.ResourceSlice).values():
         for device in each.spec.devices or ():
             found |= _attributes_of(device, each.spec.driver)
     return frozenset(found)
 
 
-def _attributes_of(device: Device, driver: str) -> set[Named]:
+def _attributes_of(device: devices.Device, driver: str) -> set[Named]:
     found = set()
     for kind, names in ((ATTRIBUTES, device.attributes), (CAPACITY, device.capacity)):
         for written in names or ():

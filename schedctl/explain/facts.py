@@ -21,16 +21,7 @@ from schedctl.framework import wording
 from schedctl.framework.reasons import kebab
 from schedctl.framework.remedies import Rejection
 from schedctl.framework.statuses import Cause, Code
-from schedctl.reports.explanations import (
-    Matrix,
-    NodeCounts,
-    NodeDetail,
-    NodeScore,
-    NodeVerdict,
-    PluginRefusals,
-    PreFilter,
-    ResourceUse,
-)
+from schedctl.reports import explanations
 from schedctl.reports.reasons import Reason
 
 
@@ -41,14 +32,14 @@ def zones(outcome: Attempt) -> ZoneOf:
     return lambda name: table.labels.maps[table.row_of[name]].get(topology.ZONE, "")
 
 
-def counts(outcome: Attempt) -> NodeCounts:
+def counts(outcome: Attempt) -> explanations.NodeCounts:
     """Return how many nodes took part."""
     if outcome.filtering is None:
-        return NodeCounts(total=outcome.total_nodes)
+        return explanations.NodeCounts(total=outcome.total_nodes)
     feasible = int(outcome.filtering.feasible.sum())
     seen = feasible + sum(1 for code in outcome.filtering.codes.tolist() if code != Code.SUCCESS)
     left_out = len(_nodes_excluded_by_pre_filter(outcome))
-    return NodeCounts(
+    return explanations.NodeCounts(
         total=outcome.total_nodes,
         judged=seen,
         feasible=feasible,
@@ -57,11 +48,11 @@ def counts(outcome: Attempt) -> NodeCounts:
     )
 
 
-def pre_filter(outcome: Attempt) -> PreFilter:
+def pre_filter(outcome: Attempt) -> explanations.PreFilter:
     """Return what PreFilter said of the pod as a whole."""
     status = outcome.pre_filter
     nodes = outcome.pre_filter_nodes
-    return PreFilter(
+    return explanations.PreFilter(
         code=status.code.label,
         plugin=status.plugin,
         reasons=list(status.reasons),
@@ -124,34 +115,34 @@ def notes(outcome: Attempt) -> Iterator[str]:
             yield from plugin.notes(outcome.cycle)
 
 
-def matrix(outcome: Attempt) -> Matrix:
+def matrix(outcome: Attempt) -> explanations.Matrix:
     """Return what every filter says of every node that was judged, without nominated pods."""
     if outcome.evaluated_column is None:
-        return Matrix(filters=[], patterns=[])
+        return explanations.Matrix(filters=[], patterns=[])
     nodes, zone_of = outcome.evaluated_column, zones(outcome)
     refusals = {
         plugin: list(evidence.all_rejections(plugin, verdicts, nodes))
         for plugin, verdicts in attempts.matrix(outcome).items()
     }
     every = [refused for found in refusals.values() for refused in found]
-    return Matrix(
+    return explanations.Matrix(
         filters=_filters(outcome, refusals),
         patterns=groups.patterns(nodes.names, every, zone_of),
     )
 
 
-def node(outcome: Attempt, name: str, ranking: list[NodeScore]) -> NodeDetail:
+def node(outcome: Attempt, name: str, ranking: list[explanations.NodeScore]) -> explanations.NodeDetail:
     """Return everything about one node."""
-    alone = outcome.cluster.nodes_named([name])
-    info = NodeInfo(alone, 0)
+    column = outcome.cluster.nodes_named([name])
+    info = NodeInfo(column, 0)
     refusals = {
-        plugin: list(evidence.rejections_at(plugin, verdicts, alone, 0))
-        for plugin, verdicts in attempts.matrix(outcome, alone).items()
+        plugin: list(evidence.rejections_at(plugin, verdicts, column, 0))
+        for plugin, verdicts in attempts.matrix(outcome, column).items()
         if verdicts.mask[0]
     }
     score = next((score for score in ranking if score.node == name), None)
     beaten = score is not None and score.node != outcome.chosen
-    return NodeDetail(
+    return explanations.NodeDetail(
         name=name,
         verdict=_verdict(outcome, name, score),
         labels=dict(sorted(info.labels.items())),
@@ -186,7 +177,7 @@ def _nodes_excluded_by_pre_filter(outcome: Attempt) -> list[str]:
     return [name for name in outcome.cluster.nodes_by_name.names if name not in searched]
 
 
-def _filters(outcome: Attempt, refusals: dict[str, list[Rejection]]) -> list[PluginRefusals]:
+def _filters(outcome: Attempt, refusals: dict[str, list[Rejection]]) -> list[explanations.PluginRefusals]:
     """Return what filters refuse, and extenders that filter after them; those were asked about what was left."""
     found = [
         _plugin_refusals(outcome, plugin.name, outcome.evaluated_column is not None, refusals)
@@ -198,41 +189,41 @@ def _filters(outcome: Attempt, refusals: dict[str, list[Rejection]]) -> list[Plu
 
 
 def _plugin_refusals(
-    outcome: Attempt, plugin: str, asked: bool, refusals: dict[str, list[Rejection]]
-) -> PluginRefusals:
+    outcome: Attempt, plugin: str, was_called: bool, refusals: dict[str, list[Rejection]]
+) -> explanations.PluginRefusals:
     found = refusals.get(plugin, [])
-    return PluginRefusals(
+    return explanations.PluginRefusals(
         plugin=plugin,
-        asked=asked and plugin not in outcome.cycle.skip_filter,
+        asked=was_called and plugin not in outcome.cycle.skip_filter,
         refused=len({refused.node for refused in found}),
         reasons=groups.reasons(found, zones(outcome), outcome.profile),
     )
 
 
-def _verdict(outcome: Attempt, name: str, score: NodeScore | None) -> NodeVerdict:
+def _verdict(outcome: Attempt, name: str, score: explanations.NodeScore | None) -> explanations.NodeVerdict:
     if score is not None:
-        return NodeVerdict.FEASIBLE
+        return explanations.NodeVerdict.FEASIBLE
     if outcome.filtering is None or outcome.evaluated_column is None:
-        return NodeVerdict.REFUSED if outcome.pre_filter.is_rejected else NodeVerdict.UNSEEN
+        return explanations.NodeVerdict.REFUSED if outcome.pre_filter.is_rejected else explanations.NodeVerdict.UNSEEN
     if name not in outcome.evaluated_column.names:
-        return NodeVerdict.UNSEEN if outcome.nominated_first else NodeVerdict.LEFT_OUT
+        return explanations.NodeVerdict.UNSEEN if outcome.nominated_first else explanations.NodeVerdict.LEFT_OUT
     refused = outcome.filtering.codes[outcome.evaluated_column.names.index(name)] != Code.SUCCESS
-    return NodeVerdict.REFUSED if refused else NodeVerdict.UNSEEN
+    return explanations.NodeVerdict.REFUSED if refused else explanations.NodeVerdict.UNSEEN
 
 
-def _resources(outcome: Attempt, info: NodeInfo) -> list[ResourceUse]:
-    wanted = {**outcome.pod.demand.fit_requests, PODS: 1}
+def _resources(outcome: Attempt, info: NodeInfo) -> list[explanations.ResourceUse]:
+    requests = {**outcome.pod.demand.fit_requests, PODS: 1}
     uses = []
-    for resource in dict.fromkeys((CPU, MEMORY, PODS, *sorted(wanted))):
+    for resource in dict.fromkeys((CPU, MEMORY, PODS, *sorted(requests))):
         allocatable = info.allocatable(resource)
         used = len(info.pods) if resource == PODS else info.requested(resource)
         uses.append(
-            ResourceUse(
+            explanations.ResourceUse(
                 resource=resource,
                 allocatable=allocatable,
                 used=used,
                 free=allocatable - used,
-                requested=wanted.get(resource, 0),
+                requested=requests.get(resource, 0),
             )
         )
     return uses

@@ -2,8 +2,7 @@
 
 A line is taken apart into what it counts, and two lines are compared count by count, since the counts are what a person
 asks about: which reason has come, which has gone, whose it is. What stands in the way is told apart from what is only
-worded otherwise. kube-scheduler cuts a line for an event at 1,024 bytes, wherever that is: in a number, in a name, in a
-character. Of a cut line only what is there is compared, and never its last piece.
+worded otherwise.
 """
 
 from __future__ import annotations
@@ -121,13 +120,15 @@ def parse(text: str) -> FitErrorLine:
 
 
 def _parse(text: str, cut: bool) -> FitErrorLine:
-    found = _LINE.match(text)
-    if found is None:
+    line = _LINE.match(text)
+    if line is None:
         return FitErrorLine(text=text.rstrip("."), cut=cut, open=cut)
-    nodes, rest = int(found[1]), found[2].strip()
+    nodes, rest = int(line[1]), line[2].strip()
     behind = _AFTER.search(rest)
     after = rest[behind.end() :] if behind else ""
     counts_text = (rest[: behind.start()] if behind else rest).rstrip(".")
+    # kube-scheduler cuts a line for an event at 1,024 bytes: in a number, in a name, in a character. Of a cut line only
+    # what is there is compared, and never its last piece.
     unfinished = cut and behind is None
     pieces = _BETWEEN.split(counts_text)
     counted = [_COUNTED.fullmatch(piece) for piece in pieces]

@@ -1,8 +1,8 @@
 """Next steps: what would make the pod fit, found from the evidence and said only after it was tried.
 
-There are two kinds. A typo is a fact about the pod and the cluster (``typos``). A `Plan` is the remedies that undo
-all rejections of one node (``remedies``); plans are made for the nodes with the fewest rejections, tried in order of
-how much they ask of people (``trials``), and told if the pod then fits.
+There are two kinds: a typo is a fact about the pod and the cluster (``typos``), a `Plan` is the remedies that undo all
+rejections of one node (``remedies``). Plans are made for the nodes with the fewest rejections, tried in order of how
+much they ask of people (``trials``), and told if the pod then fits.
 """
 
 from __future__ import annotations

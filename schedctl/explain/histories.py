@@ -1,10 +1,7 @@
 """What kube-scheduler has said of a pod, next to our line: the pod's own condition, and events about it.
 
-The condition carries the whole line of the last attempt, and is in files and snapshots as well. Its time is that of the
-first refusal, since a condition that stays as it is keeps its time when its message changes; so where an event has the
-same words, the two are told as one, with the times of the event. An event carries the first
-1,024 bytes, and one that happened again has the words of its first time. So neither tells exactly when its words were
-true, and what has changed in the cluster since can only be named, not proved to be the cause.
+Neither tells exactly when its words were true, so what has changed in the cluster since can only be named, not proved
+to be the cause.
 """
 
 from __future__ import annotations
@@ -40,6 +37,9 @@ def with_history(
     """
     condition = pod.scheduled_condition
     found: list[RecordedMessage] = []
+    # A condition carries the whole line of the last attempt, and the time of the first refusal: it changes with the
+    # status alone. An event carries 1,024 bytes, and one that happened again the words of its first time. So where
+    # both have the same words, they are one record, with the times of the event.
     if condition is not None and condition.status != "True" and (condition.message or condition.reason == GATED):
         same = next(
             (event for event in reversed(events) if condition.message and event.message == condition.message), None

@@ -1,8 +1,7 @@
 """What preemption would cost: the nodes where it makes room, why one of them, who would be evicted, and what then.
 
 Candidates and victims are the plugin's to tell, and must be read before the cluster changes. What becomes of the
-victims nobody else tells: kube-scheduler evicts them and lets their controllers see. `place_victims` plays it through
-on a fork.
+victims kube-scheduler leaves to their controllers; `place_victims` plays it through on a fork.
 """
 
 from __future__ import annotations

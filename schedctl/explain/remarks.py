@@ -1,8 +1,7 @@
 """What plugins say of a pod beyond their verdicts, and what comes of a pod once it has a node: Reserve and Permit.
 
-An attempt ends with the choice of a node. Whether the pod may keep it is for Reserve and Permit to say, which in a run
-are asked right then; for an explanation they are asked in a fork, and what they did is undone. `Forked` is the trials
-that a plugin may make before it says something (`schedctl.framework.remarks`).
+An attempt ends with the choice of a node, which Reserve and Permit may take back; they are run in a fork, and what they
+did is undone. `ForkedTrials` is the trials that a plugin may make before it says something.
 """
 
 from __future__ import annotations
@@ -61,8 +60,8 @@ def of(scheduler: Scheduler, outcome: Attempt) -> list[Remark]:
     found: list[Remark] = []
     for plugin in outcome.profile.plugins.values():
         try:
-            said = answers.remarks(plugin, plugin.remarks(outcome.cycle.scratch(), trials))
-            found += [_remark(plugin.name, remark) for remark in said]
+            plugin_remarks = answers.remarks(plugin, plugin.remarks(outcome.cycle.scratch(), trials))
+            found += [_remark(plugin.name, remark) for remark in plugin_remarks]
         except answers.AnswerError as fault:
             found.append(Remark(plugin=plugin.name, text=f"failed: {fault.text}"))
         except ESCAPING as fault:  # an explanation is worth more without what one plugin would have added
@@ -79,6 +78,7 @@ def reservation(scheduler: Scheduler, outcome: Attempt) -> Reservation | None:
             placed = scheduler.place(outcome)
         except NotModelled as missing:
             return Reservation(code=Code.ERROR.label, message=str(missing), text=f"schedctl cannot tell yet: {missing}")
+        # what Reserve refused is unreserved already; the rest would stay behind in the memory of plugins
         if placed.status.successful or placed.waits:
             scheduler.release(outcome, outcome.chosen, placed.status)
     status = placed.status

@@ -38,8 +38,8 @@ class PluginRemedies:
 
     def advice(self, reasons: Iterable[Reason]) -> list[Advice]:
         """Return the steps that only people can take for a pod that was rejected as a whole."""
-        asked = (each for reason in reasons if reason.whole_pod for each in _whole_pod(reason))
-        return [offer for each in asked for offer in self._offers(each.plugin, each) if isinstance(offer, Advice)]
+        rejections = (each for reason in reasons if reason.whole_pod for each in _whole_pod(reason))
+        return [offer for each in rejections for offer in self._offers(each.plugin, each) if isinstance(offer, Advice)]
 
     def _offers(self, name: str, rejection: Rejection) -> Iterator[Together | Advice]:
         plugin = self._plugins.get(name)

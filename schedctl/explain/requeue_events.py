@@ -1,11 +1,6 @@
-"""What would wake a refused pod up: the events that the plugins which refused it want to hear of (KEP-4247).
+"""The events that bring a rejected pod back to the queue: those registered by the plugins that rejected it (KEP-4247).
 
-A refused pod waits until something happens that could help it, and what could is what those plugins have registered,
-each kind of event perhaps with a hint that looks at the very object. This is the list of events that bring the pod back
-to the queue, not of changes that make it fit: that is what ``hints`` try.
-
-A hint cannot be put into words, but it can be asked: about every pod that runs as if it left, and about another node
-like each of those there are. How many of them would count is said with the event.
+What changes make the pod fit is another question, and that of ``hints``.
 """
 
 from __future__ import annotations
@@ -21,23 +16,15 @@ from schedctl.engine.attempts import Attempt
 from schedctl.engine.queue.hints import Hints, Strategy, registrations
 from schedctl.engine.queue.queues import MAX_UNSCHEDULABLE
 from schedctl.engine.reporters import Reporter
-from schedctl.framework.events import (
-    ASSIGNED_POD_DELETE,
-    EVERY_EVENT,
-    NODE_ADD,
-    POD_RESOURCES,
-    Action,
-    ClusterEvent,
-    Registration,
-    Resource,
-)
+from schedctl.framework import events
+from schedctl.framework.events import Action, ClusterEvent, Registration, Resource
 from schedctl.framework.extenders import EXTENDER_PLUGIN
 from schedctl.reports.explanations import RequeueEvent
 
 Count = Callable[[ClusterEvent], tuple[int, int] | None]
 """Says of how many instances of an event how many would bring a pod back; None where none was tried."""
-_MOST_ASKED = 1000
-"""Of more pods or nodes than this nobody is asked, for it would take longer than the answer."""
+_MOST_INSTANCES = 1000
+"""With more pods or nodes than this no hint is called, for it would take longer than the answer."""
 _replace = msgspec.structs.replace
 _KINDS = {
     Resource.ASSIGNED_POD: "a pod on a node",
@@ -94,9 +81,11 @@ def of(outcome: Attempt, rejector: str = "") -> list[RequeueEvent]:
         return []
     refusing = {name: registrations(plugin) for name, plugin in outcome.profile.plugins.items() if name in names}
     if EXTENDER_PLUGIN in names:
-        refusing[EXTENDER_PLUGIN] = EVERY_EVENT
+        refusing[EXTENDER_PLUGIN] = events.EVERY_EVENT
     hints = Hints((outcome.profile,), Reporter())
 
+    # A queueing hint cannot be put into words, but it can be called: with every running pod as if it left, and with
+    # another node like each of those there are.
     def count(event: ClusterEvent) -> tuple[int, int] | None:
         instances = _instances(event, outcome.cluster)
         waking = (hints.strategy(outcome.pod, names, frozenset(), event, *instance) for instance in instances)
@@ -118,14 +107,14 @@ def requeue_events(
         refusing: what those have registered that refused it, by name.
         count: tries those events that every one of them has a hint for.
     """
-    asking: dict[ClusterEvent, list[tuple[str, bool]]] = {}
+    listeners: dict[ClusterEvent, list[tuple[str, bool]]] = {}
     for name, registered in refusing.items():
         for registration in registered:
             for event in _single(registration):
-                asking.setdefault(event, []).append((name, registration.hint is not None))
+                listeners.setdefault(event, []).append((name, registration.hint is not None))
     minutes = int(MAX_UNSCHEDULABLE // 60)
     return [
-        *(_requeue_event(event, who, count) for event, who in asking.items()),
+        *(_requeue_event(event, who, count) for event, who in listeners.items()),
         RequeueEvent(event="UnschedulableTimeout", text=f"{minutes} minutes pass without any of these"),
     ]
 
@@ -133,23 +122,23 @@ def requeue_events(
 def _requeue_event(event: ClusterEvent, who: list[tuple[str, bool]], count: Count) -> RequeueEvent:
     hinted = all(hinted for _, hinted in who)
     counted = count(event) if hinted else None
-    counting, asked = counted or (None, None)
+    counting, instances = counted or (None, None)
     return RequeueEvent(
         event=event.label,
         text=_text(event) + (_tally(event, *counted) if counted else ""),
         plugins=list(dict.fromkeys(name for name, _ in who)),
         hinted=hinted,
         counting=counting,
-        asked=asked,
+        asked=instances,
     )
 
 
 def _instances(event: ClusterEvent, cluster: Cluster) -> list[tuple[Any, Any]]:
     """Return what such an event could be in this cluster, as objects before and after; nothing where that is open."""
     nodes, pods = cluster.node_table, cluster.pod_table
-    if event == NODE_ADD and len(nodes.row_of) <= _MOST_ASKED:
+    if event == events.NODE_ADD and len(nodes.row_of) <= _MOST_INSTANCES:
         return [(None, nodes.objects[row]) for row in nodes.row_of.values()]
-    if event == ASSIGNED_POD_DELETE and len(pods.row_of) <= _MOST_ASKED:
+    if event == events.ASSIGNED_POD_DELETE and len(pods.row_of) <= _MOST_INSTANCES:
         return [(_with_node(pods.infos[row], nodes.names[int(pods.node[row])]), None) for row in pods.row_of.values()]
     return []
 
@@ -166,10 +155,11 @@ def _single(registration: Registration) -> Iterator[ClusterEvent]:
     """Yield the events that a registration stands for, one resource and one action each."""
     registered = registration.event
     every = registered.resource is Resource.POD
-    for resource in POD_RESOURCES if every else (registered.resource,):
+    for resource in events.POD_RESOURCES if every else (registered.resource,):
         left = registered.action
-        specific = _OF_NODES if resource is Resource.NODE else _OF_PODS if resource in POD_RESOURCES else ()
+        specific = _OF_NODES if resource is Resource.NODE else _OF_PODS if resource in events.POD_RESOURCES else ()
         for action in (*_OF_EVERYTHING, Action.UPDATE, *specific):
+            # an update stands for all its parts; a pod is not requeued by its own addition or deletion
             if action & left == action and not (resource is Resource.TARGET_POD and action in _OF_EVERYTHING):
                 left &= ~action
                 yield ClusterEvent(resource, action)
@@ -181,12 +171,12 @@ def _text(event: ClusterEvent) -> str:
     return _MOVES.get(event) or _DONE[event.action].format(_KINDS.get(event.resource, f"{article} {kind}"))
 
 
-def _tally(event: ClusterEvent, counting: int, asked: int) -> str:
+def _tally(event: ClusterEvent, counting: int, instances: int) -> str:
     """Return in words which instances of an event would bring the pod back; nothing where any would."""
-    if counting == asked:
+    if counting == instances:
         return ""
-    if event == NODE_ADD:
-        return f" like {counting} of the {asked} there" if counting else f" unlike the {asked} there"
+    if event == events.NODE_ADD:
+        return f" like {counting} of the {instances} there" if counting else f" unlike the {instances} there"
     if counting:
-        return f", as {counting} of the {asked} there could"
-    return f", but none of the {asked} there would count"
+        return f", as {counting} of the {instances} there could"
+    return f", but none of the {instances} there would count"

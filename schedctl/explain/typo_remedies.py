@@ -9,9 +9,9 @@ from typing import Any
 
 import msgspec
 
+from schedctl.api import pods
 from schedctl.api.devices import DeviceClass, DeviceConstraint, DeviceSelector
 from schedctl.api.meta import LabelSelector
-from schedctl.api.pods import NodeSelectorRequirement, NodeSelectorTerm, Pod, PodAffinity, PodAffinityTerm, Volume
 from schedctl.cache.cluster import Cluster
 from schedctl.devices.selector_names import Named
 from schedctl.framework.claim_remedies import edit_devices, edit_request, request_of
@@ -54,7 +54,7 @@ def rename_label(key: str, other: str) -> Remedy:
     def rename(written: str) -> str:
         return other if written == key else written
 
-    def edit(pod: Pod) -> Pod:
+    def edit(pod: pods.Pod) -> pods.Pod:
         selector = pod.spec.node_selector or {}
         constraints = [
             _replace(each, topology_key=rename(each.topology_key))
@@ -74,12 +74,12 @@ def rename_label(key: str, other: str) -> Remedy:
 def replace_value(key: str, value: str, other: str) -> Remedy:
     """Return that the pod asks a label of nodes for another value, in its node selector and node affinity."""
 
-    def replace(requirement: NodeSelectorRequirement) -> NodeSelectorRequirement:
+    def replace(requirement: pods.NodeSelectorRequirement) -> pods.NodeSelectorRequirement:
         if requirement.key != key or not requirement.values:
             return requirement
         return _replace(requirement, values=[other if each == value else each for each in requirement.values])
 
-    def edit(pod: Pod) -> Pod:
+    def edit(pod: pods.Pod) -> pods.Pod:
         selector = {
             name: other if (name, each) == (key, value) else each
             for name, each in (pod.spec.node_selector or {}).items()
@@ -120,7 +120,7 @@ def replace_pod_affinity_label(key: str, value: str, other: str) -> Remedy:
             match_expressions=expressions or None,
         )
 
-    def edit(pod: Pod) -> Pod:
+    def edit(pod: pods.Pod) -> pods.Pod:
         return _map_pod_terms(pod, lambda term: _replace(term, label_selector=select(term.label_selector)))
 
     return _typo(REPLACE_POD_AFFINITY_LABEL, f"its pod affinity asked for {key}={other}", edit_pod(edit), (key, value))
@@ -132,13 +132,13 @@ def replace_pod_affinity_label(key: str, value: str, other: str) -> Remedy:
 def rename_claim(name: str, other: str) -> Remedy:
     """Return that the pod mounts another claim."""
 
-    def rename(volume: Volume) -> Volume:
+    def rename(volume: pods.Volume) -> pods.Volume:
         source = volume.persistent_volume_claim
         if source is None or source.claim_name != name:
             return volume
         return _replace(volume, persistent_volume_claim=_replace(source, claim_name=other))
 
-    def edit(pod: Pod) -> Pod:
+    def edit(pod: pods.Pod) -> pods.Pod:
         volumes = [rename(volume) for volume in pod.spec.volumes or ()]
         return _replace(pod, spec=_replace(pod.spec, volumes=volumes or None))
 
@@ -158,7 +158,7 @@ def rename_resource_claim(name: str, other: str) -> Remedy:
 def rename_template(name: str, other: str) -> Remedy:
     """Return that the pod names another claim template, of which the claims are then made."""
 
-    def edit(pod: Pod, cluster: Cluster) -> Pod:
+    def edit(pod: pods.Pod, cluster: Cluster) -> pods.Pod:
         return _make_claims(_map_references(pod, "resource_claim_template_name", name, other), cluster)
 
     return _typo(RENAME_TEMPLATE, f"it named claim template {other}", edit, name)
@@ -220,18 +220,18 @@ def rename_constraint(claim: str, attribute: str, other: str) -> Remedy:
 # -- edits -----------------------------------------------------------------------
 
 
-def _typo(kind: str, condition: str, edit: Callable[[Pod, Cluster], Pod], subject: Any) -> Remedy:
+def _typo(kind: str, condition: str, edit: Callable[[pods.Pod, Cluster], pods.Pod], subject: Any) -> Remedy:
     return Remedy(kind, condition, edit, effort=0, subject=subject)
 
 
-def _make_claims(pod: Pod, cluster: Cluster) -> Pod:
+def _make_claims(pod: pods.Pod, cluster: Cluster) -> pods.Pod:
     made, claims = generated_claims(pod, cluster)
     for claim in claims:
         cluster.put(claim)
     return made
 
 
-def _map_references(pod: Pod, field: str, name: str, other: str) -> Pod:
+def _map_references(pod: pods.Pod, field: str, name: str, other: str) -> pods.Pod:
     """Return a pod whose references to resource claims name another one in a field."""
     references = [
         _replace(each, **{field: other}) if getattr(each, field) == name else each
@@ -240,14 +240,16 @@ def _map_references(pod: Pod, field: str, name: str, other: str) -> Pod:
     return _replace(pod, spec=_replace(pod.spec, resource_claims=references or None))
 
 
-def _map_node_requirements(pod: Pod, change: Callable[[NodeSelectorRequirement], NodeSelectorRequirement]) -> Pod:
+def _map_node_requirements(
+    pod: pods.Pod, change: Callable[[pods.NodeSelectorRequirement], pods.NodeSelectorRequirement]
+) -> pods.Pod:
     affinity = pod.spec.affinity
     rules = affinity.node_affinity if affinity is not None else None
     required = rules.required_during_scheduling_ignored_during_execution if rules else None
     if affinity is None or rules is None or required is None:
         return pod
 
-    def edit(term: NodeSelectorTerm) -> NodeSelectorTerm:
+    def edit(term: pods.NodeSelectorTerm) -> pods.NodeSelectorTerm:
         return _replace(term, match_expressions=[change(each) for each in term.match_expressions or ()] or None)
 
     terms = [edit(term) for term in required.node_selector_terms or ()]
@@ -255,12 +257,12 @@ def _map_node_requirements(pod: Pod, change: Callable[[NodeSelectorRequirement],
     return _replace(pod, spec=_replace(pod.spec, affinity=_replace(affinity, node_affinity=changed)))
 
 
-def _map_pod_terms(pod: Pod, change: Callable[[PodAffinityTerm], PodAffinityTerm]) -> Pod:
+def _map_pod_terms(pod: pods.Pod, change: Callable[[pods.PodAffinityTerm], pods.PodAffinityTerm]) -> pods.Pod:
     affinity = pod.spec.affinity
     if affinity is None:
         return pod
     for field in ("pod_affinity", "pod_anti_affinity"):
-        rules: PodAffinity | None = getattr(affinity, field)
+        rules: pods.PodAffinity | None = getattr(affinity, field)
         terms = rules.required_during_scheduling_ignored_during_execution if rules else None
         if rules and terms:
             affinity = _replace(affinity, **{field: _replace(rules, **{_REQUIRED: [change(term) for term in terms]})})

@@ -1,8 +1,7 @@
 """`CheckReport`: what ``schedctl check`` says, as data. The machine contract, and all that ``render`` reads.
 
-Within ``schedctl.dev/v1alpha1`` fields are only added; readers ignore those they do not know, and every field is always
-there. Order is deterministic: policies as they were given, checks as they stand there, objects as the manifests have
-them. A fingerprint stays the same while the finding is the same, whatever its numbers and lines.
+Within ``schedctl.dev/v1alpha1`` fields are only added, and every field is always there; policies are in the order
+given, checks as they stand there, objects as the manifests have them.
 """
 
 from __future__ import annotations

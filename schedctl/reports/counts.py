@@ -19,7 +19,7 @@ def nodes(count: int, kind: str = "") -> str:
 
 def by_zone(zones: Mapping[str, int]) -> str:
     """Return how many there are in which zone, ``eu-1a 3, eu-1b 2``; many zones are cut short."""
-    told = [f"{zone or 'no zone'} {count}" for zone, count in zones.items()]
+    parts = [f"{zone or 'no zone'} {count}" for zone, count in zones.items()]
     return ", ".join(
-        told[:_MOST_ZONES] + ([f"+{len(told) - _MOST_ZONES} more zones"] if len(told) > _MOST_ZONES else [])
+        parts[:_MOST_ZONES] + ([f"+{len(parts) - _MOST_ZONES} more zones"] if len(parts) > _MOST_ZONES else [])
     )

@@ -1,9 +1,8 @@
-"""`ExplainReport`: what ``schedctl explain`` says, as data. The machine contract, and all that ``render`` ever reads.
+"""`ExplainReport`: what ``schedctl explain`` says, as data: the machine contract, and all that ``render`` ever reads.
 
-Within ``schedctl.dev/v1alpha1`` fields are only added; readers ignore those they do not know, and every field is
-always there (null or empty where it does not apply). Order is deterministic and nothing depends on the clock. Amounts
-are integers in the units the scheduler counts in: millicores of cpu, bytes, or whole units. ``explanations`` fills the
-report in; every sentence in it was worded there, so that a renderer has nothing left to decide but the layout.
+Within ``schedctl.dev/v1alpha1`` fields are only added, and every field is always there (null or empty where it does not
+apply). Every sentence is worded by `schedctl.explain`, nothing depends on the clock, and amounts are integers in the
+units the scheduler counts in: millicores of cpu, bytes, or whole units.
 """
 
 from __future__ import annotations

@@ -8,8 +8,8 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Literal
 
+from schedctl.reports import simulations
 from schedctl.reports.metadata import Metadata, Record, Side, schema_name
-from schedctl.reports.simulations import Balance, Ending, Fate, Preempted, SimulationSummary, Utilisation
 
 
 @schema_name("Effect")
@@ -105,7 +105,7 @@ class Whereabouts(Record, frozen=True, kw_only=True):
 
     side: str
     node: str = ""
-    fate: Fate | None = None
+    fate: simulations.Fate | None = None
     preempted_by: str = ""
     message: str = ""
 
@@ -137,11 +137,11 @@ class SideResult(Record, frozen=True, kw_only=True):
     """
 
     side: Side
-    summary: SimulationSummary
-    preemptions: list[Preempted]
-    utilisation: Utilisation
-    balance: list[Balance]
-    ending: Ending
+    summary: simulations.SimulationSummary
+    preemptions: list[simulations.Preempted]
+    utilisation: simulations.Utilisation
+    balance: list[simulations.Balance]
+    ending: simulations.Ending
 
 
 class ComparisonSummary(Record, frozen=True, kw_only=True):

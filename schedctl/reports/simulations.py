@@ -1,10 +1,8 @@
-"""`SimulationReport`: what ``schedctl simulate`` says, as data. The machine contract, and all that ``render`` reads.
+"""`SimulationReport`: what ``schedctl simulate`` says, as data: the machine contract, and all that ``render`` reads.
 
-Within ``schedctl.dev/v1alpha1`` fields are only added; readers ignore those they do not know, and every field is
-always there. Order is deterministic: workloads as they were given, pods as their controllers create them. Times are
-seconds on the clock of the run; no field depends on a wall clock. Amounts are integers in the units in which the
-scheduler counts: millicores of cpu, bytes, or whole units. The report is filled in by
-`schedctl.simulation.report_builder`; why a pod is pending is found by whoever can ask (``PendingPods.reasons``).
+Within ``schedctl.dev/v1alpha1`` fields are only added, and every field is always there; times are seconds on the clock
+of the run, amounts in the scheduler's units. `schedctl.simulation.report_builder` fills it in, but for why pods are
+pending (``PendingPods.reasons``), which `schedctl.explain.pending_pods` finds out.
 """
 
 from __future__ import annotations

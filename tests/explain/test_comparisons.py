@@ -56,16 +56,16 @@ TAINT = {"key": "dedicated", "value": "gpu", "effect": "NoSchedule"}
 MIRRORED = {PodEffect.BREAKS: PodEffect.MENDS, PodEffect.MENDS: PodEffect.BREAKS}
 
 
-def asked(state, text, pods):
+def explain_all(state, text, pods):
     """The explanations of pods under a configuration, "" for Kubernetes' defaults."""
     scheduler = Scheduler(state, loading.load(HEAD + text, "test.yaml") if text else None)
     return [explain(scheduler, each, hints=False) for each in pods]
 
 
-def compared(state, *texts, fail=False):
+def compare_pending_pods(state, *texts, fail=False):
     """All pending pods of a state under configurations."""
     pods = list(state.pending.values())
-    answers = [asked(state, text, pods) for text in texts]
+    answers = [explain_all(state, text, pods) for text in texts]
     named = sides(f"side {number}" for number in range(len(texts)))
     return compare(named, answers, metadata=Metadata(), zones={}, fail=fail)
 
@@ -81,17 +81,19 @@ def half_full():
     )
 
 
-def said(**answer) -> Explanation:
+def explanation(**answer) -> Explanation:
     """An answer by what a comparison reads of it."""
     return Explanation(pod=PodReference(namespace="shop", name="web"), **answer)
 
 
 def on(*ties: str) -> Explanation:
-    return said(verdict=Verdict.SCHEDULED, chosen=ties[0], ties=list(ties), score=1)
+    return explanation(verdict=Verdict.SCHEDULED, chosen=ties[0], ties=list(ties), score=1)
 
 
-REFUSED = said(verdict=Verdict.UNSCHEDULABLE)
-PREEMPTING = said(verdict=Verdict.UNSCHEDULABLE, preemption=Preemption(nominated_node="a", victims=["shop/other"]))
+REFUSED = explanation(verdict=Verdict.UNSCHEDULABLE)
+PREEMPTING = explanation(
+    verdict=Verdict.UNSCHEDULABLE, preemption=Preemption(nominated_node="a", victims=["shop/other"])
+)
 
 
 @pytest.mark.parametrize(
@@ -105,13 +107,18 @@ PREEMPTING = said(verdict=Verdict.UNSCHEDULABLE, preemption=Preemption(nominated
         ("fewer equals may move it, even where the first by name stays", on("a", "b"), on("a"), PodEffect.MAY_MOVE),
         ("a node and then none breaks it", on("a"), REFUSED, PodEffect.BREAKS),
         ("room by preemption is no node", on("a"), PREEMPTING, PodEffect.BREAKS),
-        ("another scheduler breaks it", on("a"), said(verdict=Verdict.FOREIGN_SCHEDULER), PodEffect.BREAKS),
-        ("a fault breaks it", on("a"), said(verdict=Verdict.ERROR, error="broken"), PodEffect.BREAKS),
+        ("another scheduler breaks it", on("a"), explanation(verdict=Verdict.FOREIGN_SCHEDULER), PodEffect.BREAKS),
+        ("a fault breaks it", on("a"), explanation(verdict=Verdict.ERROR, error="broken"), PodEffect.BREAKS),
         ("no node and then one mends it", REFUSED, on("a"), PodEffect.MENDS),
         ("no node under either is the same", REFUSED, REFUSED, PodEffect.SAME),
         ("no node, and preemption that makes room, is otherwise", REFUSED, PREEMPTING, PodEffect.OTHERWISE),
-        ("no node for another verdict is otherwise", REFUSED, said(verdict=Verdict.GATED), PodEffect.OTHERWISE),
-        ("an inconclusive answer proves nothing", on("a"), said(verdict=Verdict.INCONCLUSIVE), PodEffect.UNCLEAR),
+        ("no node for another verdict is otherwise", REFUSED, explanation(verdict=Verdict.GATED), PodEffect.OTHERWISE),
+        (
+            "an inconclusive answer proves nothing",
+            on("a"),
+            explanation(verdict=Verdict.INCONCLUSIVE),
+            PodEffect.UNCLEAR,
+        ),
     ],
 )
 def test_an_effect(sentence, before, after, effect):
@@ -124,7 +131,7 @@ def test_an_effect(sentence, before, after, effect):
 
 
 def test_a_pod_that_moves_is_told_with_the_plugin_whose_favour_has_changed(half_full):
-    found = compared(half_full, "", PACKING)
+    found = compare_pending_pods(half_full, "", PACKING)
     difference = found.results[0].differences[0]
     assert [outcome.node for outcome in found.results[0].outcomes] == ["empty", "half"]
     assert difference.effect is PodEffect.MOVES
@@ -134,7 +141,9 @@ def test_a_pod_that_moves_is_told_with_the_plugin_whose_favour_has_changed(half_
 
 
 def test_a_plugin_without_a_score_under_one_side_is_named_as_such(half_full):
-    shifts = {shift.plugin: shift for shift in compared(half_full, "", PACKING).results[0].differences[0].shifts}
+    shifts = {
+        shift.plugin: shift for shift in compare_pending_pods(half_full, "", PACKING).results[0].differences[0].shifts
+    }
     assert shifts["NodeResourcesBalancedAllocation"].after is None
 
 
@@ -147,7 +156,7 @@ def test_a_pod_that_breaks_is_told_with_who_refuses_its_node():
         pod("web-2", cpu="500m", labels={"app": "web"}),
     )
     state.put(service("web"))
-    found = compared(state, "", EVEN, fail=True)
+    found = compare_pending_pods(state, "", EVEN, fail=True)
     difference = found.results[0].differences[0]
     assert difference.effect is PodEffect.BREAKS
     assert [refusal.plugin for refusal in difference.refusals] == ["PodTopologySpread"]
@@ -163,19 +172,19 @@ def service(app):
 
 def test_a_pod_that_mends_is_told_with_who_refused_it_before():
     state = cluster(node("a", taints=[TAINT]), pod("web"))
-    difference = compared(state, "", NO_TAINTS).results[0].differences[0]
+    difference = compare_pending_pods(state, "", NO_TAINTS).results[0].differences[0]
     assert difference.effect is PodEffect.MENDS
     assert difference.text == "a is refused under A: node(s) had untolerated taint(s) [TaintToleration]"
 
 
 def test_a_pod_that_no_profile_serves_under_a_side_breaks_and_says_so(half_full):
-    difference = compared(half_full, "", ELSEWHERE).results[0].differences[0]
+    difference = compare_pending_pods(half_full, "", ELSEWHERE).results[0].differences[0]
     assert difference.effect is PodEffect.BREAKS
     assert difference.text == "no profile of B serves schedulerName default-scheduler"
 
 
 def test_three_sides_are_each_compared_with_the_first(half_full):
-    found = compared(half_full, PACKING, "", PACKING)
+    found = compare_pending_pods(half_full, PACKING, "", PACKING)
     assert [each.effect for each in found.results[0].differences] == [PodEffect.MOVES, PodEffect.SAME]
     assert [(tally.side, tally.same, tally.moves) for tally in found.summary.tallies] == [("B", 0, 1), ("C", 1, 0)]
 
@@ -205,7 +214,7 @@ def clusters(draw):
 @settings(deadline=None, max_examples=40)
 @given(clusters(), st.sampled_from(CONFIGURATIONS))
 def test_against_itself_nothing_differs(state, text):
-    found = compared(state, text, text, fail=True)
+    found = compare_pending_pods(state, text, text, fail=True)
     assert {each.effect for result in found.results for each in result.differences} == {PodEffect.SAME}
     assert found.summary.tallies[0].same == found.summary.pods
     assert not any(each.text for result in found.results for each in result.differences)
@@ -215,7 +224,7 @@ def test_against_itself_nothing_differs(state, text):
 @settings(deadline=None, max_examples=40)
 @given(clusters(), st.sampled_from(CONFIGURATIONS), st.sampled_from(CONFIGURATIONS))
 def test_the_other_way_round_is_the_mirror_image(state, one, other):
-    there, back = compared(state, one, other), compared(state, other, one)
+    there, back = compare_pending_pods(state, one, other), compare_pending_pods(state, other, one)
     for forth, reverse in zip(there.results, back.results, strict=True):
         difference, mirrored = forth.differences[0], reverse.differences[0]
         assert mirrored.effect is MIRRORED.get(difference.effect, difference.effect)

@@ -97,7 +97,7 @@ A, B, GPU = node("a"), node("b"), device_class()
 HELD = claim("two", holds="a/dev-0")
 
 
-def told(answer):
+def details(answer):
     """What stands below the reasons: summaries, then details."""
     summaries = [reason.summary for reason in answer.reasons if reason.summary]
     return summaries + [group.detail for reason in answer.reasons for group in reason.groups]
@@ -223,7 +223,7 @@ def told(answer):
     ],
 )  # fmt: skip
 def test_what_stands_behind_a_refusal_is_told(ask, objects, subject, texts):
-    assert told(ask(cluster(*objects), subject)) == texts
+    assert details(ask(cluster(*objects), subject)) == texts
 
 
 @pytest.mark.parametrize(

@@ -322,9 +322,9 @@ def test_the_matrix_has_every_refusal_and_not_only_the_first(ask):
 
 def test_filters_that_pre_filter_skipped_are_not_asked(ask):
     found = ask(cluster(node("a")), pod(), matrix=True)
-    asked = {each.plugin: each.asked for each in found.matrix.filters}
-    assert asked["NodeResourcesFit"]
-    assert not asked["NodePorts"]
+    was_called = {each.plugin: each.asked for each in found.matrix.filters}
+    assert was_called["NodeResourcesFit"]
+    assert not was_called["NodePorts"]
 
 
 def test_one_node_in_depth(shop, ask):

@@ -24,8 +24,8 @@ def refused(message: str = LINE, reason: str = "Unschedulable", **more):
 
 
 def event(message: str = LINE, **more) -> Event:
-    given = {"reason": "FailedScheduling", "message": message, "eventTime": "2026-11-20T09:00:00.000001Z"}
-    return msgspec.convert({**given, "reportingComponent": "default-scheduler", **more}, Event)
+    fields = {"reason": "FailedScheduling", "message": message, "eventTime": "2026-11-20T09:00:00.000001Z"}
+    return msgspec.convert({**fields, "reportingComponent": "default-scheduler", **more}, Event)
 
 
 def history(state, subject, *events, **options):
@@ -38,14 +38,14 @@ def two_nodes(*more):
 
 
 def test_the_condition_agrees_byte_for_byte():
-    (said,) = history(two_nodes(), refused())
-    assert (said.source, said.agreement, said.first) == ("Condition", Agreement.AGREES, THEN)
-    assert said.text == f"its condition, refused since {THEN}: agrees"
-    assert said.differences == said.circumstances == []
+    (record,) = history(two_nodes(), refused())
+    assert (record.source, record.agreement, record.first) == ("Condition", Agreement.AGREES, THEN)
+    assert record.text == f"its condition, refused since {THEN}: agrees"
+    assert record.differences == record.circumstances == []
 
 
 @pytest.mark.parametrize(
-    ("given", "text"),
+    ("fields", "text"),
     [
         ({}, "event at 2026-11-20T09:00:00.000001Z by default-scheduler: agrees"),
         (
@@ -68,9 +68,9 @@ def test_the_condition_agrees_byte_for_byte():
     ],
     ids=["once", "in a series", "of an older recorder", "with next to nothing in it"],
 )
-def test_an_event_tells_who_said_it_when(given, text):
-    (said,) = history(two_nodes(), pod("big", cpu="9", metadata={"uid": "big-1"}), event(**given))
-    assert said.text == text
+def test_an_event_tells_who_said_it_when(fields, text):
+    (record,) = history(two_nodes(), pod("big", cpu="9", metadata={"uid": "big-1"}), event(**fields))
+    assert record.text == text
 
 
 def test_what_came_into_the_cluster_since_is_named_and_not_said_to_be_the_cause():
@@ -81,36 +81,36 @@ def test_what_came_into_the_cluster_since_is_named_and_not_said_to_be_the_cause(
         "phase": "Running",
         "conditions": [{"type": "PodScheduled", "status": "True", "lastTransitionTime": LATER}],
     }
-    (said,) = history(two_nodes(young, pod("late", on="a", status=bound)), refused())
-    assert said.agreement is Agreement.DIFFERS
-    assert [each.text for each in said.differences] == [
+    (record,) = history(two_nodes(young, pod("late", on="a", status=bound)), refused())
+    assert record.agreement is Agreement.DIFFERS
+    assert [each.text for each in record.differences] == [
         "2 nodes then, 3 now",
         "Insufficient cpu: 2 nodes then, 3 now  [NodeResourcesFit]",
         "preemption came to something else  [DefaultPreemption]",
     ]
-    assert said.circumstances == ["1 node created since: c", "1 pod bound since: default/late"]
+    assert record.circumstances == ["1 node created since: c", "1 pod bound since: default/late"]
 
 
 def test_a_pod_that_would_fit_by_now_is_told_where():
-    (said,) = history(cluster(node("a", cpu="16")), refused())
-    assert [each.text for each in said.differences] == ["it would be placed on a now"]
-    assert said.circumstances == ["what has gone or been changed since leaves no trace in the state"]
+    (record,) = history(cluster(node("a", cpu="16")), refused())
+    assert [each.text for each in record.differences] == ["it would be placed on a now"]
+    assert record.circumstances == ["what has gone or been changed since leaves no trace in the state"]
 
 
 def test_a_gated_pod_agrees_with_the_api_server_that_it_is_gated():
     message = "Scheduling is blocked due to non-empty scheduling gates"
     subject = refused(message, "SchedulingGated", schedulingGates=[{"name": "quota"}])
-    assert [said.text for said in history(two_nodes(), subject)] == [f"its condition, held since {THEN}: agrees"]
+    assert [record.text for record in history(two_nodes(), subject)] == [f"its condition, held since {THEN}: agrees"]
 
 
 def test_another_scheduler_and_what_ifs_are_circumstances():
-    (_, said) = history(
+    (_, record) = history(
         two_nodes(),
         refused(),
         event("0/1 nodes are available: 1 Too many pods.", reportingComponent="x"),
         supposed=True,
     )
-    assert said.circumstances == [
+    assert record.circumstances == [
         "the cluster was changed by what-ifs before it was asked",
         "x said it, and the pod is for default-scheduler",
     ]
@@ -121,16 +121,17 @@ def test_a_pod_that_was_never_refused_has_no_history():
 
 
 def test_a_condition_and_an_event_of_the_same_words_are_one_with_the_times_of_the_event():
-    (said,) = history(two_nodes(), refused(), event(eventTime=THEN.replace("09:", "10:")))
-    assert said.source == "Condition"
-    assert said.first == THEN.replace("09:", "10:")
+    (record,) = history(two_nodes(), refused(), event(eventTime=THEN.replace("09:", "10:")))
+    assert record.source == "Condition"
+    assert record.first == THEN.replace("09:", "10:")
     assert (
-        said.text == f"its condition, refused since {THEN}, and an event at {said.first} by default-scheduler: agrees"
+        record.text
+        == f"its condition, refused since {THEN}, and an event at {record.first} by default-scheduler: agrees"
     )
 
 
 def test_an_event_of_other_words_stays_apart():
-    assert [said.source for said in history(two_nodes(), refused(), event("0/1 nodes are available."))] == [
+    assert [record.source for record in history(two_nodes(), refused(), event("0/1 nodes are available."))] == [
         "Condition",
         "Event",
     ]

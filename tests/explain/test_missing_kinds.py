@@ -13,14 +13,14 @@ from schedctl.testing.builders import ZONE, cluster, node, pod
 WEB = {"app": "web"}
 
 
-def lacking(*gaps):
+def cluster_lacking(*gaps):
     made = cluster(node("a", zone="x"), node("b", zone="y"), pod("other", on="a", cpu="1", labels=WEB))
     made.lack([Gap(*gap) for gap in gaps])
     return made
 
 
 def test_the_chosen_node_is_a_guess_without_services_and_what_is_known_stays():
-    found = explain(Scheduler(lacking(("Service", "Forbidden"))), pod(labels=WEB))
+    found = explain(Scheduler(cluster_lacking(("Service", "Forbidden"))), pod(labels=WEB))
     assert (found.verdict, found.apparent, found.chosen) == (Verdict.INCONCLUSIVE, Verdict.SCHEDULED, "b")
     assert [score.node for score in found.scores] == ["b", "a"]
     assert [guess.text for guess in found.guesses] == [
@@ -30,7 +30,7 @@ def test_the_chosen_node_is_a_guess_without_services_and_what_is_known_stays():
 
 
 def test_a_refusal_that_others_justify_is_no_guess():
-    found = explain(Scheduler(lacking(("Service", "Forbidden"))), pod(labels=WEB, cpu="64"))
+    found = explain(Scheduler(cluster_lacking(("Service", "Forbidden"))), pod(labels=WEB, cpu="64"))
     assert (found.verdict, found.apparent, found.guesses) == (Verdict.UNSCHEDULABLE, None, [])
 
 
@@ -46,7 +46,7 @@ def test_reasons_that_might_be_added_are_told_of_and_change_nothing():
 
 
 def test_what_made_the_pod_counts():
-    made = lacking(("LimitRange", "Forbidden"))
+    made = cluster_lacking(("LimitRange", "Forbidden"))
     found = explain(Scheduler(made), pod(), assumptions=[Assumption("admission", "LimitRanger", LimitRange)])
     assert found.verdict is Verdict.INCONCLUSIVE
     assert found.guesses[0].text == (
@@ -55,7 +55,7 @@ def test_what_made_the_pod_counts():
 
 
 def test_an_inconclusive_answer_makes_the_exit_code_5_and_a_proven_no_wins():
-    scheduler = Scheduler(lacking(("Service", "Forbidden")))
+    scheduler = Scheduler(cluster_lacking(("Service", "Forbidden")))
     guess, refusal = (explain(scheduler, pod(labels=WEB, cpu=cpu)) for cpu in ("1", "64"))
     assert report([guess]).summary.exit_code == 5
     assert report([guess, refusal]).summary.exit_code == 5
@@ -63,7 +63,7 @@ def test_an_inconclusive_answer_makes_the_exit_code_5_and_a_proven_no_wins():
 
 
 def test_a_report_names_what_is_missing_and_whom_that_weakens():
-    made = lacking(("Service", "Forbidden", "no"), ("LimitRange", "LeftOut"), ("StorageClass", "Unread"))
+    made = cluster_lacking(("Service", "Forbidden", "no"), ("LimitRange", "LeftOut"), ("StorageClass", "Unread"))
     assert missing_kinds(made) == [
         MissingKind("Service", "Forbidden", ["PodTopologySpread"], "no"),
         MissingKind("LimitRange", "LeftOut", ["LimitRanger"]),
@@ -78,7 +78,7 @@ def test_without_pods_everybody_is_weakened():
 
 
 def test_a_command_rests_on_what_its_attempts_guess_and_on_what_makes_pods_reads():
-    made = lacking(("Service", "Forbidden"), ("LimitRange", "Forbidden"))
+    made = cluster_lacking(("Service", "Forbidden"), ("LimitRange", "Forbidden"))
     with log_assumptions(made) as gathered:
         made.every(LimitRange)
         Scheduler(made).attempt(pod(labels=WEB))
@@ -92,7 +92,7 @@ def test_a_command_rests_on_what_its_attempts_guess_and_on_what_makes_pods_reads
 
 
 def test_no_outlook_is_given_where_filters_guess():
-    scheduler = Scheduler(lacking(("DeviceClass", "Forbidden")))
+    scheduler = Scheduler(cluster_lacking(("DeviceClass", "Forbidden")))
     assert explain(scheduler, pod(cpu="64")).outlook is not None
     assert explain(scheduler, pod(cpu="64", requests={"example.com/gpu": "1"})).outlook is None
 

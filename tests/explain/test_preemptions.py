@@ -32,7 +32,7 @@ def high(cpu="3", **more):
 
 
 @pytest.mark.parametrize(
-    ("subject", "outlook", "told"),
+    ("subject", "outlook", "note"),
     [
         pytest.param(pod(cpu="1"), Outlook.FITS, "", id="it fits now"),
         pytest.param(pod(cpu="3", priority=9), Outlook.FITS_AFTER_PREEMPTION, "", id="it fits after preemption"),
@@ -51,10 +51,10 @@ def high(cpu="3", **more):
         pytest.param(pod(schedulingGates=[{"name": "g"}]), None, "", id="of a pod that is not tried nothing is said"),
     ],
 )
-def test_four_outlooks_are_told_apart(shop, ask, subject, outlook, told):
+def test_four_outlooks_are_told_apart(shop, ask, subject, outlook, note):
     found = ask(shop, subject)
     assert found.outlook is outlook
-    assert [note for note in found.notes if note.startswith("the pod would fit")] == ([told] if told else [])
+    assert [each for each in found.notes if each.startswith("the pod would fit")] == ([note] if note else [])
 
 
 def full():

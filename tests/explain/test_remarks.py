@@ -17,7 +17,7 @@ from schedctl.scheduler import Scheduler
 from schedctl.testing.builders import cluster, node, pod
 
 
-def asked(made, *plugins):
+def scheduler_with(made, *plugins):
     """A scheduler of the default profile and these plugins."""
     named = ", ".join(f"{{name: {plugin.name}}}" for plugin in plugins)
     text = f"""
@@ -49,7 +49,7 @@ class Fails(Silent):
 
 def test_a_remark_stands_in_the_explanation_in_the_name_of_its_plugin():
     made = cluster(node("a", cpu="3"))
-    (remark,) = explain(asked(made, Silent, Counts), pod()).remarks
+    (remark,) = explain(scheduler_with(made, Silent, Counts), pod()).remarks
     assert (remark.plugin, remark.text) == ("Counts", "3 more")
     assert remark.details == ["0/1 nodes are available: 1 Insufficient cpu."]
     assert remark.evidence == {"plugins": ["NodeResourcesFit"], "pod": "default/web"}
@@ -57,13 +57,13 @@ def test_a_remark_stands_in_the_explanation_in_the_name_of_its_plugin():
 
 def test_what_was_tried_is_undone():
     made = cluster(node("a", cpu="3"))
-    explain(asked(made, Counts), pod())
+    explain(scheduler_with(made, Counts), pod())
     assert not made.pod_table.row_of
     assert not made.pending
 
 
 def test_a_fault_in_a_remark_is_told_and_spoils_nothing_else():
-    (remark,) = explain(asked(cluster(node("a")), Fails), pod()).remarks
+    (remark,) = explain(scheduler_with(cluster(node("a")), Fails), pod()).remarks
     assert remark.text.startswith("failed in remarks: KeyError: 'team'")
 
 
@@ -72,12 +72,12 @@ def test_the_end_of_the_process_is_not_for_a_remark_to_decide():
         def remarks(self, cycle, trials):
             raise SystemExit(0)
 
-    (remark,) = explain(asked(cluster(node("a")), Quits), pod()).remarks
+    (remark,) = explain(scheduler_with(cluster(node("a")), Quits), pod()).remarks
     assert remark.text.startswith("failed in remarks: SystemExit: 0 (test_remarks.py:")
 
 
 @pytest.mark.parametrize(
-    ("answer", "told"),
+    ("answer", "fault"),
     [
         ([1, None], "remarks returned 1, expected a sequence of Remark"),
         (None, "remarks returned None, expected a sequence of Remark"),
@@ -87,14 +87,14 @@ def test_the_end_of_the_process_is_not_for_a_remark_to_decide():
         ([Remark("full", evidence=3)], "remarks gave 3 for evidence, expected values by name"),
     ],
 )
-def test_an_answer_that_is_no_remark_is_the_fault_of_its_plugin(answer, told):
+def test_an_answer_that_is_no_remark_is_the_fault_of_its_plugin(answer, fault):
     class Odd(Silent):
         def remarks(self, cycle, trials):
             return answer
 
-    (remark,) = explain(asked(cluster(node("a")), Odd), pod()).remarks
+    (remark,) = explain(scheduler_with(cluster(node("a")), Odd), pod()).remarks
     assert remark.plugin == "Odd"
-    assert remark.text.startswith(f"failed: {told}")
+    assert remark.text.startswith(f"failed: {fault}")
 
 
 class Answers(ReservePlugin, PermitPlugin):
@@ -149,7 +149,7 @@ class Answers(ReservePlugin, PermitPlugin):
 def test_the_choice_of_a_node_is_not_the_last_word(monkeypatch, point, answer, verdict, text):
     monkeypatch.setattr(Answers, point, answer)
     made = cluster(node("a"), pod("x"))
-    found = explain(asked(made, Answers), made.pending["default/x"])
+    found = explain(scheduler_with(made, Answers), made.pending["default/x"])
     assert (found.verdict, found.chosen, found.reservation.text) == (verdict, "a", text)
     if verdict is Verdict.UNSCHEDULABLE:
         assert found.message == "0/1 nodes are available: 1 no."

@@ -190,16 +190,16 @@ def refused(draw):
         for number, (place, cpu, app, port) in enumerate(draw(st.lists(RUNNING, max_size=4)))
     ]
     wishes = draw(st.sets(st.sampled_from(sorted(WISHES)), max_size=3))
-    wanted = pod(
+    subject = pod(
         "wanted", cpu=draw(st.sampled_from(["500m", "2", "8"])), labels={"app": "web"}, **{w: WISHES[w] for w in wishes}
     )
-    scheduler = Scheduler(cluster_of(*made, wanted))
-    outcome = scheduler.attempt(wanted)
+    scheduler = Scheduler(cluster_of(*made, subject))
+    outcome = scheduler.attempt(subject)
     assume(not outcome.chosen)
     return scheduler, outcome
 
 
-def moved(scheduler, outcome, event, before=None, after=None):
+def is_requeued(scheduler, outcome, event, before=None, after=None):
     """Whether an event moves the pod that was refused, in a queue in which it has come to rest."""
     queue = scheduler.queue(Clock())
     queued = queue.add(outcome.pod)
@@ -230,9 +230,9 @@ def test_the_queue_moves_a_pod_for_what_is_listed_and_for_nothing_else(situation
     for event in single_events():
         waking = listed.get(event.label) or listed.get(ClusterEvent(event.resource, Action.UPDATE).label)
         if waking is None or (waking.event != event.label and event.action in (Action.ADD, Action.DELETE)):
-            assert not moved(scheduler, outcome, event), event.label
+            assert not is_requeued(scheduler, outcome, event), event.label
         elif not waking.hinted and outcome.gated is None:
-            assert moved(scheduler, outcome, event), event.label
+            assert is_requeued(scheduler, outcome, event), event.label
 
 
 @settings(deadline=None, max_examples=40)
@@ -249,4 +249,4 @@ def test_the_queue_moves_a_pod_for_as_many_nodes_and_departures_as_are_counted(s
         waking = listed.get(event.label)
         if waking is not None and waking.asked:
             assert waking.asked == len(every)
-            assert waking.counting == sum(moved(scheduler, outcome, event, *one) for one in every)
+            assert waking.counting == sum(is_requeued(scheduler, outcome, event, *one) for one in every)

@@ -36,7 +36,7 @@ def reports(shop, ask):
     """Reports that between them have every part of the schema."""
     running = next(iter(shop.pod_table))
     zoned = [{"maxSkew": 1, "topologyKey": "x", "whenUnsatisfiable": "DoNotSchedule", "labelSelector": {}}]
-    asked = [
+    answers = [
         ask(shop, pod(cpu="500m"), matrix=True, node="node-2"),
         ask(shop, pod(cpu="3"), matrix=True, node="gpu-0"),
         ask(shop, running),
@@ -50,23 +50,23 @@ def reports(shop, ask):
     ]
     unlisted = cluster(node("a"), node("b"))
     unlisted.lack([Gap("Service", "Forbidden")])
-    asked.append(ask(unlisted, pod(labels={"app": "web"})))
-    asked.append(with_history(ask(shop, REFUSED), REFUSED.pod, shop))
-    told = Remark(plugin="Coscheduling", text="none starts", details=["one is missing"], evidence={"members": 2})
-    asked[0] = msgspec.structs.replace(asked[0], remarks=[told])
+    answers.append(ask(unlisted, pod(labels={"app": "web"})))
+    answers.append(with_history(ask(shop, REFUSED), REFUSED.pod, shop))
+    remark = Remark(plugin="Coscheduling", text="none starts", details=["one is missing"], evidence={"members": 2})
+    answers[0] = msgspec.structs.replace(answers[0], remarks=[remark])
     digest = Input(source="cluster.yaml", digest="sha256:00", role="State")
     metadata = Metadata(inputs=[digest], missing=missing_kinds(unlisted))
-    return [report(asked, metadata=metadata), *(report([each]) for each in asked)]
+    return [report(answers, metadata=metadata), *(report([each]) for each in answers)]
 
 
-def written(document):
+def as_json(document):
     return json.loads(msgspec.json.encode(document))
 
 
 def test_every_report_is_valid(reports):
-    validator = jsonschema.Draft202012Validator(strict(schema_of(ExplainReport)))
+    validator = jsonschema.Draft202012Validator(forbid_unknown_fields(schema_of(ExplainReport)))
     for each in reports:
-        validator.validate(written(each))
+        validator.validate(as_json(each))
 
 
 def test_every_part_of_the_schema_is_written(reports):
@@ -93,7 +93,7 @@ def test_the_same_question_has_the_same_bytes(shop, ask):
     assert once == again
 
 
-def strict(found):
+def forbid_unknown_fields(found):
     """The schema, refusing properties it does not know."""
     for definition in found["$defs"].values():
         if "properties" in definition:

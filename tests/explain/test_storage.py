@@ -107,7 +107,7 @@ LOCAL = storage_class("local", "kubernetes.io/no-provisioner")
 A, B = node("a", zone="zone-a"), node("b", zone="zone-b")
 
 
-def told(answer):
+def details(answer):
     """What stands below the reasons: summaries, then details."""
     summaries = [reason.summary for reason in answer.reasons if reason.summary]
     return summaries + [group.detail for reason in answer.reasons for group in reason.groups]
@@ -238,7 +238,7 @@ def told(answer):
     ],
 )  # fmt: skip
 def test_what_stands_behind_a_refusal_is_told(ask, objects, subject, texts):
-    assert told(ask(cluster(*objects), subject)) == texts
+    assert details(ask(cluster(*objects), subject)) == texts
 
 
 @pytest.mark.parametrize(

@@ -15,12 +15,12 @@ from schedctl.reports.simulations import SimulationReport
 from schedctl.scheduler import Scheduler
 from schedctl.simulation import report_builder
 from schedctl.simulation.simulations import Simulation
-from schedctl.simulation.simulations import simulate as simulated
+from schedctl.simulation.simulations import simulate as simulate_release
 from schedctl.sources import Terms, load_text
 from schedctl.workloads.clusters import assemble
 
 
-class Told(NamedTuple):
+class SimulatedRelease(NamedTuple):
     """A simulated release: the facts, the report, and the scheduler with the cluster as the run left it."""
 
     facts: Simulation
@@ -28,22 +28,22 @@ class Told(NamedTuple):
     scheduler: Scheduler
 
 
-Simulate = Callable[..., Told]
+Simulate = Callable[..., SimulatedRelease]
 
 
 @pytest.fixture
 def simulate() -> Simulate:
     """Simulates a release of YAML in a cluster of YAML."""
 
-    def simulate(state: str, manifests: str, *, fail: bool = False, **options) -> Told:
+    def simulate(state: str, manifests: str, *, fail: bool = False, **options) -> SimulatedRelease:
         scheduler = Scheduler(assemble(one.object for one in load_text(yaml(state), "state.yaml").objects).cluster)
         terms = Terms(creating=True, custom_kinds=CUSTOM_KINDS)
-        given = load_text(yaml(manifests), "release.yaml", terms=terms)
-        facts = simulated(scheduler, given.objects, passed=given.ignored, **options)
+        manifest_set = load_text(yaml(manifests), "release.yaml", terms=terms)
+        facts = simulate_release(scheduler, manifest_set.objects, passed=manifest_set.ignored, **options)
         report = report_builder.report(
-            facts, scheduler.cluster, metadata=Metadata(), problems=given.problems, fail=fail
+            facts, scheduler.cluster, metadata=Metadata(), problems=manifest_set.problems, fail=fail
         )
-        return Told(facts, report, scheduler)
+        return SimulatedRelease(facts, report, scheduler)
 
     return simulate
 

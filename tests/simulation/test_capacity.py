@@ -159,7 +159,7 @@ POOLS = (
 
 
 @pytest.mark.parametrize(
-    ("by", "told"),
+    ("by", "fits"),
     [
         pytest.param(
             "",
@@ -172,9 +172,9 @@ POOLS = (
         pytest.param("nothing", {"nothing": {"": 3}}, id="a label that no node has"),
     ],
 )
-def test_pods_are_counted_by(by, told):
+def test_pods_are_counted_by(by, fits):
     (result,) = reported(cluster(*POOLS), pod(cpu="1"), by).results
-    assert {one.label: {group.name: group.fits for group in one.groups} for one in result.by} == told
+    assert {one.label: {group.name: group.fits for group in one.groups} for one in result.by} == fits
     assert result.nodes == {"a": 2, "b": 1}
 
 

@@ -55,8 +55,8 @@ profiles:
 )
 def test_replicas_are_compared_by_number(sentence, before, after, same, moves, between_zones, breaks, mends):
     found = difference("B", before, after, ZONES)
-    told = (found.same, found.moves, found.between_zones, found.breaks, found.mends)
-    assert told == (same, moves, between_zones, breaks, mends), sentence
+    numbers = (found.same, found.moves, found.between_zones, found.breaks, found.mends)
+    assert numbers == (same, moves, between_zones, breaks, mends), sentence
 
 
 NUMBERS = st.dictionaries(st.sampled_from(sorted(ZONES)), st.integers(1, 4))
@@ -129,24 +129,24 @@ metadata: {name: shop}
 """
 
 
-def compared(state, manifests, *texts, fail=False):
+def compare_releases(state, manifests, *texts, fail=False):
     """Manifests in a state under configurations, "" for Kubernetes' defaults; the cluster must be as before."""
     cluster = assemble(one.object for one in load_text((IMPORTANT + state).encode(), "state.yaml").objects).cluster
-    wanted = load_text(manifests.encode(), "release.yaml", terms=Terms(creating=True))
-    assert not wanted.problems
+    release = load_text(manifests.encode(), "release.yaml", terms=Terms(creating=True))
+    assert not release.problems
     was = (list(cluster.pending), sorted(cluster.pod_table.row_of), utilisation.measure(cluster))
     runs = []
     for side, text in zip(sides(map(str, range(len(texts)))), texts, strict=True):
         with cluster.fork():
             scheduler = Scheduler(cluster, loading.load(HEAD + text, "test.yaml") if text else None)
-            facts = simulate(scheduler, wanted.objects)
+            facts = simulate(scheduler, release.objects)
             runs.append(SideRun.of(side, report_builder.report(facts, cluster, metadata=Metadata()), facts))
     assert (list(cluster.pending), sorted(cluster.pod_table.row_of), utilisation.measure(cluster)) == was
     return compare(runs, metadata=Metadata(), zones=utilisation.zones(cluster), fail=fail)
 
 
 def test_pods_that_gather_on_one_node_move_and_the_balance_says_so():
-    found = compared(one_node("a1") + one_node("b1", zone="b"), deployment(4, "500m"), "", PACKING)
+    found = compare_releases(one_node("a1") + one_node("b1", zone="b"), deployment(4, "500m"), "", PACKING)
     (result,) = found.results
     assert [outcome.nodes for outcome in result.outcomes] == [{"a1": 2, "b1": 2}, {"a1": 4}]
     assert [outcome.zone_skew for outcome in result.outcomes] == [0, 4]
@@ -157,20 +157,20 @@ def test_pods_that_gather_on_one_node_move_and_the_balance_says_so():
 
 
 def test_pods_that_one_side_does_not_place_break_and_say_why():
-    found = compared(one_node("a1"), deployment(2, "1"), "", ELSEWHERE, fail=True)
+    found = compare_releases(one_node("a1"), deployment(2, "1"), "", ELSEWHERE, fail=True)
     assert found.summary.workload_pods[0].breaks == 2
     assert found.results[0].outcomes[1].messages == ["no profile serves schedulerName default-scheduler"]
     assert found.summary.exit_code == 1
 
 
 def test_pods_that_the_first_side_does_not_place_mend():
-    found = compared(one_node("a1", tainted=True), deployment(2, "1"), "", NO_TAINTS, fail=True)
+    found = compare_releases(one_node("a1", tainted=True), deployment(2, "1"), "", NO_TAINTS, fail=True)
     assert (found.summary.workload_pods[0].mends, found.summary.exit_code) == (2, 0)
 
 
 def test_a_pod_that_has_to_make_room_under_one_side_alone_breaks_there():
     state = one_node("a1", cpu="1") + one_pod("old", "1", on="a1")
-    found = compared(state, deployment(1, "1", "important"), NO_PREEMPTION, "", fail=True)
+    found = compare_releases(state, deployment(1, "1", "important"), NO_PREEMPTION, "", fail=True)
     (other,) = found.others
     assert (other.pod, other.effects) == ("shop/old", [PlacementEffect.BREAKS])
     assert [each.node for each in other.whereabouts] == ["a1", ""]
@@ -182,13 +182,13 @@ def test_a_pod_that_has_to_make_room_under_one_side_alone_breaks_there():
 
 def test_a_pod_that_was_pending_before_is_compared_by_itself():
     state = one_node("a1", tainted=True) + one_pod("waits", "1")
-    found = compared(state, deployment(1, "1"), "", NO_TAINTS)
+    found = compare_releases(state, deployment(1, "1"), "", NO_TAINTS)
     assert [(other.pod, other.effects) for other in found.others] == [("shop/waits", [PlacementEffect.MENDS])]
 
 
 def test_a_pod_that_moves_when_it_was_pending_before_counts_once():
     state = one_node("a1") + one_node("b1", zone="b") + one_pod("runs", "1", on="b1") + one_pod("waits", "1")
-    found = compared(state, deployment(0, "1"), "", PACKING)
+    found = compare_releases(state, deployment(0, "1"), "", PACKING)
     assert [other.effects for other in found.others] == [[PlacementEffect.MOVES]]
     assert (found.summary.other_pods[0].moves, found.summary.other_pods[0].between_zones) == (1, 1)
 
@@ -215,7 +215,7 @@ def situations(draw):
 @settings(deadline=None, max_examples=25)
 @given(situations(), st.sampled_from(CONFIGURATIONS))
 def test_against_itself_nothing_differs(situation, text):
-    found = compared(*situation, text, text, fail=True)
+    found = compare_releases(*situation, text, text, fail=True)
     for each in (*found.summary.workload_pods, *found.summary.other_pods):
         assert (each.moves, each.between_zones, each.breaks, each.mends) == (0, 0, 0, 0)
     assert (found.others, found.summary.exit_code) == ([], 0)
@@ -224,7 +224,7 @@ def test_against_itself_nothing_differs(situation, text):
 @settings(deadline=None, max_examples=25)
 @given(situations(), st.sampled_from(CONFIGURATIONS), st.sampled_from(CONFIGURATIONS))
 def test_the_other_way_round_is_the_mirror_image(situation, one, other):
-    there, back = compared(*situation, one, other), compared(*situation, other, one)
+    there, back = compare_releases(*situation, one, other), compare_releases(*situation, other, one)
     for forth, reverse in (
         (there.summary.workload_pods[0], back.summary.workload_pods[0]),
         (there.summary.other_pods[0], back.summary.other_pods[0]),

@@ -35,11 +35,11 @@ def budget(name: str = "web", selector: dict | None = None, status: dict | None 
     return msgspec.convert({**data, **({"status": status} if status else {})}, PodDisruptionBudget)
 
 
-def made(kind, name: str, **spec):
+def build(kind, name: str, **spec):
     return msgspec.convert({"metadata": {"name": name, "namespace": "default", "uid": name}, "spec": spec}, kind)
 
 
-def drained(state, *names: str, flags: DrainFlags | None = None):
+def drain_nodes(state, *names: str, flags: DrainFlags | None = None):
     return drain(Scheduler(state), names, flags)
 
 
@@ -52,8 +52,8 @@ def fates(facts) -> dict[str, DrainFate | str]:
     }
 
 
-def reported(state, *names: str, fail: bool = False, flags: DrainFlags | None = None):
-    facts = drained(state, *names, flags=flags)
+def drain_report(state, *names: str, fail: bool = False, flags: DrainFlags | None = None):
+    facts = drain_nodes(state, *names, flags=flags)
     return drain_report_builder.report(facts, state, metadata=drain_report_builder.Metadata(), fail=fail)
 
 
@@ -62,7 +62,7 @@ def reported(state, *names: str, fail: bool = False, flags: DrainFlags | None = 
 
 def test_evicted_pods_come_back_on_the_nodes_that_are_left():
     state = cluster(node("a"), node("b"), web("web-x", "a"), owned("db-0", "StatefulSet", "db", on="a"))
-    facts = drained(state, "a")
+    facts = drain_nodes(state, "a")
     assert fates(facts) == {"web-x": "b", "db-0": "b"}
     successors = {pod.info.pod.metadata.name: pod.successor for pod in facts.nodes[0].pods}
     assert successors["db-0"] == "default/db-0"
@@ -77,7 +77,7 @@ def object_of(state, name: str):
 
 def test_a_pod_that_fits_nowhere_else_stays_pending_with_the_line_of_its_event():
     state = cluster(node("a", cpu="4"), node("b", cpu="1"), web("web-x", "a", cpu="2"))
-    report = reported(state, "a", fail=True)
+    report = drain_report(state, "a", fail=True)
     (result,) = report.results
     assert (result.verdict, result.pods[0].fate) == (DrainVerdict.LEAVES_PENDING, DrainFate.PENDING)
     assert report.pending[0].message.startswith(
@@ -91,7 +91,7 @@ def test_pods_that_were_pending_before_take_part_as_they_would():
     state = cluster(
         node("a", cpu="2"), node("b", cpu="2"), web("web-x", "a", cpu="2"), pod("first", cpu="2", priority=9)
     )
-    facts = drained(state, "a")
+    facts = drain_nodes(state, "a")
     assert fates(facts) == {"web-x": DrainFate.PENDING}
     assert facts.arrived == {"default/first": "b"}
 
@@ -106,7 +106,7 @@ def test_whoever_has_to_make_room_comes_back_too():
         low,
         owned("lower", by="lower", on="c", cpu="2", priority=-1),
     )
-    facts = drained(state, "a")
+    facts = drain_nodes(state, "a")
     assert fates(facts) == {"web-x": "c"}
     (displaced,) = facts.displaced
     assert (displaced.eviction.pod.key, displaced.eviction.node, displaced.successor_node) == ("default/lower", "c", "")
@@ -115,20 +115,20 @@ def test_whoever_has_to_make_room_comes_back_too():
 
 def test_nodes_are_all_cordoned_before_the_first_is_emptied_so_nobody_moves_twice():
     state = cluster(node("a"), node("b"), node("c"), web("web-x", "a"), web("web-y", "b"))
-    assert fates(drained(state, "a", "b")) == {"web-x": "c", "web-y": "c"}
+    assert fates(drain_nodes(state, "a", "b")) == {"web-x": "c", "web-y": "c"}
 
 
 def test_pods_on_their_way_out_are_waited_for_and_replaced_by_nobody_again():
     leaving = web("web-x", "a")
     going = msgspec.structs.replace(leaving.pod.metadata, deletion_timestamp="2026-01-01T00:00:00Z")
     state = cluster(node("a"), node("b"), leaving.as_now(msgspec.structs.replace(leaving.pod, metadata=going)))
-    assert fates(drained(state, "a")) == {"web-x": DrainFate.TERMINATING}
+    assert fates(drain_nodes(state, "a")) == {"web-x": DrainFate.TERMINATING}
     assert (list(state.pod_table), dict(state.pending)) == ([], {})
 
 
 def test_a_successor_of_another_scheduler_is_left_to_it():
     state = cluster(node("a"), node("b"), web("web-x", "a", schedulerName="other"))
-    report = reported(state, "a")
+    report = drain_report(state, "a")
     assert (report.results[0].pods[0].fate, report.results[0].verdict) == (
         DrainFate.FOREIGN_SCHEDULER,
         DrainVerdict.LEAVES_PENDING,
@@ -157,7 +157,7 @@ def test_volumes_keep_their_reach():
 
     def drained_beside(zone: str):
         state = cluster(node("a", zone="eu-1"), node("b", zone=zone), volume, claim, db)
-        return reported(state, "a").results[0].pods[0]
+        return drain_report(state, "a").results[0].pods[0]
 
     assert drained_beside("eu-1").node == "b"
     assert "didn't match PersistentVolume's node affinity" in drained_beside("eu-2").message
@@ -165,7 +165,7 @@ def test_volumes_keep_their_reach():
 
 def test_a_grace_period_of_ones_own():
     state = cluster(node("a"), node("b"), web("web-x", "a"))
-    assert drained(state, "a", flags=DrainFlags(grace_period=5)).nodes[0].clock == 5.0
+    assert drain_nodes(state, "a", flags=DrainFlags(grace_period=5)).nodes[0].clock == 5.0
 
 
 def test_a_drain_in_a_fork_leaves_everything_as_it_was():
@@ -181,8 +181,8 @@ def test_a_drain_in_a_fork_leaves_everything_as_it_was():
 
 DAEMON = owned("d", "DaemonSet", "logs", on="a")
 MIRROR = owned("static", "Node", "a", on="a", metadata={"annotations": {"kubernetes.io/config.mirror": "x"}})
-LOGS = made(DaemonSet, "logs")
-OTHER = made(DaemonSet, "other")
+LOGS = build(DaemonSet, "logs")
+OTHER = build(DaemonSet, "other")
 
 
 @pytest.mark.parametrize(
@@ -242,12 +242,12 @@ OTHER = made(DaemonSet, "other")
     ],
 )
 def test_kubectl_refuses_a_node_because_of(objects, flags, refusals):
-    assert drained(cluster(node("a"), node("b"), *objects), "a", flags=flags).nodes[0].refusals == refusals
+    assert drain_nodes(cluster(node("a"), node("b"), *objects), "a", flags=flags).nodes[0].refusals == refusals
 
 
 def test_of_a_node_that_is_refused_nothing_is_evicted_and_the_next_has_its_turn():
     state = cluster(node("a"), node("b"), node("c"), web("web-x", "a"), pod("bare", on="a"), web("web-y", "b"))
-    report = reported(state, "a", "b", fail=True)
+    report = drain_report(state, "a", "b", fail=True)
     assert [result.verdict for result in report.results] == [DrainVerdict.REFUSED, DrainVerdict.DRAINED]
     assert [pod.fate for pod in report.results[0].pods] == [DrainFate.REFUSED, DrainFate.KEPT]
     assert "default/web-x" in state.pod_table.row_of
@@ -257,7 +257,7 @@ def test_of_a_node_that_is_refused_nothing_is_evicted_and_the_next_has_its_turn(
 def test_daemons_and_static_pods_stay_and_bare_pods_are_lost():
     state = cluster(node("a"), node("b"), DAEMON, MIRROR, LOGS, pod("bare", on="a"))
     flags = DrainFlags(ignore_daemonsets=True, force=True)
-    report = reported(state, "a", fail=True, flags=flags)
+    report = drain_report(state, "a", fail=True, flags=flags)
     assert {pod.pod: pod.fate for pod in report.results[0].pods} == {
         "default/bare": DrainFate.LOST,
         "default/d": DrainFate.IGNORED,
@@ -270,13 +270,13 @@ def test_daemons_and_static_pods_stay_and_bare_pods_are_lost():
 # -- budgets ---------------------------------------------------------------------
 
 
-def three(*more, **spec):
+def three_pods(*more, **spec):
     """Three pods of web on node a, and room for them on b."""
     return cluster(node("a"), node("b"), *(web(f"web-{name}", "a") for name in "xyz"), budget(**spec), *more)
 
 
 def test_a_budget_lets_pods_go_one_after_another_as_their_successors_run():
-    facts = drained(three(minAvailable=2), "a")
+    facts = drain_nodes(three_pods(minAvailable=2), "a")
     assert fates(facts) == dict.fromkeys(("web-x", "web-y", "web-z"), "b")
     assert sorted(pod.at for pod in facts.nodes[0].pods) == [0.0, 5.0, 10.0]  # kubectl asks every five seconds
     assert facts.allowed == {"default/web": 1}
@@ -285,7 +285,7 @@ def test_a_budget_lets_pods_go_one_after_another_as_their_successors_run():
 
 
 def test_a_budget_that_never_lets_a_pod_go_blocks_the_node_with_the_answer_of_the_api_server():
-    report = reported(three(minAvailable=3), "a", fail=True)
+    report = drain_report(three_pods(minAvailable=3), "a", fail=True)
     assert report.results[0].verdict is DrainVerdict.BLOCKED
     assert {(pod.fate, pod.message) for pod in report.results[0].pods} == {(DrainFate.BLOCKED, VIOLATES)}
     assert report.results[0].pods[0].cause == "The disruption budget web needs 3 healthy pods and has 3 currently"
@@ -298,27 +298,29 @@ def test_a_pending_successor_holds_up_the_pods_of_its_budget():
     state = cluster(
         node("a"), node("b", cpu="1"), *(web(f"web-{name}", "a", cpu="1") for name in "xyz"), budget(maxUnavailable=1)
     )
-    facts = drained(state, "a")
+    facts = drain_nodes(state, "a")
     assert sorted(map(str, fates(facts).values())) == ["Blocked", "Pending", "b"]
 
 
 def test_deleting_asks_no_budget():
-    assert set(fates(drained(three(minAvailable=3), "a", flags=DrainFlags(disable_eviction=True))).values()) == {"b"}
+    assert set(
+        fates(drain_nodes(three_pods(minAvailable=3), "a", flags=DrainFlags(disable_eviction=True))).values()
+    ) == {"b"}
 
 
 def test_two_budgets_over_a_pod_are_an_error_that_does_not_pass():
-    report = reported(three(budget("other", maxUnavailable=1), maxUnavailable=1), "a")
+    report = drain_report(three_pods(budget("other", maxUnavailable=1), maxUnavailable=1), "a")
     assert {pod.message for pod in report.results[0].pods} == {SEVERAL}
     assert report.results[0].verdict is DrainVerdict.BLOCKED
 
 
-def allowed(*objects, **spec) -> int:
+def disruptions_allowed(*objects, **spec) -> int:
     return Budgets.of(cluster(node("a"), *objects, budget(**spec))).books["default/web"].disruptions_allowed
 
 
 RUNNING = [web(f"web-{name}", "a") for name in "xyz"]
 UNREADY = web("web-u", "a", status={"phase": "Running", "conditions": [{"type": "Ready", "status": "False"}]})
-SCALE = made(ReplicaSet, "web", replicas=4)
+SCALE = build(ReplicaSet, "web", replicas=4)
 
 
 @pytest.mark.parametrize(
@@ -347,7 +349,7 @@ SCALE = made(ReplicaSet, "web", replicas=4)
     ],
 )
 def test_a_budget_allows(objects, spec, number):
-    assert allowed(*objects, **spec) == number
+    assert disruptions_allowed(*objects, **spec) == number
 
 
 def test_percentages_are_of_the_scale_of_the_deployment_above():
@@ -359,7 +361,7 @@ def test_percentages_are_of_the_scale_of_the_deployment_above():
     replicas = msgspec.convert(
         {"metadata": {"name": "web", "namespace": "default", **above}, "spec": {"replicas": 3}}, ReplicaSet
     )
-    assert allowed(*RUNNING, replicas, made(Deployment, "shop", replicas=4), maxUnavailable="50%") == 1
+    assert disruptions_allowed(*RUNNING, replicas, build(Deployment, "shop", replicas=4), maxUnavailable="50%") == 1
 
 
 @pytest.mark.parametrize(
@@ -381,7 +383,7 @@ def test_a_pod_that_is_not_ready(spec, goes):
 
 
 def test_the_books_take_note_of_pods_that_are_gone_otherwise():
-    state = three(minAvailable=1)
+    state = three_pods(minAvailable=1)
     budgets = Budgets.of(state)
     state.remove_pod(state.pod_table.infos[state.pod_table.row_of["default/web-x"]])
     budgets.recount(state)

@@ -134,17 +134,17 @@ def test_pods_that_wait_as_before_are_others(full):
 
 
 def test_use_is_told_by_pool_before_and_after(simulate):
-    told = simulate(NODES, deployment())
+    release = simulate(NODES, deployment())
     groups = {
         group.name: {use.resource: (use.before, use.after) for use in group.uses}
-        for group in told.report.utilisation.groups
+        for group in release.report.utilisation.groups
     }
-    assert told.report.utilisation.label == "pool"
+    assert release.report.utilisation.label == "pool"
     assert groups["big"]["cpu"] == (0, 2000)
     assert groups["small"]["cpu"] == (2000, 2000)
     assert groups["big"]["pods"] == (0, 2)
     assert ("example.com/gpu" in groups["big"], "example.com/gpu" in groups["small"]) == (True, False)
-    cpu = told.report.balance[0]
+    cpu = release.report.balance[0]
     assert (cpu.before.mean, cpu.before.lowest, cpu.before.highest) == (50.0, 0.0, 100.0)
     assert (cpu.after.mean, cpu.after.deviation) == (75.0, 25.0)
 
@@ -210,10 +210,10 @@ def test_an_interrupted_run_tells_what_is_known(simulate):
             if run.attempts == 3:
                 raise KeyboardInterrupt
 
-    told = simulate(NODES, deployment(replicas=6, cpu="100m"), progress=Impatient())
-    assert told.report.ending.reason is EndReason.INTERRUPTED
-    assert told.report.summary.exit_code == 130
-    fates = [each.fate for each in told.report.results[0].pods]
+    release = simulate(NODES, deployment(replicas=6, cpu="100m"), progress=Impatient())
+    assert release.report.ending.reason is EndReason.INTERRUPTED
+    assert release.report.summary.exit_code == 130
+    fates = [each.fate for each in release.report.results[0].pods]
     assert 0 < fates.count(Fate.PLACED) < 6
     assert fates.count(Fate.PLACED) + fates.count(Fate.QUEUED) == 6
 
@@ -243,6 +243,6 @@ def test_the_same_input_has_the_same_bytes_whatever_the_state_of_chance(simulate
     written = set()
     for seed in range(3):
         random.seed(seed)
-        told = simulate(NODES, deployment(replicas=3) + deployment("b", cpu="3"))
-        written.add((msgspec.json.encode(told.report), msgspec.json.encode(told.facts.run.timeline)))
+        release = simulate(NODES, deployment(replicas=3) + deployment("b", cpu="3"))
+        written.add((msgspec.json.encode(release.report), msgspec.json.encode(release.facts.run.timeline)))
     assert len(written) == 1

@@ -22,10 +22,10 @@ def node(name: str, cpu: str = "4", zone: str = "", labels: str = "") -> str:
 
 
 def template(cpu: str, more: str = "", app: str = "web") -> str:
-    asked = f"resources: {{requests: {{cpu: '{cpu}'}}}}" if cpu else ""
+    resources = f"resources: {{requests: {{cpu: '{cpu}'}}}}" if cpu else ""
     return (
         f"{{metadata: {{labels: {{app: {app}}}}},"
-        f" spec: {{{more}{', ' if more else ''}containers: [{{name: app, image: 'app:1', {asked}}}]}}}}"
+        f" spec: {{{more}{', ' if more else ''}containers: [{{name: app, image: 'app:1', {resources}}}]}}}}"
     )
 
 
@@ -76,25 +76,25 @@ TWO = node("a") + node("b")
 GOING = "deletionTimestamp: '2026-01-01T00:00:00Z', deletionGracePeriodSeconds: 5"
 
 
-def nodes(told):
+def nodes(release):
     """Where the pods of each workload are, by the workload's name."""
-    return {result.name: {place.name: place.pods for place in result.nodes} for result in told.report.results}
+    return {result.name: {place.name: place.pods for place in result.nodes} for result in release.report.results}
 
 
-def steps(told, *kinds):
+def steps(release, *kinds):
     """What was bound, told to go and gone, with its time."""
     return [
         (type(record).__name__, record.at, record.pod.removeprefix("shop/"))
-        for record in told.facts.run.timeline
+        for record in release.facts.run.timeline
         if isinstance(record, kinds or (Bound, Evicted, Gone))
     ]
 
 
 def test_a_new_deployment_is_placed(simulate):
-    told = simulate(TWO, workload())
-    assert nodes(told) == {"web": {"a": 1, "b": 1}}
-    assert [change.what for change in told.report.results[0].changes] == ["new"]
-    assert told.report.summary.placed == told.report.summary.pods == 2
+    release = simulate(TWO, workload())
+    assert nodes(release) == {"web": {"a": 1, "b": 1}}
+    assert [change.what for change in release.report.results[0].changes] == ["new"]
+    assert release.report.summary.placed == release.report.summary.pods == 2
 
 
 # -- what runs already -------------------------------------------------------------
@@ -103,27 +103,27 @@ OLD = workload(uid="d") + replica_set() + running("web-1-x", "web-1") + running(
 
 
 def test_all_old_pods_make_room_before_any_new_one_comes(simulate):
-    told = simulate(node("a", cpu="2") + OLD, workload(cpu="900m"))
-    assert nodes(told) == {"web": {"a": 2}}
-    assert told.report.results[0].removed == 2
-    assert told.report.preemptions == []
-    assert told.facts.run.clock == 0
+    release = simulate(node("a", cpu="2") + OLD, workload(cpu="900m"))
+    assert nodes(release) == {"web": {"a": 2}}
+    assert release.report.results[0].removed == 2
+    assert release.report.preemptions == []
+    assert release.facts.run.clock == 0
 
 
 def test_new_pods_beside_the_old_ones_find_less_room(simulate):
-    told = simulate(node("a", cpu="3") + OLD, workload(cpu="900m"), strategy="add")
-    assert nodes(told) == {"web": {"a": 1}}
-    assert told.report.results[0].removed == 0
-    assert [pending.fate for pending in told.report.results[0].pending] == [Fate.UNSCHEDULABLE]
+    release = simulate(node("a", cpu="3") + OLD, workload(cpu="900m"), strategy="add")
+    assert nodes(release) == {"web": {"a": 1}}
+    assert release.report.results[0].removed == 0
+    assert [pending.fate for pending in release.report.results[0].pending] == [Fate.UNSCHEDULABLE]
 
 
 def test_a_rolling_deployment_waits_for_its_pods_to_run_and_to_go(simulate):
     spec = "replicas: 2, strategy: {rollingUpdate: {maxSurge: 0, maxUnavailable: 1}}"
-    told = simulate(node("a", cpu="2") + OLD, workload(cpu="900m", spec=spec), strategy="rolling")
-    new = [pod.name for pod in told.report.results[0].pods]
-    old = [pod for kind, _, pod in steps(told, Evicted)]
+    release = simulate(node("a", cpu="2") + OLD, workload(cpu="900m", spec=spec), strategy="rolling")
+    new = [pod.name for pod in release.report.results[0].pods]
+    old = [pod for kind, _, pod in steps(release, Evicted)]
     assert sorted(old) == ["web-1-x", "web-1-y"]
-    assert steps(told) == [
+    assert steps(release) == [
         ("Evicted", 0, old[0]),
         ("Gone", 30, old[0]),
         ("Bound", 30, new[0]),
@@ -134,17 +134,17 @@ def test_a_rolling_deployment_waits_for_its_pods_to_run_and_to_go(simulate):
 
 
 def test_a_rolling_deployment_whose_pods_do_not_run_gets_stuck(simulate):
-    told = simulate(node("a", cpu="2") + OLD, workload(cpu="3"), strategy="rolling")
-    (result,) = told.report.results
+    release = simulate(node("a", cpu="2") + OLD, workload(cpu="3"), strategy="rolling")
+    (result,) = release.report.results
     assert (result.placed, result.left, len(result.pods)) == (0, 2, 2)
     assert [pod.fate for pod in result.pods] == [Fate.UNSCHEDULABLE, Fate.NOT_CREATED]
-    assert told.scheduler.cluster.pod_table.row_of.keys() == {"shop/web-1-x", "shop/web-1-y"}
+    assert release.scheduler.cluster.pod_table.row_of.keys() == {"shop/web-1-x", "shop/web-1-y"}
 
 
 def test_recreate_waits_until_all_old_pods_are_gone(simulate):
     spec = "replicas: 2, strategy: {type: Recreate}"
-    told = simulate(node("a") + OLD, workload(cpu="900m", spec=spec), strategy="rolling")
-    assert [(kind, at) for kind, at, _ in steps(told)] == [
+    release = simulate(node("a") + OLD, workload(cpu="900m", spec=spec), strategy="rolling")
+    assert [(kind, at) for kind, at, _ in steps(release)] == [
         ("Evicted", 0),
         ("Evicted", 0),
         ("Gone", 30),
@@ -155,11 +155,11 @@ def test_recreate_waits_until_all_old_pods_are_gone(simulate):
 
 
 def test_nothing_moves_in_a_rolling_update_where_nothing_changes(simulate):
-    told = simulate(node("a") + OLD, workload(), strategy="rolling")
-    (result,) = told.report.results
+    release = simulate(node("a") + OLD, workload(), strategy="rolling")
+    (result,) = release.report.results
     assert (result.wanted, result.placed, result.kept, result.pods) == (2, 2, 2, [])
-    assert told.report.summary.placed == 2
-    assert steps(told) == []
+    assert release.report.summary.placed == 2
+    assert steps(release) == []
 
 
 STATEFUL = workload("StatefulSet", uid="d") + "".join(
@@ -168,15 +168,15 @@ STATEFUL = workload("StatefulSet", uid="d") + "".join(
 
 
 def test_the_pods_of_a_stateful_set_are_replaced_under_their_names(simulate):
-    told = simulate(node("a", cpu="2") + STATEFUL, workload("StatefulSet", cpu="900m"))
-    assert nodes(told) == {"web": {"a": 2}}
-    assert [pod.name for pod in told.report.results[0].pods] == ["web-0", "web-1"]
-    assert [(kind, at) for kind, at, _ in steps(told, Bound)] == [("Bound", 0), ("Bound", 0)]
+    release = simulate(node("a", cpu="2") + STATEFUL, workload("StatefulSet", cpu="900m"))
+    assert nodes(release) == {"web": {"a": 2}}
+    assert [pod.name for pod in release.report.results[0].pods] == ["web-0", "web-1"]
+    assert [(kind, at) for kind, at, _ in steps(release, Bound)] == [("Bound", 0), ("Bound", 0)]
 
 
 def test_a_rolling_stateful_set_goes_down_from_the_last_and_waits_until_each_is_gone(simulate):
-    told = simulate(node("a", cpu="2") + STATEFUL, workload("StatefulSet", cpu="900m"), strategy="rolling")
-    assert steps(told) == [
+    release = simulate(node("a", cpu="2") + STATEFUL, workload("StatefulSet", cpu="900m"), strategy="rolling")
+    assert steps(release) == [
         ("Evicted", 0, "web-1"),
         ("Gone", 10, "web-1"),
         ("Bound", 10, "web-1"),
@@ -187,8 +187,8 @@ def test_a_rolling_stateful_set_goes_down_from_the_last_and_waits_until_each_is_
 
 
 def test_an_ordered_stateful_set_waits_for_a_pod_that_does_not_run(simulate):
-    told = simulate(node("a", cpu="1"), workload("StatefulSet", spec="replicas: 4", cpu="500m"))
-    (result,) = told.report.results
+    release = simulate(node("a", cpu="1"), workload("StatefulSet", spec="replicas: 4", cpu="500m"))
+    (result,) = release.report.results
     assert [pod.fate for pod in result.pods] == [Fate.PLACED, Fate.PLACED, Fate.UNSCHEDULABLE, Fate.NOT_CREATED]
     assert result.not_created == ["web-3"]
 
@@ -197,29 +197,31 @@ def test_a_rolling_daemon_set_changes_node_after_node(simulate):
     old = workload("DaemonSet", spec="minReadySeconds: 0", uid="d") + "".join(
         running(f"web-{name}", "web", on=name, kind="DaemonSet") for name in "ab"
     )
-    told = simulate(TWO + old, workload("DaemonSet", spec="minReadySeconds: 0", cpu="2"), strategy="rolling")
-    assert nodes(told) == {"web": {"a": 1, "b": 1}}
-    assert told.facts.run.clock == 60
-    assert told.report.results[0].zone_skew is None
+    release = simulate(TWO + old, workload("DaemonSet", spec="minReadySeconds: 0", cpu="2"), strategy="rolling")
+    assert nodes(release) == {"web": {"a": 1, "b": 1}}
+    assert release.facts.run.clock == 60
+    assert release.report.results[0].zone_skew is None
 
 
 def test_an_old_pod_that_is_going_already_does_not_stand_in_the_way(simulate):
     going = STATEFUL.replace("uid: web-1,", "uid: web-1, deletionTimestamp: '2026-01-01T00:00:00Z',")
-    told = simulate(node("a", cpu="2") + going, workload("StatefulSet", cpu="900m"))
-    assert nodes(told) == {"web": {"a": 2}}
+    release = simulate(node("a", cpu="2") + going, workload("StatefulSet", cpu="900m"))
+    assert nodes(release) == {"web": {"a": 2}}
 
 
 def test_a_pending_old_pod_is_replaced_as_well(simulate):
-    told = simulate(node("a") + OLD + running("web-1-z", "web-1", on="", cpu="9"), workload(cpu="900m"))
-    assert nodes(told) == {"web": {"a": 2}}
-    assert told.report.results[0].removed == 3
-    assert told.report.others == []
+    release = simulate(node("a") + OLD + running("web-1-z", "web-1", on="", cpu="9"), workload(cpu="900m"))
+    assert nodes(release) == {"web": {"a": 2}}
+    assert release.report.results[0].removed == 3
+    assert release.report.others == []
 
 
 def test_pods_that_were_pending_before_take_part(simulate):
-    told = simulate(node("a", cpu="2") + OLD + running("waits", on="", cpu="500m"), workload(cpu="700m"))
-    assert nodes(told) == {"web": {"a": 2}}
-    assert [(other.pod, other.fate, other.node) for other in told.report.others] == [("shop/waits", Fate.PLACED, "a")]
+    release = simulate(node("a", cpu="2") + OLD + running("waits", on="", cpu="500m"), workload(cpu="700m"))
+    assert nodes(release) == {"web": {"a": 2}}
+    assert [(other.pod, other.fate, other.node) for other in release.report.others] == [
+        ("shop/waits", Fate.PLACED, "a")
+    ]
 
 
 # -- who has to make room ----------------------------------------------------------
@@ -239,17 +241,17 @@ IMPORTANT = HIGH + workload(cpu="2", spec="replicas: 1", more="priorityClassName
     ],
 )
 def test_an_evicted_pod(simulate, owner, successor, when):
-    told = simulate(node("a", cpu="2") + node("b", cpu="1") + running("old-0", **owner), IMPORTANT)
-    (preempted,) = told.report.preemptions
-    assert (preempted.pod, preempted.node, told.report.summary.preempted) == ("shop/old-0", "a", 1)
-    assert preempted.by == f"shop/{told.report.results[0].pods[0].name}"
+    release = simulate(node("a", cpu="2") + node("b", cpu="1") + running("old-0", **owner), IMPORTANT)
+    (preempted,) = release.report.preemptions
+    assert (preempted.pod, preempted.node, release.report.summary.preempted) == ("shop/old-0", "a", 1)
+    assert preempted.by == f"shop/{release.report.results[0].pods[0].name}"
     if successor is None:
         assert (preempted.successor, preempted.fate) == ("", None)
     else:
         assert preempted.successor.startswith(f"shop/{successor}")
         assert (preempted.successor == preempted.pod) == (owner["kind"] == "StatefulSet" if "kind" in owner else False)
         assert (preempted.fate, preempted.successor_node) == (Fate.PLACED, "b")
-        assert told.facts.run.pods[preempted.successor].arrived == when
+        assert release.facts.run.pods[preempted.successor].arrived == when
 
 
 def test_a_pod_that_was_going_before_has_its_successor_already(simulate):
@@ -257,8 +259,8 @@ def test_a_pod_that_was_going_before_has_its_successor_already(simulate):
     assert set(simulate(TWO + going, workload()).facts.run.pods) == {
         f"shop/{pod.name}" for pod in simulate(TWO + going, workload()).report.results[0].pods
     }
-    told = simulate(TWO + going.replace("ReplicaSet", "StatefulSet"), workload())
-    assert "shop/old-0" in told.facts.run.pods
+    release = simulate(TWO + going.replace("ReplicaSet", "StatefulSet"), workload())
+    assert "shop/old-0" in release.facts.run.pods
 
 
 def test_an_evicted_replica_of_the_release_counts_by_its_successor(simulate):
@@ -266,73 +268,73 @@ def test_an_evicted_replica_of_the_release_counts_by_its_successor(simulate):
     old += "".join(running(f"web-1-{end}", "web-1", more="priority: 100") for end in "xy")
     spec = "replicas: 2, strategy: {rollingUpdate: {maxSurge: 0, maxUnavailable: 1}}"
     new = workload(cpu="1500m", spec=spec, more="priorityClassName: high")
-    told = simulate(node("a", cpu="3") + HIGH + old, workload(name="low") + new, strategy="rolling")
-    low, web = told.report.results
-    (preempted,) = told.report.preemptions
+    release = simulate(node("a", cpu="3") + HIGH + old, workload(name="low") + new, strategy="rolling")
+    low, web = release.report.results
+    (preempted,) = release.report.preemptions
     evicted, other = sorted(low.pods, key=lambda pod: pod.evicted, reverse=True)
-    assert (web.placed, low.placed, told.report.summary.pods) == (2, 0, 4)
+    assert (web.placed, low.placed, release.report.summary.pods) == (2, 0, 4)
     assert (evicted.fate, other.fate, other.evicted) == (Fate.UNSCHEDULABLE, Fate.UNSCHEDULABLE, "")
     assert (preempted.pod, preempted.successor) == (f"shop/{evicted.evicted}", f"shop/{evicted.name}")
-    assert told.report.others == []
+    assert release.report.others == []
 
 
 def test_a_successor_that_a_quota_refused_is_tried_again_when_the_evicted_pod_is_gone(simulate):
     full = node("a", cpu="2") + node("b", cpu="1") + running("old-0", owner="old-1") + quota("{pods: '1'}")
-    told = simulate(full, IMPORTANT.replace("namespace: shop", "namespace: other"))
-    (preempted,) = told.report.preemptions
+    release = simulate(full, IMPORTANT.replace("namespace: shop", "namespace: other"))
+    (preempted,) = release.report.preemptions
     assert (preempted.fate, preempted.successor_node) == (Fate.PLACED, "b")
-    assert told.facts.run.pods[preempted.successor].arrived == 30
+    assert release.facts.run.pods[preempted.successor].arrived == 30
 
 
 def test_an_evicted_pod_whose_successor_finds_no_room_is_pending(simulate):
-    told = simulate(node("a", cpu="2") + running("old-0", "old-1"), IMPORTANT)
-    (preempted,) = told.report.preemptions
+    release = simulate(node("a", cpu="2") + running("old-0", "old-1"), IMPORTANT)
+    (preempted,) = release.report.preemptions
     assert preempted.fate is Fate.UNSCHEDULABLE
     assert preempted.message.startswith("0/1 nodes are available")
-    assert told.report.others == []
-    assert told.report.summary.pending == 0
+    assert release.report.others == []
+    assert release.report.summary.pending == 0
 
 
 # -- the API server ----------------------------------------------------------------
 
 
 def test_what_a_quota_refuses_is_rejected_and_not_pending(simulate):
-    told = simulate(TWO + quota("{pods: '2'}"), workload(spec="replicas: 3"))
-    (result,) = told.report.results
+    release = simulate(TWO + quota("{pods: '2'}"), workload(spec="replicas: 3"))
+    (result,) = release.report.results
     (rejected,) = result.rejected
     assert rejected.plugin == "ResourceQuota"
     assert rejected.message == (
         f'pods "{rejected.pods[0]}" is forbidden: exceeded quota: few, requested: pods=1, used: pods=2, limited: pods=2'
     )
-    assert (result.placed, result.pending, told.report.summary.rejected) == (2, [], 1)
+    assert (result.placed, result.pending, release.report.summary.rejected) == (2, [], 1)
 
 
 def test_old_pods_give_back_what_they_used_of_a_quota_before_new_ones_come(simulate):
-    told = simulate(node("a") + quota("{pods: '2'}") + OLD, workload(cpu="900m"))
-    assert told.report.summary.placed == 2
+    release = simulate(node("a") + quota("{pods: '2'}") + OLD, workload(cpu="900m"))
+    assert release.report.summary.placed == 2
 
 
 def test_a_pod_that_a_quota_refused_is_tried_again_when_another_is_gone(simulate):
-    told = simulate(node("a") + quota("{pods: '2'}") + OLD, workload(cpu="900m"), strategy="rolling")
-    assert told.report.summary.rejected == 1  # of a surge nobody goes before it runs
+    release = simulate(node("a") + quota("{pods: '2'}") + OLD, workload(cpu="900m"), strategy="rolling")
+    assert release.report.summary.rejected == 1  # of a surge nobody goes before it runs
     spec = "replicas: 2, strategy: {rollingUpdate: {maxSurge: 1, maxUnavailable: 1}}"
-    told = simulate(node("a") + quota("{pods: '2'}") + OLD, workload(cpu="900m", spec=spec), strategy="rolling")
-    assert (told.report.summary.rejected, told.report.summary.placed) == (0, 2)
+    release = simulate(node("a") + quota("{pods: '2'}") + OLD, workload(cpu="900m", spec=spec), strategy="rolling")
+    assert (release.report.summary.rejected, release.report.summary.placed) == (0, 2)
 
 
 def test_who_is_refused_by_a_quota_again_tries_no_more_until_the_next_pod_is_gone(simulate, monkeypatch):
-    asked = []
+    created = []
     create = Admission.create
-    monkeypatch.setattr(Admission, "create", lambda self, one: asked.append(one.pod.key) or create(self, one))
+    monkeypatch.setattr(Admission, "create", lambda self, one: created.append(one.pod.key) or create(self, one))
     going = "".join(running(f"old-{i}").replace(f"uid: old-{i}", f"uid: u{i}, {GOING}") for i in range(3))
-    told = simulate(node("a", cpu="90") + quota("{pods: '3'}") + going, workload(spec="replicas: 50"))
-    assert (told.report.summary.placed, told.report.summary.rejected) == (3, 47)
-    assert len(asked) == 50 + 3 * 2
+    release = simulate(node("a", cpu="90") + quota("{pods: '3'}") + going, workload(spec="replicas: 50"))
+    assert (release.report.summary.placed, release.report.summary.rejected) == (3, 47)
+    assert len(created) == 50 + 3 * 2
 
 
 def test_without_the_plugin_nothing_is_refused(simulate):
-    told = simulate(TWO + quota("{pods: '2'}"), workload(spec="replicas: 3"), disabled=["ResourceQuota"])
-    assert told.report.summary.placed == 3
+    release = simulate(TWO + quota("{pods: '2'}"), workload(spec="replicas: 3"), disabled=["ResourceQuota"])
+    assert release.report.summary.placed == 3
 
 
 def test_an_admission_plugin_that_is_none_is_an_error(simulate):
@@ -341,20 +343,20 @@ def test_an_admission_plugin_that_is_none_is_an_error(simulate):
 
 
 def test_pods_of_another_scheduler_are_created_and_left_alone(simulate):
-    told = simulate(TWO, workload(more="schedulerName: mine"))
-    assert told.report.summary.foreign_scheduler == 2
-    assert told.report.results[0].pending[0].message == "no profile serves schedulerName mine"
-    assert told.facts.run.pods == {}
+    release = simulate(TWO, workload(more="schedulerName: mine"))
+    assert release.report.summary.foreign_scheduler == 2
+    assert release.report.results[0].pending[0].message == "no profile serves schedulerName mine"
+    assert release.facts.run.pods == {}
 
 
 def test_all_pods_can_be_given_to_one_profile(simulate):
-    told = simulate(TWO, workload(more="schedulerName: mine"), name="default-scheduler")
-    assert told.report.summary.placed == 2
+    release = simulate(TWO, workload(more="schedulerName: mine"), name="default-scheduler")
+    assert release.report.summary.placed == 2
 
 
 def test_a_name_that_is_taken_is_refused(simulate):
-    told = simulate(node("a") + running("web-0"), workload("StatefulSet"))
-    (rejected,) = told.report.results[0].rejected
+    release = simulate(node("a") + running("web-0"), workload("StatefulSet"))
+    (rejected,) = release.report.results[0].rejected
     assert (rejected.plugin, rejected.message) == ("AlreadyExists", 'pods "web-0" already exists')
 
 
@@ -382,20 +384,20 @@ def test_a_seed_draws_among_equally_good_nodes_and_changes_nothing_else(simulate
 
 
 def test_in_a_fork_the_cluster_is_as_before(simulate):
-    told = simulate(node("a", cpu="2") + OLD, workload(cpu="900m"))
-    assert told.facts.before.requested["cpu"] == {"a": 2000}
-    assert told.facts.after.requested["cpu"] == {"a": 1800}
-    assert {outcome.state for outcome in told.facts.run.pods.values()} == {PodState.BOUND}
+    release = simulate(node("a", cpu="2") + OLD, workload(cpu="900m"))
+    assert release.facts.before.requested["cpu"] == {"a": 2000}
+    assert release.facts.after.requested["cpu"] == {"a": 1800}
+    assert {outcome.state for outcome in release.facts.run.pods.values()} == {PodState.BOUND}
 
 
 @pytest.mark.parametrize("strategy", ["replace", "add", "rolling"])
 def test_a_new_node_gets_the_daemons_of_the_cluster_and_the_others_keep_theirs(simulate, strategy):
     daemons = workload("DaemonSet", spec="revisionHistoryLimit: 1")
-    told = simulate(node("a") + daemons + running("web-a", "web", kind="DaemonSet"), node("b"), strategy=strategy)
-    (result,) = told.report.results
+    release = simulate(node("a") + daemons + running("web-a", "web", kind="DaemonSet"), node("b"), strategy=strategy)
+    (result,) = release.report.results
     assert [(change.what, change.text) for change in result.changes] == [
         ("unchanged", "unchanged; the pods it has stay")
     ]
     assert [(place.name, place.pods) for place in result.nodes] == [("b", 1)]
-    assert not told.facts.run.evictions
-    assert "shop/web-a" in told.scheduler.cluster.pod_table.row_of
+    assert not release.facts.run.evictions
+    assert "shop/web-a" in release.scheduler.cluster.pod_table.row_of

@@ -44,7 +44,7 @@ def ends(facts):
     }
 
 
-def said(facts, *kinds):
+def timeline_records(facts, *kinds):
     """The records of some kinds, each as its time and its other values but the messages."""
     return [record for record in facts.timeline if isinstance(record, kinds)]
 
@@ -94,7 +94,7 @@ def test_a_run_in_a_fork_leaves_everything_as_it_was():
 
 
 def test_equal_runs_leave_equal_bytes():
-    def written():
+    def timeline_text():
         made = cluster(
             *(node(name, cpu="3") for name in "cab"),
             *(pod(f"low-{i}", on="abc"[i], cpu="2") for i in range(3)),
@@ -102,33 +102,34 @@ def test_equal_runs_leave_equal_bytes():
         )
         return b"\n".join(timeline.lines(run(Scheduler(made)).timeline))
 
-    assert written() == written()
+    assert timeline_text() == timeline_text()
 
 
 def test_a_seed_takes_other_nodes_of_the_same_ties_and_nothing_else():
-    def placed(choose):
+    def place_with(choose):
         made = cluster(*(node(f"n{i}") for i in range(8)), pod("free"), pod("tied", nodeSelector={HOSTNAME: "n5"}))
         facts = run(Scheduler(made), options=Options(choose=choose))
         return facts.pods["default/free"], ends(facts)
 
-    taken = {placed(draw_ties(seed))[1]["free"] for seed in range(12)}
+    taken = {place_with(draw_ties(seed))[1]["free"] for seed in range(12)}
     assert len(taken) > 1
-    assert all(placed(draw_ties(seed))[1]["tied"] == "n5" for seed in range(12))
-    assert placed(draw_ties(7))[1] == placed(draw_ties(7))[1]
-    assert placed(draw_ties(7))[0].ties == 8
+    assert all(place_with(draw_ties(seed))[1]["tied"] == "n5" for seed in range(12))
+    assert place_with(draw_ties(7))[1] == place_with(draw_ties(7))[1]
+    assert place_with(draw_ties(7))[0].ties == 8
 
 
 def test_a_run_can_be_replayed_as_far_as_the_ties_allow():
-    def again(choose):
+    def run_with(choose):
         return run(Scheduler(cluster(node("a"), node("b"), pod("x"))), options=Options(choose=choose))
 
-    assert ends(again(replay_nodes({"default/x": "b"}))) == {"x": "b"}
-    first = again(draw_ties(3))
+    assert ends(run_with(replay_nodes({"default/x": "b"}))) == {"x": "b"}
+    first = run_with(draw_ties(3))
     assert (
-        timeline.difference(first.timeline, again(replay_nodes(timeline.placements(first.timeline))).timeline) is None
+        timeline.difference(first.timeline, run_with(replay_nodes(timeline.placements(first.timeline))).timeline)
+        is None
     )
     with pytest.raises(ReplayError, match="pod default/x cannot go to node c"):
-        again(replay_nodes({"default/x": "c"}))
+        run_with(replay_nodes({"default/x": "c"}))
 
 
 def test_a_timeline_is_written_and_read_back():
@@ -159,14 +160,14 @@ def test_a_victim_takes_its_grace_period_and_the_preemptor_waits_for_it():
     ]
     assert facts.evictions[0].pod.pod.spec.node_name == "a"
     assert facts.pods["default/high"].attempts == 2
-    [nominated] = said(facts, timeline.Nominated)
+    [nominated] = timeline_records(facts, timeline.Nominated)
     assert (nominated.at, nominated.node) == (0, "a")
 
 
 def test_a_pod_with_several_victims_is_kept_out_until_the_last_is_told_to_go():
     victims = (pod(f"low-{i}", on="a", cpu="1", terminationGracePeriodSeconds=0) for i in range(3))
     facts = run(Scheduler(cluster(node("a", cpu="3"), *victims, pod("high", cpu="3", priority=1))))
-    moves = [(move.to, move.event, move.plugin) for move in said(facts, timeline.Moved)]
+    moves = [(move.to, move.event, move.plugin) for move in timeline_records(facts, timeline.Moved)]
     assert moves == [
         ("Active", "UnscheduledPodAdd", ""),
         ("InFlight", "", ""),
@@ -189,7 +190,7 @@ def test_a_pod_of_lower_priority_loses_the_node_it_was_promised():
     high = SimulatedEvent(pod("high", cpu="2", priority=2), at=5)
     facts = run(Scheduler(made), events=[high])
     assert ends(facts) == {"middle": PodState.UNSCHEDULABLE, "high": "a"}
-    promises = [(r.at, r.pod, r.node) for r in said(facts, timeline.Nominated)]
+    promises = [(r.at, r.pod, r.node) for r in timeline_records(facts, timeline.Nominated)]
     assert promises == [
         (0, "default/middle", "a"),
         (5, "default/high", "a"),
@@ -215,12 +216,12 @@ class Stumbles(ReservePlugin, PreBindPlugin):
 
     def __init__(self, args, handle):
         super().__init__(args, handle)
-        self.told = []
+        self.calls = []
 
     def answer(self, cycle, point):
-        self.told.append(point)
+        self.calls.append(point)
         planned = (cycle.pod.pod.metadata.annotations or {}).get(point)
-        if planned is None or self.told.count(point) > 1:
+        if planned is None or self.calls.count(point) > 1:
             return SUCCESS
         return {"refuse": unschedulable("taken"), "fail": error("broken")}[planned]
 
@@ -228,7 +229,7 @@ class Stumbles(ReservePlugin, PreBindPlugin):
         return self.answer(cycle, "reserve")
 
     def unreserve(self, cycle, node_name):
-        self.told.append("unreserve")
+        self.calls.append("unreserve")
 
     def pre_bind(self, cycle, node_name):
         return self.answer(cycle, "prebind")
@@ -264,11 +265,11 @@ def test_what_a_failing_step_undoes(annotations, message, moves, clock):
     stumbling = scheduler(made, Stumbles)
     facts = run(stumbling)
     assert (ends(facts), facts.clock) == ({"x": "a"}, clock)
-    [why] = said(facts, timeline.Refused, timeline.Failed)
+    [why] = timeline_records(facts, timeline.Refused, timeline.Failed)
     assert why.message == message
-    assert [(m.to, m.event) for m in said(facts, timeline.Moved)][2:-1] == moves
-    assert len(said(facts, timeline.Released)) == 1
-    assert stumbling.profiles["default-scheduler"].plugins["Stumbles"].told.count("unreserve") == 1
+    assert [(m.to, m.event) for m in timeline_records(facts, timeline.Moved)][2:-1] == moves
+    assert len(timeline_records(facts, timeline.Released)) == 1
+    assert stumbling.profiles["default-scheduler"].plugins["Stumbles"].calls.count("unreserve") == 1
 
 
 class Pairs(PermitPlugin):
@@ -295,14 +296,17 @@ def test_a_pod_waits_for_permit_until_another_lets_it_go():
     made = cluster(node("a"), pod("one"))
     facts = run(scheduler(made, Pairs), events=[SimulatedEvent(pod("two"), at=20)])
     assert ends(facts) == {"one": "a", "two": "a"}
-    assert [(r.at, r.pod) for r in said(facts, timeline.Bound)] == [(20, "default/two"), (20, "default/one")]
-    [held] = said(facts, timeline.Waiting)
+    assert [(r.at, r.pod) for r in timeline_records(facts, timeline.Bound)] == [
+        (20, "default/two"),
+        (20, "default/one"),
+    ]
+    [held] = timeline_records(facts, timeline.Waiting)
     assert (held.pod, held.until) == ("default/one", {"Pairs": 60})
 
 
 def test_a_pod_nobody_lets_go_is_refused_when_the_patience_of_permit_ends():
     facts = run(scheduler(cluster(node("a"), pod("one")), Closes), options=Options(horizon=100))
-    [released] = said(facts, timeline.Released)
+    [released] = timeline_records(facts, timeline.Released)
     assert released.at == 90
     assert released.message == "rejected due to timeout after waiting 1m30s at plugin Closes"
     assert facts.pods["default/one"].plugins == ("Closes",)
@@ -363,7 +367,7 @@ def test_a_waiting_pod_is_preempted_in_memory_and_goes_back_to_the_queue():
     facts = run(scheduler(made, Closes), events=[high], options=Options(horizon=60))
     assert facts.evictions == []
     assert ends(facts) == {"one": PodState.UNSCHEDULABLE, "high": PodState.WAITING}
-    released = said(facts, timeline.Released)[0]
+    released = timeline_records(facts, timeline.Released)[0]
     assert (released.at, released.message) == (10, "waiting on permit for pod: preempted")
     assert facts.pods["default/one"].preempted_by == "default/high"
 
@@ -455,8 +459,8 @@ def test_a_fault_that_stays_ends_the_run():
 
     facts = run(scheduler(cluster(node("a"), pod("x")), Fails))
     assert (facts.attempts, facts.clock, facts.end) == (2, 2, RunEnd.STUCK)
-    told = r'running PreBind plugin "Fails": OSError: no such volume \(test_runs\.py:\d+\)'
-    assert re.fullmatch(told, facts.pods["default/x"].message)
+    message = r'running PreBind plugin "Fails": OSError: no such volume \(test_runs\.py:\d+\)'
+    assert re.fullmatch(message, facts.pods["default/x"].message)
     assert facts.pods["default/x"].fault
 
 

@@ -26,7 +26,7 @@ def owned(name: str, kind: str = "ReplicaSet", by: str = "web", **more):
     return pod(name, metadata=owner(kind, by), **more)
 
 
-def made(kind, name: str, **spec):
+def build(kind, name: str, **spec):
     return msgspec.convert({"metadata": {"name": name, "namespace": "default", "uid": name}, "spec": spec}, kind)
 
 
@@ -151,8 +151,8 @@ def test_a_node_like_another_is_as_that_was_when_it_was_new():
 
 
 def test_new_nodes_run_the_pods_of_the_daemon_sets_that_fit_them():
-    known = made(DaemonSet, "logs", template=template(app="logs"))
-    elsewhere = made(DaemonSet, "gpu", template={**template(app="gpu"), "spec": {"nodeSelector": {"gpu": "yes"}}})
+    known = build(DaemonSet, "logs", template=template(app="logs"))
+    elsewhere = build(DaemonSet, "gpu", template={**template(app="gpu"), "spec": {"nodeSelector": {"gpu": "yes"}}})
     state = cluster(node("a"), known, elsewhere, owned("unlisted-x", "DaemonSet", "unlisted", on="a"))
     assert do(state, "add-node like:a")[0].text == "added a-new-1, like a, with 2 pods of DaemonSets"
     assert sorted(name.rpartition("-")[0] for name, on in where(state).items() if on == "a-new-1") == [
@@ -221,7 +221,7 @@ def shop(replicas: int = 2):
     """A Deployment of two running pods."""
     selector = {"matchLabels": {"app": "web"}}
     labels = {"app": "web", "pod-template-hash": "5c"}
-    deployment = made(Deployment, "web", replicas=replicas, selector=selector, template=template(app="web"))
+    deployment = build(Deployment, "web", replicas=replicas, selector=selector, template=template(app="web"))
     of_it = {"name": "web-5c", "namespace": "default", "uid": "web-5c", "labels": labels, **owner("Deployment", "web")}
     spec = {"replicas": replicas, "selector": {"matchLabels": labels}, "template": template(**labels)}
     pods = (owned(f"web-5c-{name}", by="web-5c", on="a", labels=labels, cpu="1", image="web") for name in "xy")
