@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Protocol, TypeGuard
@@ -16,7 +16,7 @@ from typing import Any, Protocol, TypeGuard
 import numpy as np
 import numpy.typing as npt
 
-from schedctl.cache.arrays import BoolArray
+from schedctl.cache.arrays import BoolArray, IndexArray
 from schedctl.errors import PluginError
 from schedctl.framework import faults
 from schedctl.framework.statuses import Cause, Code, Status
@@ -117,6 +117,23 @@ class Lookup:
     def at(self, row: int) -> Any:
         """Return the value of one row."""
         return self.values[int(self.codes[row])]
+
+
+@dataclass(frozen=True, slots=True)
+class NodeLookup:
+    """Evidence, or findings, known by row of the node table, found out when somebody reads it.
+
+    Attributes:
+        find: finds it for a row of the node table.
+        rows: intp (n,), the row of the node table at each position of the column.
+    """
+
+    find: Callable[[int], Any]
+    rows: IndexArray
+
+    def at(self, row: int) -> Any:
+        """Return what is known at one position."""
+        return self.find(int(self.rows[row]))
 
 
 @dataclass(frozen=True, slots=True)

@@ -104,6 +104,8 @@ Remedies = Iterable[Remedy | Together | Advice]
 
 
 REMOVE_PODS, UNCORDON = "remove-pods", "uncordon"
+MOST_REMOVED_PODS = 3
+"""More running pods than this are not advised to be removed."""
 
 
 def remove_pods(pods: Iterable[str]) -> Remedy:

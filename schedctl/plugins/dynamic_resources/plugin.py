@@ -7,8 +7,7 @@ Filter searches devices node by node (`search`). What the search found is noted 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -16,7 +15,7 @@ import numpy as np
 from typing_extensions import override
 
 from schedctl.api import devices, field_errors, meta, node_selectors, resources, selectors
-from schedctl.cache.arrays import IndexArray, IntArray
+from schedctl.cache.arrays import IntArray
 from schedctl.cache.changes import Change, ChangeKind
 from schedctl.cache.nodes import ClusterView, Nodes
 from schedctl.cache.pod_info import PodInfo
@@ -38,7 +37,7 @@ from schedctl.framework.points import (
     Scope,
     ScorePlugin,
 )
-from schedctl.framework.reasons import ACCEPT, CodeColumn, Reason, Verdicts
+from schedctl.framework.reasons import ACCEPT, CodeColumn, NodeLookup, Reason, Verdicts
 from schedctl.framework.statuses import SKIP, SUCCESS, Code, Status, error, unschedulable
 from schedctl.plugins.dynamic_resources import claim_updates
 from schedctl.plugins.dynamic_resources.claims import (
@@ -164,12 +163,12 @@ class DynamicResources(
         search, rows = cycle.state[STATE], nodes.rows
         if search is None:
             return ACCEPT
-        from schedctl.plugins.dynamic_resources.search import Findings, Outcome
+        from schedctl.plugins.dynamic_resources.search import Outcome
 
         search = self._as_of_now(search)
         outcomes = search.outcomes(rows)
         if not outcomes.any():
-            return Verdicts((), Findings(search, rows))
+            return Verdicts((), NodeLookup(search.finding, rows))
         claims = [meta.key_of(claim) for claim in search.claims]
         parts = ACCEPT
         for outcome in np.unique(outcomes).tolist():
@@ -178,16 +177,16 @@ class DynamicResources(
                 case Outcome.LEFT_BEHIND:
                     parts |= self.left_behind.where(mask, claim=claims[-1])
                 case Outcome.NOT_OFFERED:
-                    parts |= self.not_offered.where(mask, resources=_OnRows(search.missing_resources, rows))
+                    parts |= self.not_offered.where(mask, resources=NodeLookup(search.missing_resources, rows))
                 case Outcome.NOT_ALLOCATED:
-                    parts |= self.not_allocated.where(mask, claims=claims, scarcity=_OnRows(search.scarcity, rows))
+                    parts |= self.not_allocated.where(mask, claims=claims, scarcity=NodeLookup(search.scarcity, rows))
                 case Outcome.FAILED_HERE:
-                    parts |= self.failed_here.where(mask, text=_OnRows(search.text, rows))
+                    parts |= self.failed_here.where(mask, text=NodeLookup(search.text, rows))
                 case Outcome.FAULT:
-                    parts |= self.failed.where(mask, text=_OnRows(search.text, rows))
+                    parts |= self.failed.where(mask, text=NodeLookup(search.text, rows))
                 case Outcome.UNAVAILABLE:
-                    parts |= self.unavailable.where(mask, claims=_OnRows(search.unusable_claims, rows))
-        return Verdicts(parts.parts, Findings(search, rows))
+                    parts |= self.unavailable.where(mask, claims=NodeLookup(search.unusable_claims, rows))
+        return Verdicts(parts.parts, NodeLookup(search.finding, rows))
 
     def post_filter(self, cycle: Cycle, nodes: Nodes, codes: CodeColumn) -> PostFilterResult:
         """Deallocate an idle claim that was not available on some node reached, or drop a claim left behind.
@@ -520,17 +519,6 @@ _PROBLEMS = {
     Problem.DELETED: DynamicResources.deleted,
     Problem.FOREIGN: DynamicResources.foreign,
 }
-
-
-@dataclass(frozen=True, slots=True)
-class _OnRows:
-    """Evidence that is found out by node row, asked for by position."""
-
-    find: Callable[[int], Any]
-    rows: IndexArray
-
-    def at(self, position: int) -> Any:
-        return self.find(int(self.rows[position]))
 
 
 def _allocator(claims: Sequence[devices.ResourceClaim], cluster: ClusterView) -> Allocator | None:

@@ -7,7 +7,6 @@ A `ClaimSearch` is the state of one cycle; it answers by node row. `schedctl.dev
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from enum import IntEnum
 from types import MappingProxyType
 from typing import NamedTuple
@@ -387,23 +386,6 @@ class ClaimSearch:
             return Finding(claims=self.claims)
         batch = self._batches[number]
         return Finding((), batch.found.at(int(self._place[row])), batch.special, self.claims)
-
-
-@dataclass(frozen=True, slots=True)
-class Findings:
-    """What Filter found out about a column, by position.
-
-    Attributes:
-        search: where it is known.
-        rows: intp (n,), the node row at each position.
-    """
-
-    search: ClaimSearch
-    rows: IndexArray
-
-    def at(self, row: int) -> Finding | None:
-        """Return the finding at a position."""
-        return self.search.finding(int(self.rows[row]))
 
 
 def _lack(shortage: Shortage) -> Lack:

@@ -7,11 +7,9 @@ from typing import Literal
 import msgspec
 
 from schedctl.api.pods import Pod, PodAffinity
-from schedctl.framework.remedies import Evidence, Rejection, Remedies, Remedy, edit_pod, remove_pods
+from schedctl.framework.remedies import MOST_REMOVED_PODS, Evidence, Rejection, Remedies, Remedy, edit_pod, remove_pods
 
 _REQUIRED = "required_during_scheduling_ignored_during_execution"
-_MOST_PODS = 3
-"""More running pods than this are not advised to be removed."""
 _replace = msgspec.structs.replace
 
 
@@ -34,7 +32,7 @@ def remedies(rejection: Rejection) -> Remedies:
 
 
 def _remove(cause: Evidence) -> list[Remedy]:
-    return [remove_pods(cause["pods"])] if 0 < len(cause["pods"]) <= _MOST_PODS else []
+    return [remove_pods(cause["pods"])] if 0 < len(cause["pods"]) <= MOST_REMOVED_PODS else []
 
 
 def _drop_terms(

@@ -9,11 +9,9 @@ import msgspec
 from schedctl.api import meta, storage
 from schedctl.api.pods import Pod
 from schedctl.cache.cluster import Cluster
-from schedctl.framework.remedies import Evidence, Rejection, Remedies, Remedy, remove_pods
+from schedctl.framework.remedies import MOST_REMOVED_PODS, Evidence, Rejection, Remedies, Remedy, remove_pods
 from schedctl.plugins.node_volume_limits.wording import excess
 
-_MOST_PODS = 3
-"""More running pods than this are not advised to be removed."""
 _replace = msgspec.structs.replace
 
 
@@ -35,14 +33,14 @@ def _make_room(node: str, evidence: Evidence) -> list[Remedy]:
     holders = sorted(evidence["holders"].items(), key=lambda holder: (holder[1], holder[0]))
     enough = [pod for pod, volumes in holders if volumes >= missing]
     if enough:
-        return idle + [_detach(node, (pod,), attached) for pod in enough[:_MOST_PODS]]
+        return idle + [_detach(node, (pod,), attached) for pod in enough[:MOST_REMOVED_PODS]]
     pods: list[str] = []
     for pod, volumes in reversed(holders):
         pods.append(pod)
         missing -= volumes
         if missing <= 0:
             break
-    fits = missing <= 0 and len(pods) <= _MOST_PODS
+    fits = missing <= 0 and len(pods) <= MOST_REMOVED_PODS
     return [*idle, _detach(node, tuple(sorted(pods)), attached)] if fits else idle
 
 

@@ -6,14 +6,13 @@ PreFilter sorts the pod's claims (`claims`); Filter, Score, Reserve and PreBind 
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from typing_extensions import override
 
 from schedctl.api import field_errors, meta, storage
-from schedctl.cache.arrays import IndexArray, IntArray
+from schedctl.cache.arrays import IntArray
 from schedctl.cache.changes import Change, ChangeKind
 from schedctl.cache.nodes import Nodes
 from schedctl.cache.pod_info import PodInfo
@@ -31,7 +30,7 @@ from schedctl.framework.points import (
     Scope,
     ScorePlugin,
 )
-from schedctl.framework.reasons import Part, Reason, Verdicts
+from schedctl.framework.reasons import NodeLookup, Part, Reason, Verdicts
 from schedctl.framework.resource_scoring import shape_rate
 from schedctl.framework.statuses import SKIP, SUCCESS, Code, Status, error
 from schedctl.plugins.volume_binding import assume_cache
@@ -40,7 +39,7 @@ from schedctl.plugins.volume_binding.claims import claims_of, mounted_claims, un
 from schedctl.plugins.volume_binding.events import VOLUME_BINDING
 from schedctl.plugins.volume_binding.migration import reached_everywhere
 from schedctl.plugins.volume_binding.scores import scores
-from schedctl.plugins.volume_binding.search import ConflictReason, NodeEvidence, Outcome, PodVolumes, Search
+from schedctl.plugins.volume_binding.search import ConflictReason, PodVolumes, Search
 from schedctl.plugins.volume_binding.volumes import Volumes
 
 if TYPE_CHECKING:
@@ -164,10 +163,10 @@ class VolumeBinding(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin, 
             return Verdicts()
         outcome = search.outcome
         parts = tuple(
-            Part(self._reasons[each.why], nodes.gather(each.rows), None, _evidence(each.evidence, nodes.rows))
+            Part(self._reasons[each.why], nodes.gather(each.rows), None, each.evidence_of(nodes.rows))
             for each in outcome.objections
         )
-        return Verdicts(parts, _Found(outcome, nodes.rows) if search.claims.waiting else None)
+        return Verdicts(parts, NodeLookup(outcome.at, nodes.rows) if search.claims.waiting else None)
 
     def pre_score(self, cycle: Cycle, nodes: Nodes) -> Status | None:
         """Go on, even for a pod without claims (StorageCapacityScoring, on by default)."""
@@ -304,31 +303,3 @@ class VolumeBinding(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin, 
         from schedctl.plugins.volume_binding.wording import allocations
 
         return allocations(finding, self.handle.cluster)
-
-
-@dataclass(frozen=True, slots=True)
-class _Found:
-    """What is to be done on each node of a column before the pod can run there."""
-
-    outcome: Outcome
-    rows: IndexArray
-
-    def at(self, position: int) -> PodVolumes | None:
-        return self.outcome.at(int(self.rows[position]))
-
-
-@dataclass(frozen=True, slots=True)
-class _AtPosition:
-    """Evidence by node row, asked for by the position in a column."""
-
-    evidence: NodeEvidence
-    rows: IndexArray
-
-    def at(self, position: int) -> Any:
-        return self.evidence.of(int(self.rows[position]))
-
-
-def _evidence(evidence: Mapping[str, Any], rows: IndexArray) -> dict[str, Any]:
-    return {
-        name: _AtPosition(each, rows) if isinstance(each, NodeEvidence) else each for name, each in evidence.items()
-    }

@@ -11,15 +11,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
-from typing import Any, NamedTuple, Protocol, runtime_checkable
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from schedctl.api import meta, pods, selectors, storage
-from schedctl.cache.arrays import BoolArray, IntArray
+from schedctl.cache.arrays import BoolArray, IndexArray, IntArray
 from schedctl.cache.labels import LabelColumns
 from schedctl.cache.nodes import ClusterView
 from schedctl.errors import PluginError
+from schedctl.framework.reasons import NodeLookup
 from schedctl.plugins.volume_binding.claims import Claims
 from schedctl.plugins.volume_binding.migration import migrated_nodes, translate
 from schedctl.plugins.volume_binding.node_terms import NOTHING, TermsIndex, affinity_terms, select_nodes
@@ -63,6 +64,10 @@ class Objection:
     why: ConflictReason
     rows: BoolArray
     evidence: Mapping[str, Any]
+
+    def evidence_of(self, rows: IndexArray) -> dict[str, Any]:
+        """Return the evidence for a column of these node rows, intp (n,)."""
+        return {name: NodeLookup(each, rows) if callable(each) else each for name, each in self.evidence.items()}
 
 
 class Static(NamedTuple):
@@ -233,7 +238,7 @@ class _Steps:
             beyond,
             claim=meta.key_of(claim),
             volume=claim.spec.volume_name,
-            unmet=_Unmet(self._labels, terms),
+            unmet=_Unmet(self._labels, terms).of,
         )
         return rows & within
 
@@ -298,10 +303,10 @@ class _Steps:
             "requested": requested_storage(claim).value,
         }
         if requirements is not None:
-            evidence["volumes"] = _Tally(self._volumes, requirements)
+            evidence["volumes"] = _Tally(self._volumes, requirements).of
         if not found.possible:
             if requirements is not None:
-                evidence["nearest"] = _Nearest(self._volumes, requirements)
+                evidence["nearest"] = _Nearest(self._volumes, requirements).of
             self._object(ConflictReason.UNMATCHED, rows, **evidence, provisioner=found.storage_class.provisioner)
             self._rest = self._rest & ~rows
             return
@@ -310,7 +315,7 @@ class _Steps:
         if found.capacities is not None and found.size is not None:
             positions = found.capacities.first(found.size)
             full = rows & (positions == NOTHING)
-            self._object(ConflictReason.FULL, full, **evidence, largest=_Largest(found.capacities))
+            self._object(ConflictReason.FULL, full, **evidence, largest=_Largest(found.capacities).of)
             rows = rows & ~full
             self._rest = self._rest & ~full
         self._dynamic.append(Dynamic(claim, rows, found.capacities, positions))
@@ -321,17 +326,9 @@ class _Steps:
         if allowed is None:
             return rows
         outside = rows & ~allowed
-        self._object(ConflictReason.OUTSIDE, outside, **evidence, unmet=_Unmet(self._labels, found.topologies or ()))
+        self._object(ConflictReason.OUTSIDE, outside, **evidence, unmet=_Unmet(self._labels, found.topologies or ()).of)
         self._rest = self._rest & ~outside
         return rows & allowed
-
-
-@runtime_checkable
-class NodeEvidence(Protocol):
-    """Evidence that depends on the node, worked out when it is read."""
-
-    def of(self, row: int) -> Any:
-        """Return the evidence for a node row."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from schedctl.framework.remedies import Rejection, Remedies, remove_pods
-
-_MOST_PODS = 3
-"""More running pods than this are not advised to be removed."""
+from schedctl.framework.remedies import MOST_REMOVED_PODS, Rejection, Remedies, remove_pods
 
 
 def remedies(rejection: Rejection) -> Remedies:
@@ -15,4 +12,4 @@ def remedies(rejection: Rejection) -> Remedies:
     evidence = rejection.evidence
     in_use = evidence.get("claims") or evidence.get("disks") or ()
     pods = sorted({pod for each in in_use for pod in each["pods"]})
-    return [remove_pods(pods)] if 0 < len(pods) <= _MOST_PODS else []
+    return [remove_pods(pods)] if 0 < len(pods) <= MOST_REMOVED_PODS else []
