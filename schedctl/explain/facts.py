@@ -183,9 +183,9 @@ def _filters(outcome: Attempt, refusals: dict[str, list[Rejection]]) -> list[exp
         _plugin_refusals(outcome, plugin.name, outcome.evaluated_column is not None, refusals)
         for plugin in outcome.profile.filter
     ]
-    asked = outcome.consultation.answered if outcome.consultation is not None else ()
+    called = outcome.consultation.answered if outcome.consultation is not None else ()
     filtering = [extender.name for extender in outcome.profile.extenders if extender.filters]
-    return found + [_plugin_refusals(outcome, name, name in asked, refusals) for name in filtering]
+    return found + [_plugin_refusals(outcome, name, name in called, refusals) for name in filtering]
 
 
 def _plugin_refusals(

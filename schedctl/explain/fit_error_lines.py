@@ -1,8 +1,7 @@
 """Two lines of kube-scheduler side by side: ``0/3 nodes are available: 3 Insufficient cpu. preemption: …``.
 
 A line is taken apart into what it counts, and two lines are compared count by count, since the counts are what a person
-asks about: which reason has come, which has gone, whose it is. What stands in the way is told apart from what is only
-worded otherwise.
+looks for: which reason has come, which has gone, whose it is; other words for the same are no difference.
 """
 
 from __future__ import annotations
