@@ -109,7 +109,7 @@ class _Specs:
         rest = lighten(_spec(around[0] + around[1]))
         alike = rest.node_name == "" and _replace(rest, node_name=node) == whole
         if len(self._known) >= _KEPT:
-            self._known.clear()
+            self._known.clear()  # simpler than dropping the oldest, and a load that gets here has few equal texts
         known = self._known[around] = self._sharing.spec(rest) if alike else None
         return known
 

@@ -87,6 +87,7 @@ def enclosing_paths(path: str) -> Iterator[str]:
     """Yield a path and those of everything around it, from the inside out."""
     while path:
         yield path
+        # without its last step, a name behind a dot or an index in brackets
         path = re.sub(r"(^|\.)[^.\[\]]*$|\[[^\[\]]*\]$", "", path)
 
 

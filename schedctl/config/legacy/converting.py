@@ -1,7 +1,6 @@
 """The way in: text of any old version to today's, with a report; or to every problem it has.
 
-What is converted is read back with the reader of today, so that nothing leaves here that kube-scheduler would refuse.
-A problem that only this reader finds is told at the place of the old file where it comes from.
+A problem that only the reader of today finds is reported at the place of the old file where it comes from.
 """
 
 from __future__ import annotations
@@ -90,6 +89,7 @@ def convert(
         return None
     decoder = Decoder()
     log = ConversionLog(decoder.places)
+    # a decoder of its own: `check` reports repeated fields, and would report them twice
     old = _without_null(Decoder().free(node, ""))
     if version.kind == POLICY:
         policy = policies.check(node, decoder)
@@ -99,6 +99,7 @@ def convert(
         configurations.check(node, decoder, version)
         _raise(decoder, source)
         document = configurations.convert(old, version, log, known)
+    # read back with today's reader, so that nothing leaves here that kube-scheduler would refuse
     try:
         configuration = load(msgspec.json.encode(document), check=check, args=args)
     except ConfigError as wrong:
