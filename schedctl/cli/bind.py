@@ -91,12 +91,14 @@ def bind(
     namespace = source.namespace(namespace)
     session.load()
     pod = _find_pod(subjects or [], namespace, session.state)
+    # Whoever sends a Binding has to see by the exit code that nothing was bound.
     request = use_case.BindRequest(pod, node, sends, force_scheduler, exit_code or sends)
     decision = use_case.plan(request, session)
     report = decision.report
     if decision.plan is not None and sends:
         if dry_run != "server" and not yes:
             _ask(report, color)
+        # A process that ended in between would leave behind what PreBind had written.
         with terminations.as_interrupts():
             report = use_case.send(session, decision, dry_run=dry_run == "server")
     printer.write(report, limit=limit)

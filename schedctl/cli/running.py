@@ -57,8 +57,10 @@ def _invoke(arguments: list[str], program: str) -> int:
     if COMPLETION_VARIABLE in os.environ:
         from typer.completion import completion_init  # type: ignore[attr-defined]
 
+        # This ends the process (SystemExit), with the words on standard output.
         completion_init()
         command.main(prog_name=program, complete_var=COMPLETION_VARIABLE)
+    # The arguments go along as they were written: in that order what-ifs are made, and the parser does not keep it.
     with command.make_context(program, arguments, obj=tuple(arguments)) as context:
         code = command.invoke(context)
     return code if isinstance(code, int) else 0

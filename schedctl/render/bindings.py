@@ -39,6 +39,7 @@ def lines(report: BindReport, *, wide: bool = False, limit: int = 0, asking: boo
             return
         yield BLANK
     explanation = explanations.lines(_explain_report(report), wide=wide, limit=limit)
+    # Then it is the node asked for that is refused, and the pod would be scheduled on another.
     if outcome is BindOutcome.REFUSED and report.decision.verdict is Verdict.SCHEDULED:
         yield Line((Span("without `--node`: ", "faint"), *explanations.headline(report.decision)))
         next(explanation)  # its first line is the headline, which has just been said

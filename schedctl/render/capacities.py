@@ -67,6 +67,7 @@ def _answer(result: CapacityResult, doubts: tuple[Span, ...]) -> Line:
 
 
 def _group_table(grouping: Grouping, entries: int) -> Iterator[Block]:
+    # Of nodes, which may be thousands, those that take most come first.
     groups = sorted(grouping.groups, key=lambda group: -group.fits) if grouping.label == NODE else grouping.groups
     if not groups:
         return

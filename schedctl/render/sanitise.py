@@ -17,6 +17,7 @@ _UNSAFE = (
 )
 _TEXT = re.compile(f"[{_UNSAFE}]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
+# In a document C0 stays: within texts the encoder has escaped it, between them are line breaks and indentation.
 _QUOTED = re.compile(f"[{_UNSAFE.removeprefix(chr(0) + '-' + chr(31))}]")
 
 

@@ -56,7 +56,7 @@ def _color(terminal: bool, color: str, environ: Mapping[str, str]) -> bool:
         return False
     if any(environ.get(name, "0") not in ("", "0") for name in ("FORCE_COLOR", "CLICOLOR_FORCE")):
         return True
-    return terminal and environ.get("TERM") != "dumb"
+    return terminal and environ.get("TERM") != "dumb"  # as Emacs and others call one without control codes
 
 
 def _width(stream: TextIO, terminal: bool, environ: Mapping[str, str]) -> int | None:

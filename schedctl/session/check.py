@@ -319,7 +319,7 @@ def parse_max_age(text: str) -> Duration | None:
     try:
         age = Duration.parse(text) if text else None
     except ValueError:
-        age = Duration(-1)
+        age = Duration(-1)  # refused below, as 0 and negative times are
     if age is not None and age <= 0:
         raise UsageError(f'--max-age takes a time, not "{text}"', "e.g. --max-age 24h")
     return age

@@ -88,6 +88,7 @@ def choose(
         UsageError: there is no such profile, or a plugin cannot be loaded.
     """
     named = discovery.find(plugins or ())
+    # A cluster that keeps none, as is said then, leaves the choice to the file or the profile.
     if source.configured and (found := _in_cluster(source, notifier)) is not None:
         return _with_profile(_parse(found.text, found.origin, found.origin, named), profile)
     if path:
@@ -112,7 +113,7 @@ def load_shipped(profile: str, plugins: discovery.PluginCatalog = NO_OTHERS) -> 
         configuration = read(str(file))
         names = [one.scheduler_name for one in configuration.profiles]
         if profile == name or profile in names:
-            chosen = profile if profile in names else names[0]
+            chosen = profile if profile in names else names[0]  # the name of a file stands for its first profile
             return ConfigurationChoice(configuration, f"{name}.yaml of schedctl", chosen, plugins=plugins)
         known += [name, *names]
     raise UsageError(f'there is no profile "{profile}"', _hint(profile, list(dict.fromkeys(known))))
@@ -153,7 +154,7 @@ def complete(choice: ConfigurationChoice, state: State, notifier: Notifier = SIL
         texts = {header.scheduler_configuration for header in headers if header.scheduler_configuration}
         if len(texts) > 1:
             raise UsageError("the snapshots have different scheduler configurations", "`--scheduler-config FILE`")
-        for text in texts:
+        for text in texts:  # at most one by now
             choice = _parse(text, IN_SNAPSHOT, IN_SNAPSHOT, choice.plugins)
         if not texts and any(header.configuration_left_out for header in headers):
             notifier.warn(

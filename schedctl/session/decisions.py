@@ -55,7 +55,7 @@ def decide(scheduler: Scheduler, info: PodInfo, node: str) -> Decision:
     """
     cluster = scheduler.cluster
     with scheduler.fork():
-        outcome = scheduler.attempt(info, make_room=False)
+        outcome = scheduler.attempt(info, make_room=False)  # a preemption nominates a node, and binds nothing to it
         generation = cluster.generation
         reservation = scheduler.place(outcome, node)
         status = reservation.status

@@ -51,6 +51,7 @@ def find(paths: Sequence[str], *, allow_empty: bool, notifier: Notifier = SILENT
             data = source.read(None)
         except files.Unreadable:
             continue  # whatever it is, it is no test
+        # A folder may be full of other YAML, good and bad: only what may hold a test is parsed.
         if _MARK.search(data):
             found, wrong = expectations.tests_in(data, source.name)
             tests += found
@@ -139,6 +140,7 @@ def _report(
     options = test.options
     now = _seconds(options.now) if options.now else time.time()
     source = StateSource(test.state)
+    # Tests of the same state share it, for a check leaves it as it was.
     if test.state not in states:
         states[test.state] = source.load()
     session = Session(source, SchedulerOptions(options.scheduler_config, options.profile))

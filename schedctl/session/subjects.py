@@ -105,7 +105,7 @@ class Question:
         if not self.names:
             raise self._nameless(state)
         found = [obj for name in self.names for obj in find(name, state, self.scope)]
-        return list({id(obj): obj for obj in found}.values())
+        return list({id(obj): obj for obj in found}.values())  # by identity: structs that hold dicts have no hash
 
     def with_successors(self, successors: Mapping[str, str]) -> Question:
         """Return the question about the pods that have taken the place of those named, by key of the one before."""
@@ -224,6 +224,7 @@ def _select(objects: Iterable[Any], scope: Scope, chosen: Callable[[ObjectMeta],
 
 
 def _kind(text: str) -> SubjectKind | None:
+    # kubectl prints and takes `deployments.apps` as well
     return None if "/" in text else _BY_NAME.get(text.lower().partition(".")[0])
 
 

@@ -53,7 +53,7 @@ def accepted_results(report: CheckReport) -> list[CheckResult]:
 def level(report: CheckReport, result: CheckResult) -> Severity:
     """Return how bad a finding is: the severity of its check, or less where the run makes less of inconclusive ones."""
     severities = [result.severity, *([_INCONCLUSIVE[report.summary.on_inconclusive]] if inconclusive(result) else [])]
-    return max(severities, key=_ORDER.__getitem__)
+    return max(severities, key=_ORDER.__getitem__)  # the milder one
 
 
 def fails(report: CheckReport, result: CheckResult) -> bool:

@@ -33,6 +33,7 @@ def lines(report: CheckReport) -> Iterator[str]:
         left = 0
         for row in part:
             size = len(row.encode())
+            # After the first row without room none is written, however short: what is missing is the end of a list.
             if left or size > room:
                 left += 1
             else:

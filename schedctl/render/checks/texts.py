@@ -92,5 +92,6 @@ def _age(taken: str, now: datetime | None) -> str:
     seconds = int((now - (at if at.tzinfo else at.replace(tzinfo=UTC))).total_seconds()) if now else -1
     if seconds < 0:
         return f"state of {taken}"
+    # A unit is used from two of it on: 36h says more than 1d.
     size, unit = next(((size, unit) for size, unit in _UNITS if seconds >= 2 * size), (1, "s"))
     return f"state {seconds // size}{unit} old"
