@@ -9,6 +9,8 @@ from __future__ import annotations
 import math
 import re
 
+from typing_extensions import override
+
 from schedctl.api import quantities
 from schedctl.api.quantities import Amount
 from schedctl.cel.declarations import declare
@@ -33,8 +35,8 @@ class QuantityValue(Opaque):
         self.amount, self.computed = amount, computed
 
     @property
+    @override
     def go_type(self) -> str:
-        """The type that kube-scheduler keeps the value in."""
         return "*cel.Quantity" if self.computed else "cel.Quantity"
 
     def equals(self, other: Value) -> bool | Failure:

@@ -85,8 +85,8 @@ class Record(Opaque):
         self.name, self._field = name, field
 
     @property
+    @override
     def type_name(self) -> str:  # type: ignore[override]
-        """The name of its type."""
         return self.name
 
     def find(self, key: Value) -> Value:

@@ -27,7 +27,7 @@ HINTED = 8
 """For how many groups of pods of one check in one situation next steps are looked for."""
 _MOST_REASONS = 4
 _MOST_HINTS = 2
-_ASKED = frozenset((Fate.UNSCHEDULABLE, Fate.NOMINATED, Fate.QUEUED))
+_EXPLAINED = frozenset((Fate.UNSCHEDULABLE, Fate.NOMINATED, Fate.QUEUED))
 _replace = msgspec.structs.replace
 
 
@@ -62,22 +62,23 @@ class Causes:
 
     def explain_pending(self, pods: Sequence[JudgedPod]) -> Cause:
         """Return why pods are on no node: those refused in the same way in one line, with what their scheduler says."""
-        alike: dict[tuple[Fate, str, bool], list[JudgedPod]] = {}
+        groups: dict[tuple[Fate, str, bool], list[JudgedPod]] = {}
         for pod in pods:
+            # Messages name the pod; without its name those of equal pods are equal.
             message = pod.message.replace(f'"{pod.info.pod.metadata.name}"', "")
-            alike.setdefault((pod.fate, message, pod.lost), []).append(pod)
+            groups.setdefault((pod.fate, message, pod.lost), []).append(pod)
         reasons: list[str] = []
         hints: list[str] = []
         path: Path = ()
-        for same in alike.values():
-            first, explanation = same[0], None
-            if first.fate in _ASKED:
+        for group in groups.values():
+            first, explanation = group[0], None
+            if first.fate in _EXPLAINED:
                 explanation = self.explain(first.info)
             elif first.fate is Fate.GATED and first.plugins == ("SchedulingGates",):
                 path = path or fields.first(first.info.pod.spec, (("schedulingGates",),))
             elif first.fate is Fate.FOREIGN_SCHEDULER:
                 path = path or fields.first(first.info.pod.spec, fields.SCHEDULER)
-            names = abbreviate([pod.name for pod in same])
+            names = abbreviate([pod.name for pod in group])
             reasons.append(f"{names}: {_fate(first)}{_describe_refusal(first, explanation)}")
             if explanation is not None:
                 reasons += (f"    {line}" for line in lines(explanation.reasons))
@@ -103,6 +104,7 @@ class Causes:
         hints = tuple(
             f"fits in {name} if {hint.text.partition(' if ')[2]}"
             for hint in explanation.hints
+            # Giving up node affinity would give up the domain that the pod was restricted to for this question.
             if hint.tried and hint.fits and " if " in hint.text and hint.type != "drop-node-affinity"
         )
         refused = ", ".join(lines(reasons, nodes)) or explanation.message or explanation.error
@@ -188,6 +190,7 @@ def _restrict_to_domain(pod: Pod, key: str, value: str) -> Pod:
     narrowed = [
         _replace(term, match_expressions=[*(term.match_expressions or ()), only])
         for term in terms
+        # A term without anything matches no node; narrowed it would match some.
         if required is None or term.match_expressions or term.match_fields
     ]
     near = _replace(near, required_during_scheduling_ignored_during_execution=api.NodeSelector(narrowed))

@@ -83,6 +83,7 @@ class ScopeCompiler:
             # A variable sees those above it, which are the ones that have a type by now.
             type_, problems = self._check(variable.expression, None)
             self.of_variables[variable.name] = problems
+            # Only simple types are carried over; what a record behind a variable has is seen when it is evaluated.
             self._variable_types[variable.name] = type_ if type_ in _WORDED else types.DYN
 
     def program(self, text: str) -> Program:
@@ -135,6 +136,7 @@ class ScopeCompiler:
         source, environment = Source(expression.text), self._environment()
         try:
             tree = check_text(source, environment)
+            # Planned too: what is constant and fails is found only then.
             Program(tree, environment)
         except cel_errors.CompileError as error:
             return types.DYN, [self._word_problem(expression, source, problem) for problem in error.problems]
@@ -157,6 +159,7 @@ class ScopeCompiler:
         offset = min(source.offset(problem), len(expression.text))
         match problem.cause:
             case cel_errors.UndefinedField(record, field):
+                # The checker places a field at its dot.
                 if expression.text[offset : offset + 1] == ".":
                     offset += 1
                 message, hint = self._no_field(record.removeprefix(_PREFIX), field)

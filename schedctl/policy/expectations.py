@@ -415,11 +415,13 @@ def rewrite_expectation(text: str, test: PolicyTest, report: CheckReport) -> str
         indentation = len(lines[number]) - len(lines[number].lstrip(" "))
         if written and indentation < column:
             break
+        # Empty lines behind the block stay as they are.
         if written:
             end = number + 1
     block = _expect(test, report)
     indented = "".join(f"{' ' * (column - 1)}{each}\n" for each in block)
     made = "".join([*lines[: line - 1], indented, *lines[end:]])
+    # Whatever the layout was: only a file that still means the same, but for the expectation, is rewritten.
     before, after = (tests_in(each.encode(), test.source) for each in (text, made))
     same = [_without_expectation(one) for one in before[0]] == [_without_expectation(one) for one in after[0]]
     return made if same and not after[1] else None

@@ -58,10 +58,11 @@ class PolicyExpressions:
     def placement_roots(self, text: str) -> frozenset[str]:
         """Return the variables of which an expression asks where pods go.
 
-        None where it speaks of ``inconclusive``, and so knows that nobody may be able to tell.
+        Empty where it speaks of ``inconclusive``, and so knows that nobody may be able to tell.
         """
         if text not in self._placement:
             whole = self._with_variables([text])
+            # By words alone: a field of that name elsewhere makes one answer more inconclusive, but none wrong.
             words = set(_WORD.findall(whole))
             roots = (root for root, fields in _PLACEMENT_FIELDS.items() if root in words and fields.search(whole))
             self._placement[text] = frozenset() if _INCONCLUSIVE.search(whole) else frozenset(roots)

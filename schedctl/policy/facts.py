@@ -72,18 +72,18 @@ class Facts:
         if self._result is None:
             situation = self.situation
             pending: Counter[str] = Counter()
-            apart, judged = 0, {key for each in situation.workloads for key in each.keys}
+            outside, judged = 0, {key for each in situation.workloads for key in each.keys}
             for each in situation.workloads:
                 for pod in each.pods:
                     if not pod.is_placed:
                         pending.update(_refusers(pod))
                         # Pods that were never created, or are gone for good, are pending and not in the cluster.
-                        apart += not pod.keys or pod.keys[-1] not in situation.cluster.pending
+                        outside += not pod.keys or pod.keys[-1] not in situation.cluster.pending
             for key in situation.cluster.pending:
                 if key not in judged:
                     outcome = situation.run.pods.get(key)
                     pending.update(outcome.plugins if outcome is not None and outcome.plugins else (NOT_ASKED,))
-            self._result = _result(situation.cluster, pending, apart, len(situation.evictions))
+            self._result = _result(situation.cluster, pending, outside, len(situation.evictions))
         return self._result
 
     # -- inside ------------------------------------------------------------------
@@ -227,8 +227,8 @@ def before(cluster: Cluster) -> Data:
     return _result(cluster, pending, 0, 0)
 
 
-def _result(cluster: Cluster, pending: Counter[str], apart: int, preemptions: int) -> Data:
-    scheduled, waiting = len(cluster.pod_table), len(cluster.pending) + apart
+def _result(cluster: Cluster, pending: Counter[str], outside: int, preemptions: int) -> Data:
+    scheduled, waiting = len(cluster.pod_table), len(cluster.pending) + outside
     zones = Counter(topology.zone_of(node.metadata.labels) for node in _nodes(cluster))
     taken = usage(cluster)
     closed = {node.metadata.name for node in _nodes(cluster) if not takes_pods(node)}

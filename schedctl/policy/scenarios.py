@@ -15,7 +15,7 @@ from schedctl.cache.pod_info import PodInfo
 from schedctl.errors import UsageError
 from schedctl.plugins.priority_sort import PrioritySort
 from schedctl.policy.documents import Scenario, substitute_value
-from schedctl.policy.situations import Situation, changed_situation, last
+from schedctl.policy.situations import Situation, changed_situation, latest_key
 from schedctl.scheduler import Scheduler
 from schedctl.simulation import what_if_syntax, what_ifs
 from schedctl.simulation.node_choices import SHORTHANDS, cluster_labels, label_of, suggest_names
@@ -83,10 +83,10 @@ def play(case: Case, before: Situation, deciding: Collection[str] | None = None)
     with scheduler.fork():
         done = what_ifs.apply(case.changes, scheduler.cluster)
         successors = _successors(done)
-        ours = {last(successors, key) for judged in before.workloads for key in judged.keys}
+        ours = {latest_key(successors, key) for judged in before.workloads for key in judged.keys}
         pods, foreign = _pods_to_place(scheduler, done, ours, list(before.run.pods))
         if deciding is not None:
-            deciding_keys = {last(successors, key) for key in deciding}
+            deciding_keys = {latest_key(successors, key) for key in deciding}
             bound = _lowest_priority(deciding_keys, scheduler.cluster)
             first = _pods_up_to(pods, deciding_keys, bound, scheduler)
             if first is not None:

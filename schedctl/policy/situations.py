@@ -153,9 +153,9 @@ class Situation:
         """The cluster."""
         return self.scheduler.cluster
 
-    def now(self, key: str) -> str:
+    def latest_key(self, key: str) -> str:
         """Return the key of the pod that stands for one that was there before: its own, or of the last in its place."""
-        return last(self.successors, key)
+        return latest_key(self.successors, key)
 
     def node_of(self, key: str) -> str:
         """Return the node a pod is on, "" for none."""
@@ -172,9 +172,9 @@ class Situation:
         return [eviction for eviction in self.evictions if eviction.by in evictors]
 
 
-def last(successors: Mapping[str, str], key: str) -> str:
+def latest_key(successors: Mapping[str, str], key: str) -> str:
     """Return the end of a chain of successors, "" where somebody in it has none."""
-    seen = {key}
+    seen = {key}  # names of StatefulSet pods come back, so a chain may run in a circle
     while key in successors:
         key = successors[key]
         if key in seen:
@@ -305,6 +305,7 @@ def _kept_pod(now: str, info: PodInfo, facts: Simulation, cluster: Cluster) -> J
 
 def _after(pod: JudgedPod, cluster: Cluster, facts: Run, successors: Mapping[str, str], foreign: set[str]) -> JudgedPod:
     """Return a pod as a scenario has left it."""
+    # What never came to the cluster, or left it to others, is the same in every scenario.
     if pod.fate in REFUSED or pod.is_unclear or not pod.keys:
         return pod
     chain = _chain(successors, pod.keys[-1])

@@ -121,8 +121,9 @@ def _copies(view: findings.View, written: str) -> PodCopies:
             return _like(judged.workload.object, pods[0] if pods else None, view, written)
     found: Any = None
     if subject.struct is Pod:
-        every = {info.key: info.pod for info in (*cluster.pending.values(), *cluster.pod_table)}
-        found = every.get(_key(subject))
+        key, table = _key(subject), cluster.pod_table
+        info = table.infos[table.row_of[key]] if key in table.row_of else cluster.pending.get(key)
+        found = info.pod if info is not None else None
     else:
         found = cluster.every(subject.struct).get(_key(subject))
     if found is None:
@@ -154,8 +155,10 @@ def _like(obj: Any, pod: Pod | None, view: findings.View, written: str) -> PodCo
     if pod is None:
         made = pod_templates.pod_of(obj, cluster)
         pod = admission.admit(made.pod, cluster).pod
+    # Without a uid it was never created: admission has not been over it.
     elif not pod.metadata.uid:
         pod = admission.admit(pod, cluster).pod
+    # Gates and the node of the model are its own; a copy is asked only whether it would fit.
     pod = as_pending(pod)
     pod = _replace(pod, spec=_replace(pod.spec, scheduling_gates=None))
     if pod.spec.scheduler_name not in scheduler.profiles:

@@ -38,7 +38,7 @@ def describe_victims(victims: list[Eviction], situation: Situation) -> list[str]
     """Return who had to go for whom, a line each."""
     lines = []
     for eviction in victims[:_SHOWN]:
-        after = situation.now(eviction.pod.key)
+        after = situation.latest_key(eviction.pod.key)
         node = situation.node_of(after) if after else ""
         then = f"comes back on {node}" if node else "stays pending" if after != eviction.pod.key else "is gone for good"
         lines.append(

@@ -49,7 +49,7 @@ def _missing_pods(view: findings.View) -> Iterator[tuple[str, bool]]:
     for key, info in view.before.items():
         if key in on_nodes or key in evicted or key in replaced:
             continue
-        now = situation.now(key)
+        now = situation.latest_key(key)
         # A pod on its way out is not missed, nor is one of a DaemonSet, which goes with its node.
         if (now and now in on_nodes) or info.is_terminating or stays(info.pod):
             continue

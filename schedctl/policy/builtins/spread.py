@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
 from schedctl.api import topology
 from schedctl.api.node_selectors import required_node_affinity
 from schedctl.api.tolerations import first_untolerated
 from schedctl.cache.node_matching import nodes_meeting
 from schedctl.policy import fields, findings
-from schedctl.policy.causes import Cause
 from schedctl.policy.documents import Spread
 from schedctl.policy.situations import JudgedWorkload, Situation
 from schedctl.reports import counts
@@ -140,8 +140,5 @@ def _explain(
     for cause in causes:
         finding = finding.because(cause)
     spreading = fields.first(spec, fields.SPREADING)
-    return finding.because(Cause(path=spreading)) if not spreading else _at(finding, spreading)
-
-
-def _at(finding: findings.Finding, path: fields.Path) -> findings.Finding:
-    return findings.Finding(finding.outcome, finding.message, finding.reasons, finding.hints, path, finding.about)
+    # What spreads the pods decides, whatever field kept them out of a domain.
+    return replace(finding, path=spreading) if spreading else finding
