@@ -211,7 +211,7 @@ def _read(response: HTTPResponse) -> bytes:
         answer += more
     if len(answer) > MOST_BYTES:
         raise HTTPException(f"the answer is longer than {MOST_BYTES >> 20} MiB")
-    if response.length:
+    if response.length:  # read1 does not raise where the connection ends before the answer does
         raise HTTPException("unexpected EOF")
     return bytes(answer)
 

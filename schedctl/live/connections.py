@@ -223,6 +223,7 @@ class Connection:
 
         pieces, length, transport = [], 0, self._transport
         try:
+            # As much as has come, so that an answer that drips meets the time limit, too.
             while piece := response.read1(_PIECE):
                 pieces.append(piece)
                 length += len(piece)

@@ -76,7 +76,7 @@ def run(plugin: Any, cluster: Mapping[str, Any], user: str) -> Credentials:
             env=environment,
             stdin=None if interactive else subprocess.DEVNULL,
             stdout=subprocess.PIPE,
-            stderr=None if interactive else subprocess.PIPE,
+            stderr=None if interactive else subprocess.PIPE,  # questions go to the terminal
             check=False,
         )
     except (OSError, ValueError) as error:

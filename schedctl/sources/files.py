@@ -90,7 +90,7 @@ class Source:
         while data:
             stream = zlib.decompressobj(wbits=31)
             try:
-                parts.append(stream.decompress(data, room + 1))
+                parts.append(stream.decompress(data, room + 1))  # one byte too many shows that there is more
             except zlib.error:
                 raise self._unreadable("is damaged: this is not gzip throughout") from None
             room -= len(parts[-1])
@@ -232,7 +232,7 @@ def _folder(root: Path, recursive: bool, warnings: list[Problem], problems: list
                     warnings.append(Problem(message, source=printable(str(path)), hint="name it yourself"))
                 else:
                     yield path
-        pending.extend(reversed(folders))
+        pending.extend(reversed(folders))  # the last is taken first
 
 
 def _is_manifest(name: str) -> bool:
