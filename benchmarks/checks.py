@@ -189,11 +189,11 @@ def main() -> None:
     )
     with tempfile.TemporaryDirectory() as folder:
         cluster, release, policy = write(Path(folder), args.nodes, args.running, args.pods, args.critical)
-        seconds = calls(cluster, release, policy, args.profile)
-        print(seconds["summary"])
+        measured = calls(cluster, release, policy, args.profile)
+        print(measured["summary"])
         print(f"{'seconds':<12}{'simulate':>12}{'check':>12}{'ratio':>9}")
-        ratio = seconds["check"] / seconds["simulate"]
-        print(f"{'the call':<12}{seconds['simulate']:>12.2f}{seconds['check']:>12.2f}{ratio:>8.1f}x", flush=True)
+        ratio = measured["check"] / measured["simulate"]
+        print(f"{'the call':<12}{measured['simulate']:>12.2f}{measured['check']:>12.2f}{ratio:>8.1f}x", flush=True)
         state_words = ("-f", cluster, "--no-progress", "-q")
         plain = command("simulate", release, *state_words)
         checked = command("check", release, "-p", policy, *state_words)

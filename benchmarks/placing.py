@@ -2,8 +2,7 @@
 
 The cluster is read as ``schedctl`` reads a file, so that the peak of memory is that of the whole way: bytes, structs,
 columns, cycles. Then the pending pods are placed one after the other: one whole cycle each, every node judged, and
-Reserve; nothing else is on the clock. Pods of the same priority come in an arbitrary order, as they do in the oracle,
-though in the same one every time; or, where that is asked for, in the order of the file.
+Reserve; nothing else is on the clock.
 """
 
 import random
@@ -32,7 +31,7 @@ def queue_pods(scheduler: Scheduler, shuffled: bool = True) -> list[PodInfo]:
     """The pending pods in the order of the queue, which is by chance among equals."""
     sort = next(iter(scheduler.profiles.values())).queue_sort[0]
     pods = list(scheduler.cluster.pending.values())
-    if shuffled:
+    if shuffled:  # as in the oracle, where equals come in an arbitrary order, though here in the same one every time
         random.Random(0).shuffle(pods)
     return sorted(pods, key=lambda pod: sort.sort_key(pod, 0.0))
 

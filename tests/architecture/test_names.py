@@ -1,7 +1,6 @@
 """How functions are called and how long they are: VOICE's rule on names, and a limit on length, over the whole package.
 
-A function is a verb, or the noun that it returns. A participle is an answer to neither "what does it do?" nor "what
-do I get?": `told`, `asked_for`, `listed_anew`. With its noun behind it it is fine: `pending_pods`, `required_affinity`.
+A function is a verb, or the noun that it returns; a participle is neither, unless its noun stands behind it.
 """
 
 from __future__ import annotations
@@ -55,6 +54,7 @@ def is_participle(word: str) -> bool:
 
 def is_bare_participle(name: str) -> bool:
     """Whether a name begins with a participle and no noun comes before a preposition, an adverb or the end."""
+    # `told` and `listed_anew` say neither what is done nor what is returned; `pending_pods` and `required_affinity` do
     first, *rest = name.strip("_").lower().split("_")
     if not is_participle(first):
         return False

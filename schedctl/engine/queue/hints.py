@@ -18,8 +18,8 @@ from schedctl.cache.pod_info import PodInfo
 from schedctl.engine import answers
 from schedctl.engine.faults import PASSING, plugin_fault
 from schedctl.engine.reporters import Reporter
-from schedctl.framework import faults, points
-from schedctl.framework.events import EVERY_EVENT, ClusterEvent, Hint, QueueingHint, Registration
+from schedctl.framework import events, faults, points
+from schedctl.framework.events import ClusterEvent, Hint
 from schedctl.framework.extenders import EXTENDER_PLUGIN
 from schedctl.framework.points import Plugin
 from schedctl.framework.profiles import Profile
@@ -44,7 +44,7 @@ class Strategy(IntEnum):
 
 class _Listener(NamedTuple):
     plugin: str
-    hint: QueueingHint | None
+    hint: events.QueueingHint | None
 
 
 class Hints:
@@ -57,7 +57,7 @@ class Hints:
     def __init__(self, profiles: Iterable[Profile], reporter: Reporter) -> None:
         self.profiles = {profile.scheduler_name: profile for profile in profiles}
         self._reporter = reporter
-        self._registered: dict[str, list[tuple[str, Registration]]] = {
+        self._registered: dict[str, list[tuple[str, events.Registration]]] = {
             name: [
                 (plugin.name, registration)
                 for plugin in profile.plugins.values()
@@ -65,7 +65,7 @@ class Hints:
                 for registration in registrations(plugin)
             ]
             # extenders register nothing: a pod that one refused hears of every event
-            + [(EXTENDER_PLUGIN, registration) for registration in EVERY_EVENT if profile.extenders]
+            + [(EXTENDER_PLUGIN, registration) for registration in events.EVERY_EVENT if profile.extenders]
             for name, profile in self.profiles.items()
         }
         self._listeners: dict[ClusterEvent, dict[str, tuple[_Listener, ...]]] = {}
@@ -139,7 +139,7 @@ class Hints:
             parts.append((name, signature, _claims(plugin, pod)))
         return profile.scheduler_name, tuple(parts)
 
-    def _ask(self, plugin: str, hint: QueueingHint, pod: PodInfo, before: Any, after: Any) -> Hint:
+    def _ask(self, plugin: str, hint: events.QueueingHint, pod: PodInfo, before: Any, after: Any) -> Hint:
         """Ask a hint; one that fails counts as Queue, as in kube-scheduler, and is reported."""
         try:
             answer: object = hint(pod, before, after)
@@ -153,7 +153,7 @@ class Hints:
         return Hint.QUEUE
 
 
-def registrations(plugin: Plugin) -> tuple[Registration, ...]:
+def registrations(plugin: Plugin) -> tuple[events.Registration, ...]:
     """Return the events that a plugin registers.
 
     Raises:
