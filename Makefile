@@ -60,6 +60,7 @@ bench: bench-results  ## everything measured beside kube-scheduler and beside it
 	$(BIN)/python -m benchmarks.preemption
 	$(BIN)/python -m benchmarks.simulation
 	$(BIN)/python -m benchmarks.checks
+	$(BIN)/python -m benchmarks.triage
 
 bench-quick: $(INSTALLED)  ## a first impression in about a minute: a few shapes, small; says so where there is no Go
 	$(BIN)/python -m benchmarks.shapes --quick

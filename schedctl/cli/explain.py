@@ -67,6 +67,9 @@ def explain(
     history: Annotated[
         bool, typer.Option("--history", help="Put what kube-scheduler has said of the pod next to our line.")
     ] = False,
+    no_group: Annotated[
+        bool, typer.Option("--no-group", help="Give equal answers once for each pod, not once for all.")
+    ] = False,
     output: options.Output = "text",
     limit: options.Limit = 0,
     exit_code: Annotated[
@@ -110,7 +113,9 @@ def explain(
     session = Session(source, scheduler, notifier, what_ifs)
     session.load()
     session.change(namespace)
-    settings = use_case.ExplainOptions(matrix=matrix, node=node, sampling=sampling, history=history, fail=exit_code)
+    settings = use_case.ExplainOptions(
+        matrix=matrix, node=node, sampling=sampling, history=history, group=not no_group, fail=exit_code
+    )
     with questions.hint_at_files(subjects or []):
         report = use_case.explain(session, question, settings)
     printer.write(report, limit=limit)

@@ -94,7 +94,7 @@ def explain(
             answer = _explain_pending(scheduler, pending, bound_to, options)
         except NotModelled as missing:
             answer = Explanation(
-                pod=_reference(pending, bound_to),
+                pod=reference(pending, bound_to),
                 verdict=Verdict.INCONCLUSIVE,
                 profile=pending.pod.spec.scheduler_name,
                 error=str(missing),
@@ -117,15 +117,17 @@ def report(
         fail: whether a pod that is not scheduled makes the exit code 1 (``--exit-code``); 5 where only inconclusive
             answers are in the way.
     """
-    verdicts = Counter(explanation.verdict for explanation in explanations)
+    verdicts: Counter[Verdict] = Counter()
+    for explanation in explanations:
+        verdicts[explanation.verdict] += max(1, len(explanation.pods))
     inconclusive = verdicts[Verdict.INCONCLUSIVE]
-    refused = len(explanations) - verdicts[Verdict.SCHEDULED] - inconclusive
+    refused = verdicts.total() - verdicts[Verdict.SCHEDULED] - inconclusive
     exit_code = 5 if inconclusive and not (fail and refused) else int(fail and refused > 0)
     return ExplainReport(
         metadata=metadata or Metadata(),
         summary=ExplainSummary(
             exit_code=exit_code,
-            pods=len(explanations),
+            pods=verdicts.total(),
             scheduled=verdicts[Verdict.SCHEDULED],
             unschedulable=verdicts[Verdict.UNSCHEDULABLE],
             gated=verdicts[Verdict.GATED],
@@ -150,7 +152,8 @@ def _pod_on_node(cluster: Cluster, key: str) -> PodInfo | None:
     return cluster.pod_table.infos[row] if row is not None else cluster.strays.get(key)
 
 
-def _reference(pod: PodInfo, bound_to: str) -> PodReference:
+def reference(pod: PodInfo, bound_to: str = "") -> PodReference:
+    """Return what identifies a pod; `bound_to` is where it ran before it was taken off, "" for a pending one."""
     metadata, spec = pod.pod.metadata, pod.pod.spec
     return PodReference(
         namespace=metadata.namespace,
@@ -165,14 +168,14 @@ def _reference(pod: PodInfo, bound_to: str) -> PodReference:
 
 def _explain_pending(scheduler: Scheduler, pod: PodInfo, bound_to: str, options: _Options) -> Explanation:
     """Return the explanation of a pod that has no node; `bound_to` is where it ran before it was taken off, or ""."""
-    reference = _reference(pod, bound_to)
+    subject = reference(pod, bound_to)
     missing_class = next_steps.missing_class(pod, scheduler.cluster) if options.hints else []
     if scheduler.profile_of(pod) is None:
         found = next_steps.foreign(scheduler, pod) if options.hints else []
-        return Explanation(pod=reference, verdict=Verdict.FOREIGN_SCHEDULER, hints=[*found, *missing_class])
+        return Explanation(pod=subject, verdict=Verdict.FOREIGN_SCHEDULER, hints=[*found, *missing_class])
     # facts are read before anything else is tried: evidence of an older state of the cluster cannot be had any more
     outcome = scheduler.attempt(pod, sampling=options.sampling)
-    explanation = _explain_attempt(outcome, reference, options)
+    explanation = _explain_attempt(outcome, subject, options)
     if explanation.verdict is Verdict.INCONCLUSIVE:
         return explanation  # what helps on a cluster that is not known would be one more guess
     if options.hints:
@@ -181,21 +184,26 @@ def _explain_pending(scheduler: Scheduler, pod: PodInfo, bound_to: str, options:
             scheduler, pod, outcome, explanation.reasons, options.node if deep else "", matrix=options.matrix
         )
         preemption = preemptions.place_victims(scheduler, outcome, explanation.preemption)
-        explanation = msgspec.structs.replace(explanation, hints=[*found, *missing_class], preemption=preemption)
+        explanation = msgspec.structs.replace(
+            explanation,
+            reasons=next_steps.nearest_first(explanation.reasons, found),
+            hints=[*found, *missing_class],
+            preemption=preemption,
+        )
     return _after_the_choice(scheduler, outcome, explanation)
 
 
-def _explain_attempt(outcome: Attempt, reference: PodReference, options: _Options) -> Explanation:
+def _explain_attempt(outcome: Attempt, subject: PodReference, options: _Options) -> Explanation:
     """Return what one cycle says by itself, without trying any other."""
     reasons = facts.reasons(outcome)
     ranking = scores.ranking(outcome.scoring) if outcome.scoring is not None else []
     second = scores.runner_up(ranking) if ranking else None
-    ties, bound_to = outcome.ties, reference.node_name
+    ties, bound_to = outcome.ties, subject.node_name
     outlook, prospect = preemptions.outlook(outcome)
     guesses, apparent = guesses_of(outcome, options.assumptions), _verdict(outcome)
     decided = not any(guess.decides for guess in guesses)
     return Explanation(
-        pod=reference,
+        pod=subject,
         verdict=apparent if decided else Verdict.INCONCLUSIVE,
         profile=outcome.profile.scheduler_name,
         message=fit_error.message(outcome),

@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+import msgspec
+
 from schedctl.api.policies import PriorityClass
 from schedctl.api.priorities import SYSTEM_CLASSES
 from schedctl.cache.cluster import Cluster
@@ -23,6 +25,7 @@ from schedctl.explain.typo_remedies import Typo
 from schedctl.explain.typos import claim_typos, typos
 from schedctl.framework.remedies import Together
 from schedctl.framework.similar import closest_name, did_you_mean
+from schedctl.framework.statuses import Code
 from schedctl.reports.reasons import Hint, Reason
 from schedctl.scheduler.schedulers import Scheduler
 
@@ -38,10 +41,11 @@ _MODELS = 2
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The remedies that would undo the rejections of a node."""
+    """The remedies that would undo the rejections of a node, which are named in Kubernetes' words."""
 
     node: str
     remedies: Together
+    undoes: tuple[str, ...] = ()
 
     @property
     def effort(self) -> tuple[int, int]:
@@ -101,6 +105,17 @@ def find(
     return [*hints, _nothing(trials, more=more)]
 
 
+def nearest_first(reasons: Sequence[Reason], hints: Sequence[Hint]) -> list[Reason]:
+    """Return reasons, the nearest to being fixed first: what the best fix undoes, then what evictions might undo."""
+    rank: dict[str, int] = {}
+    for number, hint in enumerate(hint for hint in hints if hint.fits):
+        for text in hint.undoes:
+            rank.setdefault(text, number)
+    unresolvable = Code.UNSCHEDULABLE_AND_UNRESOLVABLE.label
+    # The sort is stable: reasons that are equally near stay the most frequent first.
+    return sorted(reasons, key=lambda reason: (rank.get(reason.text, len(hints)), reason.code == unresolvable))
+
+
 def foreign(scheduler: Scheduler, pod: PodInfo) -> list[Hint]:
     """Return the next step for a pod that no profile serves."""
     served = list(scheduler.profiles)
@@ -131,14 +146,16 @@ def _plans(
     if not _was_filtered(outcome):
         needed = [offers.of_whole_pod(reason) for reason in reasons]
         if needed and all(needed):
-            yield Plan("", join(needed))
+            yield Plan("", join(needed), tuple(reason.text for reason in reasons))
         return
     for node in candidates:
-        choices = [offers.of(each) for each in rejections_on(outcome, node)]
+        rejections = rejections_on(outcome, node)
+        choices = [offers.of(each) for each in rejections]
+        undoes = tuple(dict.fromkeys(each.text for each in rejections))
         if len(choices) == 1:
-            yield from (Plan(node, together) for together in choices[0])
+            yield from (Plan(node, together, undoes) for together in choices[0])
         elif choices and all(choices):
-            yield Plan(node, join(best for best, *_ in choices))
+            yield Plan(node, join(best for best, *_ in choices), undoes)
 
 
 def _was_filtered(outcome: Attempt) -> bool:
@@ -203,7 +220,7 @@ def _pursue(plan: Plan, offers: PluginRemedies, trials: Trials) -> tuple[Plan, T
         more = join((plan.remedies, *(best for best, *_ in further))) if all(further) else plan.remedies
         if trial.fits or more == plan.remedies:
             break
-        plan = Plan(plan.node, more)
+        plan = Plan(plan.node, more, tuple(dict.fromkeys((*plan.undoes, *(each.text for each in trial.rejections)))))
     return plan, trial
 
 
@@ -229,7 +246,8 @@ def _plan_hint(plan: Plan, trial: Trial, node: str) -> Hint:
     if plan.node and not (named and (node or trial.fits == 1)):
         subject = f"{node} would take it" if node else f"would fit {_where(trial)}"
     text = f"{subject} if {conditions}" + "".join(f" (`{command}`)" for command in commands[:1])
-    return _hint("+".join(remedy.kind for remedy in plan.remedies), text, trial, "".join(commands[:1]))
+    hint = _hint("+".join(remedy.kind for remedy in plan.remedies), text, trial, "".join(commands[:1]))
+    return msgspec.structs.replace(hint, undoes=list(plan.undoes))
 
 
 def _typos(found: Sequence[Typo], trials: Trials) -> list[Hint]:

@@ -1,48 +1,75 @@
-"""An explanation for people: the answer, Kubernetes' own line, the reasons, the scores, notes, and hints last.
+"""The text for people: the answer, the causes with the nearest to a fix first, the fixes, Kubernetes' line, the rest.
 
-Lists are cut to what a person reads (``-o wide`` and ``--limit`` show more); numbers are always those of all nodes.
+What is said of one pod is cut to fit a screen, at any width alike (``-o wide`` and ``--limit`` show more); many answers
+begin with a table. ``layout`` folds and colours, and ``notices`` has the lines that other outputs show too.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
 from schedctl.api.amounts import amount
+from schedctl.api.defaults import DEFAULT_SCHEDULER
 from schedctl.api.kinds import plural
-from schedctl.render import notices
+from schedctl.render import layout, notices
 from schedctl.render.layout import ALL, BLANK, Block, Cell, Line, Span, Table, line, separate
 from schedctl.reports import counts, explanations
-from schedctl.reports.metadata import Metadata
+from schedctl.reports.metadata import BUILT_IN, Metadata
 from schedctl.reports.reasons import NodeGroup, Reason
 
 _FEW = 5
 """How many names, and how many groups of nodes, are shown before the rest is counted."""
-_FEWER = 3
-"""How many events that wake a pod are shown before the rest is counted; they stand on one line."""
 _BESIDE = 3
 """How many names stand beside what is told of them; more stand below it."""
 _LONG = 120
 """A line of details that is longer is broken where it goes on to another matter."""
 _TOP = 10
 """How many nodes the score table shows."""
+_ANSWERS = 10
+"""How many distinct answers are shown in full."""
+_SCREEN = (80, 24)
+"""The columns and lines of the terminal that the answer about one pod is cut to fit."""
+_CLAUSES = (", ", ". ", ": ")
+"""Where the line of kube-scheduler may be folded: between its reasons."""
 _NODE_VERDICTS = {
-    explanations.NodeVerdict.FEASIBLE: "will do",
-    explanations.NodeVerdict.REFUSED: "will not do",
-    explanations.NodeVerdict.LEFT_OUT: "left out by PreFilter",
-    explanations.NodeVerdict.UNSEEN: "was not looked at",
+    explanations.NodeVerdict.FEASIBLE: "feasible",
+    explanations.NodeVerdict.REFUSED: "rejected",
+    explanations.NodeVerdict.LEFT_OUT: "excluded by PreFilter",
+    explanations.NodeVerdict.UNSEEN: "not examined",
 }
 
 
 @dataclass(frozen=True, slots=True)
 class Detail:
-    """How much is shown: entries of a list, scored nodes, what wakes a pod; whether columns that tell nothing are."""
+    """How much is shown.
+
+    Attributes:
+        entries: names, victims and other entries of a list.
+        groups: groups of nodes below the nearest reason, and below each of the others; with 0 their evidence stands on
+            one line, below that it is left out.
+        scores: scored nodes.
+        wide: everything there is, the numbers behind each score and what an expert reads besides.
+    """
 
     entries: int = _FEW
+    groups: tuple[int, int] = (_FEW, _FEW)
     scores: int = _TOP
-    wakings: int = _FEWER
-    columns: bool = False
+    wide: bool = False
+
+
+_LEVELS = (
+    Detail(),
+    Detail(groups=(_FEW, 3), scores=5),
+    Detail(groups=(3, 2), scores=5),
+    Detail(entries=3, groups=(3, 0), scores=3),
+    Detail(entries=3, groups=(2, 0), scores=3),
+    Detail(entries=2, groups=(0, 0), scores=2),
+    Detail(entries=2, groups=(0, -1), scores=2),
+    Detail(entries=1, groups=(0, -1), scores=2),
+)
+"""From much to little: the first that fits the screen is taken."""
 
 
 def lines(report: explanations.ExplainReport, *, wide: bool = False, limit: int = 0) -> Iterator[Block]:
@@ -51,34 +78,57 @@ def lines(report: explanations.ExplainReport, *, wide: bool = False, limit: int 
     Args:
         report: what to tell.
         wide: show every entry of a list and every column.
-        limit: show so many entries of a list, 0 for what suits.
+        limit: show so many answers and so many entries of a list, 0 for what suits.
     """
-    entries, scores, wakings = (limit or (ALL if wide else few) for few in (_FEW, _TOP, _FEWER))
-    detail = Detail(entries, scores, wakings, wide)
-    many = len(report.results) > 1
-    for index, result in enumerate(report.results):
-        if index:
-            yield BLANK
-        rules = "" if many else notices.rules(report.metadata, profile=result.profile, nodes=bool(result.nodes.judged))
-        yield from _explanation(result, detail, rules, () if many else _conditions(report.metadata))
-    if many:
+    results = report.results
+    if wide or limit:
+        chosen = Detail(limit or ALL, (limit or ALL,) * 2, limit or ALL, wide)
+        levels: tuple[Detail, ...] = (chosen,)
+    else:
+        levels = _LEVELS
+    if not results:
+        return
+    if len(results) == 1:
+        yield from _screen(
+            results[0], levels, (*_conditions(report.metadata), *_end(report.metadata, results[0].profile, wide))
+        )
+        return
+    shown = results[: limit or (ALL if wide else _ANSWERS)]
+    yield from _table_of_answers(results)
+    for result in shown:
         yield BLANK
-        yield from _conditions(report.metadata)
-        yield from _tally(report)
+        yield from _screen(result, levels, ())
+    yield BLANK
+    if len(shown) < len(results):
+        yield line(
+            f"+{counts.of(len(results) - len(shown), 'more answer')}: --limit {len(results)} shows them", "faint"
+        )
+    yield from _conditions(report.metadata)
+    yield from _tally(report, wide)
+
+
+def _screen(result: explanations.Explanation, levels: Sequence[Detail], end: Sequence[Block]) -> Sequence[Block]:
+    """Return an answer in as much detail as fits the screen, in the least there is where nothing does."""
+    if result.matrix is not None or result.node is not None:
+        levels = levels[:1]  # who asks for depth wants more than a screen
+    columns, rows = _SCREEN
+    blocks: Sequence[Block] = ()
+    for detail in levels:
+        blocks = [*_explanation(result, detail), *end]
+        if layout.height(blocks, columns) <= rows:
+            break
+    return blocks
 
 
 def _conditions(metadata: Metadata) -> tuple[Block, ...]:
     return (*notices.what_if(metadata.what_if), *notices.not_known(metadata.missing))
 
 
-def _explanation(
-    result: explanations.Explanation, detail: Detail, rules: str, conditions: Iterable[Block]
-) -> Iterator[Block]:
+def _explanation(result: explanations.Explanation, detail: Detail) -> Iterator[Block]:
+    """Yield the answer, the causes, the fixes, Kubernetes' own line, and the rest."""
     yield from answer(result)
-    if result.message:
-        yield Line((Span(result.message),), whole=True)
-    for recorded in result.history:
-        yield from _recorded_message(recorded)
+    if len(result.pods) > 1:
+        yield line(f"for example {notices.few(result.pods, detail.entries)}", "faint", indent=2)
     if result.current is not None:
         yield line(result.current.text)
     yield from _takes(result.takes, detail)
@@ -87,13 +137,66 @@ def _explanation(
     sections = (
         *(notices.remark(each, detail.entries) for each in result.remarks),
         _node(result.node, result.verdict, detail) if result.node is not None else (),
-        (*_reasons(result, detail), *_wakings(result.wakings, detail)),
-        _preemption(result.preemption, detail),
         _scores(result, detail),
+        _reasons(result, detail),
+        _preemption(result.preemption, detail),
+        (*_fixes(result), *_notes(result)),
+        (*_kubernetes_line(result), *_requeue_events(result.wakings, detail)),
         _matrix(result.matrix, result.verdict, detail) if result.matrix is not None else (),
-        (*notices.assumptions(result.guesses), *conditions, *_last(result, rules)),
+        notices.assumptions(result.guesses),
     )
     yield from separate(sections)
+
+
+def _table_of_answers(results: Sequence[explanations.Explanation]) -> Iterator[Block]:
+    """Yield a row for each owner and answer: how many pods, the nearest cause and the best fix."""
+    rows: list[Sequence[Cell]] = []
+    for result in results:
+        fix = next((each.text for each in result.hints if each.fits), "")
+        for owner in result.owners or [explanations.OwnerPods("", 1)]:
+            bare = _subject(result) if owner.pods == 1 else "pods without a controller"
+            cause = (Span(_cause(result), "" if result.verdict is explanations.Verdict.SCHEDULED else "bad"),)
+            rows.append(((Span(str(owner.pods)),), (Span(owner.owner or bare),), cause, (Span(fix),)))
+    yield Table(rows, 0, ("PODS", "OWNER", "CAUSE", "FIX"), frozenset((0,)), optional=1)
+
+
+def _cause(result: explanations.Explanation) -> str:
+    """Return the verdict on a pod in a few words."""
+    if result.verdict is explanations.Verdict.SCHEDULED:
+        return f"would be placed on {result.chosen}"
+    if result.verdict is explanations.Verdict.UNSCHEDULABLE and result.reasons:
+        nearest, *others = result.reasons
+        more = f" (+{counts.of(len(others), 'more cause')})" if others else ""
+        return f"{_named(nearest)}{more}"
+    spans = tuple(next(answer(result)).spans)
+    return "".join(span.text for span in spans[1:]).removeprefix(": ")
+
+
+def _named(reason: Reason) -> str:
+    return f"{f'{reason.count}: ' if reason.count else ''}{reason.text or _WORDLESS}"
+
+
+def _fixes(result: explanations.Explanation) -> Iterator[Block]:
+    """Yield what was tried and works, the best first, and then what else is known to help."""
+    fixes = [hint for hint in result.hints if hint.fits]
+    for number, hint in enumerate(fixes):
+        yield Line((Span("fix:  " if number == 0 else "  or: ", "hint"), Span(hint.text)), hang=6)
+    for hint in result.hints:
+        if not hint.fits:
+            yield notices.hint(hint.text)
+
+
+def _notes(result: explanations.Explanation) -> Iterator[Block]:
+    for note in result.notes:
+        yield notices.note(note)
+
+
+def _kubernetes_line(result: explanations.Explanation) -> Iterator[Block]:
+    """Yield the FailedScheduling line, byte for byte but for where it is folded, and what was recorded before."""
+    if result.message:
+        yield Line((Span(result.message),), hang=0, fold=_CLAUSES)
+    for recorded in result.history:
+        yield from _recorded_message(recorded)
 
 
 def headline(result: explanations.Explanation) -> tuple[Span, ...]:
@@ -106,7 +209,7 @@ def answer(result: explanations.Explanation) -> Iterator[Line]:
 
     A fault that has several lines, as a selector that does not compile does, is shown as it is.
     """
-    pod = Span(f"pod {result.pod.namespace}/{result.pod.name}", "strong")
+    pod = Span(_subject(result), "strong")
     match result.verdict:
         case explanations.Verdict.SCHEDULED:
             tied = f", {len(result.ties)} tied" if len(result.ties) > 1 else ""
@@ -114,13 +217,13 @@ def answer(result: explanations.Explanation) -> Iterator[Line]:
             return
         case explanations.Verdict.UNSCHEDULABLE:
             taken_back = result.reservation is not None and result.reservation.text
-            word, why = "UNSCHEDULABLE", taken_back or f"0/{result.nodes.total} nodes"
+            word, why = "UNSCHEDULABLE", taken_back or f"0/{result.nodes.total} nodes feasible{_would_preempt(result)}"
         case explanations.Verdict.GATED:
             word, why = "GATED", f"waits for {', '.join(result.gates)}" if result.gates else "kept out of the queue"
         case explanations.Verdict.DELETING:
             word, why = "DELETING", "is not scheduled any more"
         case explanations.Verdict.FOREIGN_SCHEDULER:
-            word, why = "NOT OURS", f"no profile serves schedulerName {result.pod.scheduler_name}"
+            word, why = "SKIPPED", f'schedulerName "{result.pod.scheduler_name}" belongs to another scheduler'
         case explanations.Verdict.ERROR:
             word, why = "ERROR", result.error
         case explanations.Verdict.INCONCLUSIVE:
@@ -129,6 +232,22 @@ def answer(result: explanations.Explanation) -> Iterator[Line]:
     yield Line((pod, Span(": "), Span(word, "bad"), Span(f" ({first})")))
     for each in rest:
         yield Line((Span(each),), 2, whole=True)
+
+
+def _would_preempt(result: explanations.Explanation) -> str:
+    preemption = result.preemption
+    if not preemption.nominated_node:
+        return ""
+    return f"; would preempt {counts.of(len(preemption.victims), 'pod')} on {preemption.nominated_node}"
+
+
+def _subject(result: explanations.Explanation) -> str:
+    """Return whom an answer is about: a pod, or how many pods of whom."""
+    if len(result.pods) < 2:
+        return f"pod {result.pod.namespace}/{result.pod.name}"
+    owners = [each.owner for each in result.owners]
+    whose = f" of {owners[0]}" if len(owners) == 1 and owners[0] else ""
+    return f"{counts.of(len(result.pods), 'pod')}{whose}"
 
 
 def _why_inconclusive(result: explanations.Explanation) -> str:
@@ -170,20 +289,28 @@ def _reasons(result: explanations.Explanation, detail: Detail) -> Iterator[Block
         return
     if (result.apparent or result.verdict) is explanations.Verdict.SCHEDULED:
         nodes = result.nodes
-        unseen = f", {nodes.unseen} were not looked at" if nodes.unseen else ""
-        yield line(f"{nodes.feasible} of {counts.nodes(nodes.total)} will do{unseen}; the others:", "faint")
-    for reason in result.reasons:
-        yield from _reason(reason, detail) if result.matrix is None else [_head(reason)]
+        unseen = f", {nodes.unseen} not examined" if nodes.unseen else ""
+        rejected = nodes.total - nodes.feasible - nodes.unseen
+        yield line(f"{nodes.feasible} of {counts.nodes(nodes.total)} feasible{unseen}; {rejected} rejected:", "faint")
+    for number, reason in enumerate(result.reasons):
+        if result.matrix is None:
+            yield from _reason(reason, detail, detail.groups[min(number, 1)])
+        else:
+            yield _head(reason)
 
 
-def _wakings(wakings: Sequence[explanations.RequeueEvent], detail: Detail) -> Iterator[Block]:
-    """What brings the pod back into the queue, with who asks for it, and what comes if nothing else does."""
-    events = [f"{each.text} ({', '.join(each.plugins)})" for each in wakings if each.plugins]
-    more = [f"+{len(events) - detail.wakings} more"] if len(events) > detail.wakings else []
-    # What nobody asks for, such as the flush of pods that have waited for long, is said even where the rest is cut.
-    parts = [*events[: detail.wakings], *more, *(each.text for each in wakings if not each.plugins)]
-    if parts:
-        yield Line((Span("wakes up when: ", "faint"), Span("; ".join(parts))), hang=4)
+def _requeue_events(wakings: Sequence[explanations.RequeueEvent], detail: Detail) -> Iterator[Block]:
+    """Yield what brings the pod back into the queue: one line, or with who asks for it where there is room."""
+    if not wakings:
+        return
+    if detail.wide:
+        texts = [f"{each.text} ({', '.join(each.plugins)})" if each.plugins else each.text for each in wakings]
+    else:
+        room = _SCREEN[0] - len("requeued when: ") - len("; +99 more")
+        texts = [each.text for each in wakings]
+        shown = next((n for n in range(len(texts), 1, -1) if len("; ".join(texts[:n])) <= room), 1)
+        texts = texts[:shown] + ([f"+{len(texts) - shown} more"] if shown < len(texts) else [])
+    yield Line((Span("requeued when: ", "faint"), Span("; ".join(texts))), hang=4)
 
 
 _WORDLESS = "refused without a word of why"
@@ -191,32 +318,46 @@ _WORDLESS = "refused without a word of why"
 
 
 def _head(reason: Reason) -> Line:
-    plugin = f"  [{reason.plugin}]" if reason.plugin else ""
-    return Line((notices.rejection_subject(reason), Span(reason.text or _WORDLESS), Span(plugin, "faint")))
+    said_by = f"  [{reason.plugin}]" if reason.plugin else ""
+    return Line((notices.rejection_subject(reason), Span(reason.text or _WORDLESS), Span(said_by, "faint")))
 
 
-def _reason(reason: Reason, detail: Detail) -> Iterator[Block]:
+def _reason(reason: Reason, detail: Detail, groups: int) -> Iterator[Block]:
     yield _head(reason)
+    if groups < 1:
+        yield from _on_one_line(reason) if groups == 0 else ()
+        return
     if reason.summary:
         for part in _parts(reason.summary):
             yield line(part, indent=2)
-    shown = reason.groups[: detail.entries]
+    shown = reason.groups[:groups]
     folded = len(reason.groups) > len(shown)
-    if folded and len(reason.zones) > 1:
+    if folded and len(reason.zones) > 1 and detail.wide:
         yield line(f"by zone: {counts.by_zone(reason.zones)}", indent=2)
     yield from _groups(shown, detail, 2)
     if folded:
-        rest = sum(len(group.nodes) for group in reason.groups[detail.entries :])
+        rest = sum(len(group.nodes) for group in reason.groups[groups:])
         yield line(f"+{counts.nodes(rest, 'more ')}", "faint", indent=2)
+
+
+def _on_one_line(reason: Reason) -> Iterator[Block]:
+    """Yield the evidence as far as one line of a screen has room for it, but at least of the nearest nodes."""
+    details = [reason.summary] if reason.summary else [group.detail for group in reason.groups if group.detail]
+    details = list(dict.fromkeys(details))
+    room = _SCREEN[0] - len("  ; +99 more")
+    shown = next((n for n in range(len(details), 1, -1) if len("; ".join(details[:n])) <= room), 1)
+    more = [f"+{len(details) - shown} more"] if shown < len(details) else []
+    if details:
+        yield line("; ".join([*details[:shown], *more]), indent=2)
 
 
 def _groups(groups: Sequence[NodeGroup], detail: Detail, indent: int) -> Iterator[Block]:
     """Few nodes stand beside their detail, many below it."""
-    for below, run in groupby(groups, lambda group: len(group.nodes) > _BESIDE and bool(group.detail)):
-        if not below:
-            yield Table([row for group in run for row in _beside(group, detail)], indent)
+    for many, alike in groupby(groups, lambda group: len(group.nodes) > _BESIDE and bool(group.detail)):
+        if not many:
+            yield Table([row for group in alike for row in _beside(group, detail)], indent)
             continue
-        for group in run:
+        for group in alike:
             first, *rest = _parts(group.detail)
             yield line(f"{counts.nodes(len(group.nodes))}: {first}", indent=indent)
             for part in rest:
@@ -249,12 +390,13 @@ def _names(names: Sequence[str], detail: Detail, zones: Mapping[str, int]) -> st
 def _preemption(preemption: explanations.Preemption, detail: Detail) -> Iterator[Block]:
     if not preemption.nominated_node:
         return
-    yield line(f"preemption makes room on {preemption.nominated_node} by evicting", "strong")
+    yield line(f"preemption would make room on {preemption.nominated_node} by evicting", "strong")
     evicted = preemption.evictions[: detail.entries]
     yield Table([[(Span(victim.pod),), (Span(victim.text),)] for victim in evicted], 2)
     yield from notices.rest(len(preemption.evictions) - len(evicted))
-    yield line(preemption.text)
-    if len(preemption.candidates) > 1:
+    if detail.groups[1] >= 0:
+        yield line(preemption.text)
+    if len(preemption.candidates) > 1 and detail.wide:
         yield from _candidates(preemption, detail)
 
 
@@ -277,22 +419,24 @@ def _candidates(preemption: explanations.Preemption, detail: Detail) -> Iterator
 def _scores(result: explanations.Explanation, detail: Detail) -> Iterator[Block]:
     if not result.scores:
         return
-    yield line("scores: raw → normalised × weight = product", "faint")
     plugins = [score.plugin for score in result.scores[0].plugins]
-    # What a plugin gives to all nodes alike decides nothing between them, and its column would cost width.
-    every_column = detail.columns or len(result.scores) == 1
-    equal = [] if every_column else [index for index in range(len(plugins)) if _same(result.scores, index)]
-    shown = [index for index in range(len(plugins)) if index not in equal]
-    rows = [_score_row(score, shown, score.node in result.ties) for score in result.scores[: detail.scores]]
-    heads = ["NODE", *(plugins[index] for index in shown), "SUM"]
-    yield Table(rows, 2, heads, frozenset(range(1, len(heads))))
+    every = detail.wide or len(result.scores) == 1
+    equal = [] if every else [index for index in range(len(plugins)) if _same(result.scores, index)]
+    telling = sorted(
+        (index for index in range(len(plugins)) if index not in equal), key=lambda index: _spread(result.scores, index)
+    )
+    shown = [index for index in range(len(plugins)) if index not in equal] if every else telling
+    numbers = "raw → normalised × weight = product" if every else "normalised × weight; raw: -o wide"
+    yield line(f"scores: {numbers}", "faint")
+    rows = [_score_row(score, shown, score.node in result.ties, every) for score in result.scores[: detail.scores]]
+    heads = ["NODE", "SUM", *(plugins[index] for index in shown)]
+    yield Table(rows, 2, heads, frozenset(range(1, len(heads))), optional=0 if every else len(shown))
     if len(result.scores) > detail.scores:
         rest = result.scores[detail.scores :]
         yield line(f"+{counts.nodes(len(rest), 'more ')}, {rest[-1].total} to {rest[0].total}", "faint", indent=2)
     if equal:
         same = ", ".join(f"{plugins[index]} {result.scores[0].plugins[index].weighted}" for index in equal)
         yield line(f"the same for every node: {same}", "faint", indent=2)
-    # The line about the node that the pod is on may have made the same comparison already.
     if result.current is None or result.current.comparison != result.comparison:
         yield from _comparison(result.comparison)
 
@@ -301,10 +445,17 @@ def _same(scores: Sequence[explanations.NodeScore], index: int) -> bool:
     return len({score.plugins[index].weighted for score in scores}) == 1
 
 
-def _score_row(score: explanations.NodeScore, shown: Sequence[int], best: bool) -> Sequence[Cell]:
+def _spread(scores: Sequence[explanations.NodeScore], index: int) -> int:
+    """Return how far the scores of a plugin lie apart, the furthest least, for sorting."""
+    values = [score.plugins[index].weighted for score in scores]
+    return min(values) - max(values)
+
+
+def _score_row(score: explanations.NodeScore, shown: Sequence[int], best: bool, products: bool) -> Sequence[Cell]:
     style = "good" if best else ""
-    cells = [(Span(_product(score.plugins[index])),) for index in shown]
-    return ((Span(score.node, style),), *cells, (Span(str(score.total), style or "strong"),))
+    plugins = [score.plugins[index] for index in shown]
+    cells = [(Span(_product(plugin) if products else str(plugin.weighted)),) for plugin in plugins]
+    return ((Span(score.node, style),), (Span(str(score.total), style or "strong"),), *cells)
 
 
 def _product(score: explanations.PluginScore) -> str:
@@ -335,7 +486,7 @@ def _matrix(matrix: explanations.Matrix, verdict: explanations.Verdict, detail: 
         yield line(f"+{counts.nodes(sum(len(pattern.nodes) for pattern in rest), 'more ')}", "faint", indent=2)
     for filtered in matrix.filters:
         for reason in filtered.reasons:
-            yield from _reason(reason, detail)
+            yield from _reason(reason, detail, detail.entries)
     yield from _silent(matrix.filters, verdict)
 
 
@@ -343,10 +494,10 @@ def _silent(filters: Sequence[explanations.PluginRefusals], verdict: explanation
     if verdict in (explanations.Verdict.GATED, explanations.Verdict.DELETING, explanations.Verdict.FOREIGN_SCHEDULER):
         yield line("no filter was asked: the pod does not come that far", "faint")
         return
-    accepting = [each.plugin for each in filters if each.asked and not each.refused]
+    content = [each.plugin for each in filters if each.asked and not each.refused]
     skipped = [each.plugin for each in filters if not each.asked]
-    if accepting:
-        yield line(f"no refusals: {', '.join(accepting)}", "faint")
+    if content:
+        yield line(f"no refusals: {', '.join(content)}", "faint")
     if skipped:
         yield line(f"not asked, since nothing in the pod concerns them: {', '.join(skipped)}", "faint")
 
@@ -355,19 +506,20 @@ def _node(node: explanations.NodeDetail, verdict: explanations.Verdict, detail: 
     place = f", rank {node.rank}" if node.rank else ""
     score = f", score {node.score.total}" if node.score is not None else ""
     style = "good" if node.verdict is explanations.NodeVerdict.FEASIBLE else "bad"
-    verdict_text = Span(_NODE_VERDICTS[node.verdict], style)
-    yield Line((Span(f"node {node.name}: ", "strong"), verdict_text, Span(f"{score}{place}")))
+    yield Line(
+        (Span(f"node {node.name}: ", "strong"), Span(_NODE_VERDICTS[node.verdict], style), Span(f"{score}{place}"))
+    )
     cordoned = ["cordoned"] if node.unschedulable else []
     taints = [f"taint {taint}" for taint in node.taints]
-    yield line(", ".join([counts.of(node.pods, "pod"), *cordoned, *taints]), indent=2)
-    if detail.columns:
+    yield line(", ".join([f"{node.pods} pod{'' if node.pods == 1 else 's'}", *cordoned, *taints]), indent=2)
+    if detail.wide:
         yield line(f"labels {', '.join(f'{key}={value}' for key, value in node.labels.items())}", indent=2)
     resources = [[(Span(text),) for text in _use(use)] for use in node.resources]
     yield Table(resources, 2, ("RESOURCE", "ALLOCATABLE", "USED", "FREE", "REQUESTED"), frozenset((1, 2, 3, 4)))
     for each in node.filters:
         for reason in each.reasons:
-            details = "; ".join(group.detail for group in reason.groups if group.detail)
-            why = f": {details}" if details else ""
+            told = "; ".join(group.detail for group in reason.groups if group.detail)
+            why = f": {told}" if told else ""
             yield Line((Span(f"{each.plugin}: ", "strong"), Span(reason.text or _WORDLESS, "bad"), Span(why)), 2)
     yield from _silent(node.filters, verdict)
     if node.score is not None:
@@ -385,14 +537,19 @@ def _use(use: explanations.ResourceUse) -> list[str]:
 # -- the end ---------------------------------------------------------------------
 
 
-def _last(result: explanations.Explanation, rules: str) -> Iterator[Block]:
-    for note in (*result.notes, *([rules] if rules else [])):
-        yield notices.note(note)
-    for hint in result.hints:
-        yield notices.hint(hint.text)
+def _end(metadata: Metadata, profile: str, wide: bool) -> Iterator[Block]:
+    """Yield that nothing was changed, by which rules the answer was found, and where there is more."""
+    usual = profile in ("", DEFAULT_SCHEDULER) and metadata.configuration == BUILT_IN
+    by_profile = f", profile {profile}" if profile else ""
+    origin = "" if usual and not wide else f"{by_profile} ({metadata.configuration})"
+    sampled = ", nodes sampled" if metadata.sampling else ""
+    more = "" if wide else "; more: -o wide"
+    yield BLANK
+    rules = f"kube-scheduler {metadata.kubernetes_version} rules{origin}{sampled}"
+    yield line(f"dry run, nothing was changed; {rules}{more}", "faint")
 
 
-def _tally(report: explanations.ExplainReport) -> Iterator[Block]:
+def _tally(report: explanations.ExplainReport, wide: bool) -> Iterator[Block]:
     summary = report.summary
     tally = (
         ("would be placed", summary.scheduled),
@@ -403,7 +560,6 @@ def _tally(report: explanations.ExplainReport) -> Iterator[Block]:
         ("in error", summary.error),
         ("inconclusive", summary.inconclusive),
     )
-    verdicts = ", ".join(f"{count} {name}" for name, count in tally if count)
-    yield line(f"{summary.pods} pods: {verdicts}", "strong")
-    yield line("each pod is judged alone, on the cluster as it is")
-    yield line(notices.rules(report.metadata), "faint")
+    numbers = ", ".join(f"{count} {name}" for name, count in tally if count)
+    yield line(f"{counts.of(summary.pods, 'pod')}: {numbers}; each judged alone on the cluster as it is", "strong")
+    yield from _end(report.metadata, "", wide)

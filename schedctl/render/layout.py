@@ -47,12 +47,14 @@ class Line:
         indent: columns before it.
         hang: further columns before what does not fit on the first line.
         whole: never folded, whatever the width: to be copied as it is.
+        fold: the texts after which it may be folded.
     """
 
     spans: Cell
     indent: int = 0
     hang: int = 2
     whole: bool = False
+    fold: tuple[str, ...] = (" ",)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,12 +66,14 @@ class Table:
         indent: columns before it.
         heads: the titles of the columns, empty for none.
         numbers: the columns that are aligned to the right.
+        optional: how many columns at the right end may be left out where the table is too wide.
     """
 
     rows: Sequence[Sequence[Cell]]
     indent: int = 0
     heads: Sequence[str] = ()
     numbers: frozenset[int] = frozenset()
+    optional: int = 0
 
 
 Block = Line | Table
@@ -101,6 +105,11 @@ def write(blocks: Iterable[Block], stream: TextIO, terminal: Terminal) -> None:
         return
     for spans in lines:
         stream.write("".join(span.text for span in spans).rstrip() + "\n")
+
+
+def height(blocks: Iterable[Block], columns: int) -> int:
+    """Return how many lines blocks take on a terminal of so many columns."""
+    return sum(1 for block in blocks for _ in _lay_out(block, columns))
 
 
 def width(text: str) -> int:
@@ -147,8 +156,14 @@ def _lay_out(block: Block, limit: int | None) -> Iterator[Cell]:
     rows = block.rows
     if not rows:
         return
-    titles = [[(Span(head, "faint"),) for head in block.heads]] if block.heads else []
+    titles: list[Sequence[Cell]] = [[(Span(head, "faint"),) for head in block.heads]] if block.heads else []
     widths = _widths([*titles, *rows])
+    for _ in range(block.optional):
+        if limit is None or block.indent + sum(widths) + 2 * (len(widths) - 1) <= limit:
+            break
+        widths = widths[:-1]
+    rows = [row[: len(widths)] for row in rows]
+    titles = [row[: len(widths)] for row in titles]
     before = block.indent + sum(each + 2 for each in widths[:-1])
     # A table without titles that is too wide still lines up if its last column can be folded; one with titles would
     # fold them as well, so each of its rows is told cell by cell.
@@ -205,7 +220,7 @@ def _fold(block: Line, limit: int | None) -> Iterator[Cell]:
     hang = hang if limit - hang >= _LEAST else block.indent
     current: list[Span] = [Span(" " * block.indent)]
     used, empty = block.indent, True
-    for word in _words(spans):
+    for word in _words(spans, block.fold, limit - hang):
         if not empty and used + width(word.text.rstrip()) > limit:
             yield current
             current, used, empty = [Span(" " * hang)], hang, True
@@ -217,12 +232,18 @@ def _fold(block: Line, limit: int | None) -> Iterator[Cell]:
     yield current
 
 
-def _words(spans: Cell) -> Iterator[Span]:
-    """Split after spaces, keeping them at the end of each word."""
+def _words(spans: Cell, fold: Sequence[str], room: int) -> Iterator[Span]:
+    """Split where a line may be folded, keeping what it is folded after at the end of each part.
+
+    A part that is longer than a line has room for is folded at its spaces after all.
+    """
     for span in spans:
         at = 0
         while at < len(span.text):
-            space = span.text.find(" ", at)
-            end = len(span.text) if space < 0 else space + 1
-            yield Span(span.text[at:end], span.style)
-            at = end
+            end = min((place + len(each) for each in fold if (place := span.text.find(each, at)) >= 0), default=None)
+            part = Span(span.text[at:end], span.style)
+            if width(part.text) > room and " " not in fold:
+                yield from _words((part,), (" ",), room)
+            else:
+                yield part
+            at += len(part.text)

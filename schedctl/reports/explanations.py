@@ -66,6 +66,18 @@ class PodReference(Record, frozen=True):
     nominated_node_name: str = ""
 
 
+class OwnerPods(Record, frozen=True):
+    """How many of the pods that an answer holds for belong to one workload.
+
+    Attributes:
+        owner: the outermost controller, e.g. ``Deployment shop/web``; "" for pods that have none.
+        pods: how many.
+    """
+
+    owner: str
+    pods: int
+
+
 class NodeCounts(Record, frozen=True):
     """How many nodes took part.
 
@@ -465,10 +477,10 @@ class RecordedMessage(Record, frozen=True):
 
 
 class Explanation(Record, frozen=True):
-    """The answer about one pod.
+    """The answer about one pod, and about all that it holds for as well.
 
     Attributes:
-        pod: the pod.
+        pod: the pod; of equal pods the one that was judged.
         verdict: what became of it.
         profile: the profile that was run, "" where none serves the pod.
         message: the line kube-scheduler writes into a FailedScheduling event, byte for byte; "" where it writes none.
@@ -480,7 +492,8 @@ class Explanation(Record, frozen=True):
         ties: all the best nodes, of which kube-scheduler takes any one.
         takes: what the pod takes along on the chosen node: volumes for its claims, devices.
         score: the best total, null where no node will do.
-        reasons: why the other nodes will not do, the most frequent first; first refusals only, as Kubernetes counts.
+        reasons: why the other nodes will not do, what is nearest to being fixed first, then the most frequent; first
+            refusals only, as Kubernetes counts.
         unschedulable_plugins: who refused, where no node will do.
         preemption: what PostFilter achieved.
         outlook: what it would take, null where nodes were not judged, or filters guess.
@@ -499,6 +512,8 @@ class Explanation(Record, frozen=True):
         reservation: what Reserve and Permit say of the chosen node; null where there is none, nobody is asked, or the
             answer rests on guesses. Where they take it back, the verdict is as if it had never been chosen.
         remarks: what plugins say of the pod beyond their verdicts.
+        pods: every pod that the answer holds for as ``namespace/name``, `pod` first.
+        owners: whose these pods are, most pods first.
     """
 
     pod: PodReference
@@ -530,6 +545,8 @@ class Explanation(Record, frozen=True):
     history: list[RecordedMessage] = []
     reservation: Reservation | None = None
     remarks: list[Remark] = []
+    pods: list[str] = []
+    owners: list[OwnerPods] = []
 
 
 @schema_name("Summary")

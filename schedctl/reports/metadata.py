@@ -26,6 +26,10 @@ def schema_name(name: str) -> Callable[[T], T]:
     return rename
 
 
+BUILT_IN = "built-in defaults"
+"""The origin of a configuration that nobody wrote."""
+
+
 class Record(msgspec.Struct, frozen=True, rename="camel"):
     """Base of everything in a report: immutable, camelCase on the wire, every field written."""
 
@@ -118,7 +122,7 @@ class Metadata(Head, frozen=True):
         missing: the kinds that could not be listed.
     """
 
-    configuration: str = "built-in defaults"
+    configuration: str = BUILT_IN
     sampling: bool = False
     rollout: Literal["replace", "add", "rolling"] | None = None
     seed: int | None = None

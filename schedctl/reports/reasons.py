@@ -68,6 +68,7 @@ class Hint(Record, frozen=True):
         fits: on how many nodes the pod would fit after it, 0 where it was not tried or fits nowhere.
         node: the node that would then be chosen, "" for none.
         command: what to type, "" where there is no one command.
+        undoes: the reasons that it undoes, in Kubernetes' words; empty where it is not about single reasons.
     """
 
     type: str
@@ -76,6 +77,7 @@ class Hint(Record, frozen=True):
     fits: int = 0
     node: str = ""
     command: str = ""
+    undoes: list[str] = []
 
 
 class Remark(Record, frozen=True):

@@ -18,6 +18,7 @@ from schedctl.config.types import SchedulerConfiguration
 from schedctl.documents.spelling import nearest
 from schedctl.errors import ConfigError, Problem, UsageError
 from schedctl.framework.registries import Registry
+from schedctl.reports.metadata import BUILT_IN
 from schedctl.scheduler import configurations as scheduler_configurations
 from schedctl.scheduler import discovery
 from schedctl.session.notifiers import SILENT, Notifier
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
     from schedctl.live.scheduler_configurations import ClusterConfiguration
     from schedctl.session.states import State, StateSource
 
-BUILT_IN = "built-in defaults"
 NO_OTHERS = discovery.PluginCatalog()
 """Kubernetes' own plugins and no others."""
 IN_SNAPSHOT = "the configuration in the snapshot"

@@ -14,16 +14,17 @@ import msgspec
 from schedctl.api.pods import FINISHED, Pod
 from schedctl.api.workloads import DaemonSet
 from schedctl.cache.cluster import Cluster
-from schedctl.explain import explanations
+from schedctl.explain import equal_answers, explanations
 from schedctl.framework.pod_edits import as_pending, with_scheduler
-from schedctl.reports.explanations import ExplainReport, Explanation
+from schedctl.reports.explanations import ExplainReport, Explanation, PodReference
 from schedctl.scheduler import Scheduler
 from schedctl.scheduler.gaps import log_assumptions
 from schedctl.session import what_ifs
 from schedctl.session.notifiers import SILENT, Notifier
 from schedctl.session.sessions import Session
 from schedctl.session.subjects import Question
-from schedctl.workloads import admission
+from schedctl.workloads import admission, ownership
+from schedctl.workloads.clusters import every_pod
 
 if TYPE_CHECKING:
     from schedctl.reports.metadata import Metadata
@@ -41,6 +42,7 @@ class ExplainOptions:
         node: the node to go into in depth, "" for none.
         sampling: whether only as many nodes are looked at as kube-scheduler would look at.
         history: whether what schedulers have said of the pods is put next to the answer.
+        group: whether equal answers are given once, with the pods that they hold for.
         fail: whether a pod that is unschedulable, or that another configuration breaks, makes the exit code 1.
     """
 
@@ -48,6 +50,7 @@ class ExplainOptions:
     node: str = ""
     sampling: bool = False
     history: bool = False
+    group: bool = True
     fail: bool = False
 
 
@@ -86,6 +89,8 @@ def explain(session: Session, question: Question, options: ExplainOptions) -> Ex
         from schedctl.session import histories
 
         results = histories.with_history(results, objects, state, hypothetical=bool(session.changes))
+    owner_of = _owner_names(session.cluster)
+    results = equal_answers.merge(results, owner_of) if options.group else equal_answers.separate(results, owner_of)
     return explanations.report(results, metadata=metadata, fail=options.fail)
 
 
@@ -128,7 +133,7 @@ def explain_objects(
 ) -> Iterator[Explanation]:
     """Yield the explanation of each object that has a pod to explain; the cluster is as before.
 
-    A DaemonSet with all its pods has none, which is said.
+    Of pods that no plugin can tell apart one is judged. A DaemonSet with all its pods has none, which is said.
 
     Args:
         scheduler: the profiles and the cluster.
@@ -144,6 +149,7 @@ def explain_objects(
         UsageError: there is no such node.
     """
     options = options or ExplainOptions()
+    judged = equal_answers.JudgedClasses(scheduler, one_name_for_all=options.group)
     for number, obj in enumerate(objects):
         if advance is not None:
             advance(number, len(objects), obj.metadata.name)
@@ -155,18 +161,42 @@ def explain_objects(
                     notifier.say(note)
                 continue
             # The pod was admitted when the state was read, and what that lacked weakens this answer.
-            for kind in (unknown or {}).get(pod.key, ()):
+            unknown_kinds = (unknown or {}).get(pod.key, frozenset[type]())
+            for kind in unknown_kinds:
                 assumptions.read(kind)
+            pod = with_scheduler(pod, profile)
+            equivalence_class = judged.class_key(pod, unknown_kinds) if isinstance(obj, Pod) else None
+            if equivalence_class in judged:
+                yield judged.answer(equivalence_class, pod)
+                continue
             explanation = explanations.explain(
                 scheduler,
-                with_scheduler(pod, profile),
+                pod,
                 matrix=options.matrix,
                 node=options.node,
                 sampling=options.sampling,
                 hints=hints,
                 assumptions=assumptions.guesses,
             )
-        yield _replace(explanation, notes=[*notes, *explanation.notes])
+        explanation = _replace(explanation, notes=[*notes, *explanation.notes])
+        judged.add(equivalence_class, explanation)
+        yield explanation
+
+
+def _owner_names(cluster: Cluster) -> Callable[[PodReference], str]:
+    """Return a function that names the workload of a pod of the cluster."""
+    workload_of = ownership.workloads_of(cluster)
+    pods = {info.key: info for info in every_pod(cluster)}
+
+    def name(pod: PodReference) -> str:
+        info = pods.get(f"{pod.namespace}/{pod.name}")
+        workload = workload_of(info) if info is not None else None
+        if workload is None:
+            return ""
+        kind, namespace, owner = workload
+        return f"{kind} {namespace}/{owner}"
+
+    return name
 
 
 def pod_of(obj: Any, cluster: Cluster, node: str) -> tuple[Pod | None, list[str]]:

@@ -12,6 +12,8 @@ import msgspec
 
 from schedctl.api.pods import PodTemplateSpec
 
+HASH_LABEL = "pod-template-hash"
+"""The label by which the pods of a ReplicaSet carry the hash of their template."""
 _ALPHABET = "bcdfghjklmnpqrstvwxz2456789"
 LONGEST_GENERATED = 58
 """How much of the beginning of a generated name is kept."""

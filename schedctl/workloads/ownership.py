@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections import defaultdict, deque
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from schedctl.api import workloads
@@ -11,7 +11,7 @@ from schedctl.api.defaults import with_namespace
 from schedctl.cache.cluster import Cluster
 from schedctl.cache.pod_info import PodInfo
 from schedctl.workloads.clusters import every_pod
-from schedctl.workloads.pod_templates import HASH_LABEL
+from schedctl.workloads.names import HASH_LABEL
 
 Owned = tuple[str, str, str]
 """Kind, namespace and name of an owner."""
@@ -36,6 +36,23 @@ def owner_key(api_version: str, kind: str, namespace: str, name: str) -> Owned:
 
 def pods_by_owner(cluster: Cluster) -> Mapping[Owned, list[PodInfo]]:
     """Return the pods of a cluster by each of their owners, however far up."""
+    parents = _controllers(cluster)
+    owned: defaultdict[Owned, list[PodInfo]] = defaultdict(list)
+    for info in every_pod(cluster):
+        owned["Pod", info.namespace, info.pod.metadata.name].append(info)
+        for owner in _owners(info, parents):
+            owned[owner].append(info)
+    return owned
+
+
+def workloads_of(cluster: Cluster) -> Callable[[PodInfo], Owned | None]:
+    """Return a function that gives the outermost controller of a pod, None for a pod without one."""
+    parents = _controllers(cluster)
+    return lambda info: deque(_owners(info, parents), maxlen=1)[0] if controller_reference(info)[2] else None
+
+
+def _controllers(cluster: Cluster) -> dict[Owned, Owned]:
+    """Return what controls the objects that control pods, by what they are."""
     parents: dict[Owned, Owned] = {}
     for struct, api_version, kind in _PARENTS:
         objects: Iterable[Any] = cluster.every(struct).values()
@@ -46,12 +63,7 @@ def pods_by_owner(cluster: Cluster) -> Mapping[Owned, list[PodInfo]]:
                     parents[owner_key(api_version, kind, metadata.namespace, metadata.name)] = owner_key(
                         reference.api_version, reference.kind, metadata.namespace, reference.name
                     )
-    owned: defaultdict[Owned, list[PodInfo]] = defaultdict(list)
-    for info in every_pod(cluster):
-        owned["Pod", info.namespace, info.pod.metadata.name].append(info)
-        for owner in _owners(info, parents):
-            owned[owner].append(info)
-    return owned
+    return parents
 
 
 def _owners(info: PodInfo, parents: Mapping[Owned, Owned]) -> Iterator[Owned]:

@@ -23,10 +23,10 @@ from schedctl.api.quantities import canonical, stored_amount
 from schedctl.api.storage import PersistentVolumeClaim
 from schedctl.cache.cluster import Cluster
 from schedctl.workloads import admission
+from schedctl.workloads.names import HASH_LABEL
 
 _replace = msgspec.structs.replace
 
-HASH_LABEL = "pod-template-hash"
 NEW = "new"
 """Stands for a hash or uid that does not exist yet; no real one has this value."""
 REVISION = "deployment.kubernetes.io/revision"

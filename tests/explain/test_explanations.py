@@ -205,7 +205,7 @@ def test_nodes_that_pre_filter_left_out_are_a_reason_of_their_own(ask):
     found = ask(cluster(node("a"), node("b", cpu="1"), node("c")), pod(cpu="2", affinity=affinity))
     assert found.pre_filter.nodes == ["b"]
     assert found.nodes.left_out == 2
-    (left_out, shortage) = found.reasons
+    (shortage, left_out) = found.reasons
     assert (left_out.count, left_out.text) == (2, "node(s) didn't satisfy plugin(s) [NodeAffinity]")
     assert left_out.groups[0].nodes == ["a", "c"]
     assert left_out.summary == "PreFilter searched only b"

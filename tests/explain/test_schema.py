@@ -10,7 +10,7 @@ from schedctl.api.gaps import Gap
 from schedctl.api.storage import PersistentVolumeClaim, StorageClass
 from schedctl.explain.explanations import report
 from schedctl.explain.histories import with_history
-from schedctl.reports.explanations import ExplainReport
+from schedctl.reports.explanations import ExplainReport, OwnerPods
 from schedctl.reports.metadata import Input, Metadata
 from schedctl.reports.reasons import Remark
 from schedctl.reports.schemas import schema_of
@@ -54,6 +54,8 @@ def reports(shop, ask):
     answers.append(with_history(ask(shop, REFUSED), REFUSED.pod, shop))
     remark = Remark(plugin="Coscheduling", text="none starts", details=["one is missing"], evidence={"members": 2})
     answers[0] = msgspec.structs.replace(answers[0], remarks=[remark])
+    owners = [OwnerPods("Deployment default/web", 1)]
+    answers[0] = msgspec.structs.replace(answers[0], pods=["default/web"], owners=owners)
     digest = Input(source="cluster.yaml", digest="sha256:00", role="State")
     metadata = Metadata(inputs=[digest], missing=missing_kinds(unlisted))
     return [report(answers, metadata=metadata), *(report([each]) for each in answers)]
