@@ -518,8 +518,8 @@ def _node(node: explanations.NodeDetail, verdict: explanations.Verdict, detail: 
     yield Table(resources, 2, ("RESOURCE", "ALLOCATABLE", "USED", "FREE", "REQUESTED"), frozenset((1, 2, 3, 4)))
     for each in node.filters:
         for reason in each.reasons:
-            told = "; ".join(group.detail for group in reason.groups if group.detail)
-            why = f": {told}" if told else ""
+            details = "; ".join(group.detail for group in reason.groups if group.detail)
+            why = f": {details}" if details else ""
             yield Line((Span(f"{each.plugin}: ", "strong"), Span(reason.text or _WORDLESS, "bad"), Span(why)), 2)
     yield from _silent(node.filters, verdict)
     if node.score is not None:

@@ -1,7 +1,7 @@
 """Builders: Kubernetes objects in one line, with the defaults a test does not care about.
 
 ``cluster(node("a", cpu="4"), pod("web", on="a", cpu="500m"))`` is a cluster of one node with one running pod. Anything
-the arguments do not reach goes in as a spec or status in Kubernetes' own JSON, e.g. ``pod("x", affinity={...})``.
+the arguments do not reach goes in as a spec or status in Kubernetes' own JSON, as in ``pod("x", affinity={...})``.
 """
 
 from __future__ import annotations

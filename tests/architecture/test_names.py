@@ -1,19 +1,25 @@
-"""How functions are called and how long they are: VOICE's rule on names, and a limit on length, over the whole package.
+"""How functions and variables are called, and how long functions and the prose at the top of modules are.
 
-A function is a verb, or the noun that it returns; a participle is neither, unless its noun stands behind it.
+A function is a verb, or the noun that it returns: a participle alone (`told`, `asked_for`, `listed_anew`) is neither,
+with its noun behind it it is fine (`pending_pods`). A variable says what it holds.
 """
 
 from __future__ import annotations
 
 import ast
+import re
 from collections import Counter
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).parents[2] / "schedctl"
-LONGEST = 60  # lines of a body
+LONGEST = 60  # lines of a body, comments not counted
+SENTENCES = 3  # of a module docstring: what lives here, why, who the neighbours are
+SAYS_NOTHING = frozenset(("told", "said", "given", "wanted", "own", "way", "asked"))
+SENTENCE_END = re.compile(r"[.!?](?=[)\"']?(?:\s|$))")
 
 
 def words(text: str) -> frozenset[str]:
@@ -54,7 +60,6 @@ def is_participle(word: str) -> bool:
 
 def is_bare_participle(name: str) -> bool:
     """Whether a name begins with a participle and no noun comes before a preposition, an adverb or the end."""
-    # `told` and `listed_anew` say neither what is done nor what is returned; `pending_pods` and `required_affinity` do
     first, *rest = name.strip("_").lower().split("_")
     if not is_participle(first):
         return False
@@ -63,23 +68,43 @@ def is_bare_participle(name: str) -> bool:
 
 
 @cache
-def functions() -> list[tuple[str, ast.FunctionDef | ast.AsyncFunctionDef]]:
-    """Every function of the package, by the place where it stands."""
+def modules() -> list[tuple[str, list[str], ast.Module]]:
+    """Every module of the package: its path, its lines, its tree."""
+    texts = [(path, path.read_text(encoding="utf-8")) for path in sorted(ROOT.rglob("*.py"))]
+    return [(str(path.relative_to(ROOT.parent)), text.splitlines(), ast.parse(text)) for path, text in texts]
+
+
+@cache
+def functions() -> list[tuple[str, list[str], ast.FunctionDef | ast.AsyncFunctionDef]]:
+    """Every function of the package, by the place where it stands, with the lines of its module."""
     return [
-        (f"{path.relative_to(ROOT.parent)}:{node.lineno} {node.name}", node)
-        for path in sorted(ROOT.rglob("*.py"))
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        (f"{path}:{node.lineno} {node.name}", lines, node)
+        for path, lines, tree in modules()
+        for node in ast.walk(tree)
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
     ]
 
 
-def lines_of_body(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
+def lines_of_body(lines: list[str], function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
     """From the first statement after the docstring; the options that a command declares stand before it.
 
     A body of one statement is a table or a declaration, however long.
     """
     body = function.body[1:] if ast.get_docstring(function) is not None else function.body
-    return body[-1].end_lineno - body[0].lineno + 1 if len(body) > 1 else 0
+    if len(body) < 2:
+        return 0
+    return sum(not line.lstrip().startswith("#") for line in lines[body[0].lineno - 1 : body[-1].end_lineno])
+
+
+def variables(tree: ast.Module) -> Iterator[tuple[int, str]]:
+    """Parameters and names that are assigned; fields of classes are not among them, for they may be printed."""
+    fields = {id(each) for node in ast.walk(tree) if isinstance(node, ast.ClassDef) for each in node.body}
+    targets = {id(node.target) for node in ast.walk(tree) if isinstance(node, ast.AnnAssign) and id(node) in fields}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.arg):
+            yield node.lineno, node.arg
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and id(node) not in targets:
+            yield node.lineno, node.id
 
 
 @pytest.mark.parametrize(
@@ -108,12 +133,31 @@ def test_verbs_and_nouns_are_left_alone(name):
 
 
 def test_at_most_four_percent_of_functions_are_called_by_a_participle():
-    names = [(place, node.name) for place, node in functions() if not node.name.startswith("__")]
+    names = [(place, node.name) for place, _, node in functions() if not node.name.startswith("__")]
     bare = [place for place, name in names if is_bare_participle(name)]
     packages = Counter(place.split("/")[1] for place in bare).most_common()
     assert len(bare) <= 0.04 * len(names), "\n".join([f"{len(bare)} of {len(names)}: {packages}", *bare])
 
 
 def test_no_function_is_longer_than_a_page():
-    long = {place: lines for place, node in functions() if (lines := lines_of_body(node)) > LONGEST}
+    long = {place: lines for place, text, node in functions() if (lines := lines_of_body(text, node)) > LONGEST}
     assert long == {}
+
+
+def test_a_variable_says_what_it_holds():
+    vague = [
+        f"{path}:{line} {name}" for path, _, tree in modules() for line, name in variables(tree) if name in SAYS_NOTHING
+    ]
+    assert vague == []
+
+
+def test_a_module_says_in_three_sentences_what_lives_there_and_why():
+    """Reasons stand beside the tricky lines instead."""
+    essays = {
+        path: count for path, _, tree in modules() if (count := sentences(ast.get_docstring(tree) or "")) > SENTENCES
+    }
+    assert essays == {}
+
+
+def sentences(text: str) -> int:
+    return len(SENTENCE_END.findall(text))
