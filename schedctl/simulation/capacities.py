@@ -216,14 +216,13 @@ def largest(scheduler: Scheduler, pod: Pod, resource: str) -> int | None:
 def resize(pod: Pod, resource: str, amount: int) -> Pod:
     """Return a pod that requests so much of a resource in all, in the scheduler's units."""
     spec = pod.spec
-    written = f"{amount}m" if resource == CPU else str(amount)
-    # a request at pod level stands for the whole pod, whatever its containers say
+    overhead = parse((spec.overhead or {}).get(resource, "0"))
+    rest = max(amount - (overhead.milli_value if resource == CPU else overhead.value), 0)
+    written = f"{rest}m" if resource == CPU else str(rest)
+    # a request at pod level stands for all its containers, and overhead comes on top of it as well
     if spec.resources is not None and resource in (spec.resources.requests or {}):
         requests = {**(spec.resources.requests or {}), resource: written}
         return _replace(pod, spec=_replace(spec, resources=_replace(spec.resources, requests=requests)))
-    overhead = parse((spec.overhead or {}).get(resource, "0"))
-    rest = amount - (overhead.milli_value if resource == CPU else overhead.value)
-    written = f"{max(rest, 0)}m" if resource == CPU else str(max(rest, 0))
     # a pod requests what its containers do together, so the first asks for all of it and the others for none
     containers = [
         _with_request(container, None if number else written, resource)

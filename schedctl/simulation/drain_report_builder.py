@@ -12,16 +12,9 @@ from schedctl.reports.metadata import Metadata, ReportedAssumption
 from schedctl.reports.simulations import Fate, PendingPods
 from schedctl.simulation import utilisation
 from schedctl.simulation.drains import DrainedNode, DrainedPod, DrainFacts
-from schedctl.simulation.outcomes import PodOutcome, PodState
+from schedctl.simulation.outcomes import PodOutcome
 from schedctl.simulation.replacement import controller_of
-
-_PENDING = {
-    PodState.UNSCHEDULABLE: Fate.UNSCHEDULABLE,
-    PodState.GATED: Fate.GATED,
-    PodState.WAITING: Fate.WAITING,
-    PodState.QUEUED: Fate.QUEUED,
-}
-
+from schedctl.simulation.report_builder import fate_of
 
 def report(
     facts: DrainFacts,
@@ -151,9 +144,7 @@ def _pending_groups(pods: Sequence[DrainedPod]) -> list[PendingPods]:
     for pod in pods:
         if pod.fate is DrainFate.PENDING:
             outcome = pod.outcome or PodOutcome(pod.info)
-            fate = Fate.NOMINATED if outcome.nominated else _PENDING.get(outcome.state, Fate.QUEUED)
-            fate = Fate.FAILED if outcome.fault else fate
-            groups.setdefault((fate, outcome.message, outcome.plugins), []).append(pod.successor)
+            groups.setdefault((fate_of(outcome), outcome.message, outcome.plugins), []).append(pod.successor)
     return [
         PendingPods(fate=fate, message=message, plugins=list(plugins), pods=names)
         for (fate, message, plugins), names in groups.items()

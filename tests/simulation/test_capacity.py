@@ -113,6 +113,12 @@ def test_the_largest_pod_is_found_to_the_last_unit_before_and_after():
     assert (memory.resource, memory.requested, memory.alone, memory.after) == (MEMORY, GIB, 16 * GIB, None)
 
 
+def test_the_largest_pod_leaves_room_for_its_overhead_whoever_requests():
+    state = cluster(node("a", cpu="4"))
+    at_pod_level = pod(cpu="1", resources={"requests": {"cpu": "2"}}, overhead={"cpu": "250m"})
+    assert largest(Scheduler(state), at_pod_level.pod, CPU) == 4000
+
+
 def test_something_else_can_be_in_the_way_of_any_size():
     state = cluster(node("a", taints=[{"key": "k", "effect": "NoSchedule"}]))
     assert largest(Scheduler(state), pod(cpu="1").pod, CPU) is None
@@ -132,6 +138,10 @@ def test_something_else_can_be_in_the_way_of_any_size():
             id="of two containers",
         ),
         pytest.param(pod(cpu="1", resources={"requests": {"cpu": "2"}}), id="with a request of its own"),
+        pytest.param(
+            pod(cpu="1", resources={"requests": {"cpu": "2"}}, overhead={"cpu": "250m"}),
+            id="with a request of its own and overhead, which comes on top of it",
+        ),
     ],
 )
 def test_a_pod_is_resized(like):

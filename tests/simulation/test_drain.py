@@ -10,10 +10,12 @@ from schedctl.api.selectors import compile_labels
 from schedctl.api.storage import PersistentVolume, PersistentVolumeClaim
 from schedctl.api.workloads import DaemonSet, Deployment, ReplicaSet
 from schedctl.reports.drains import DrainFate, DrainVerdict
+from schedctl.reports.simulations import Fate
 from schedctl.scheduler import Scheduler
 from schedctl.simulation import drain_report_builder
 from schedctl.simulation.budgets import SEVERAL, VIOLATES, Budgets
 from schedctl.simulation.drains import DrainFlags, drain
+from schedctl.simulation.outcomes import PodOutcome, PodState
 from schedctl.testing.builders import cluster, node, pod
 
 EMPTY_DIR = [{"name": "tmp", "emptyDir": {}}]
@@ -85,6 +87,25 @@ def test_a_pod_that_fits_nowhere_else_stays_pending_with_the_line_of_its_event()
     )
     assert report.pending[0].pods == [result.pods[0].successor]
     assert report.summary.exit_code == 1
+
+
+@pytest.mark.parametrize(
+    ("outcome", "fate"),
+    [
+        pytest.param({"state": PodState.GATED}, Fate.GATED, id="a gated pod is gated, whatever it was promised"),
+        pytest.param({"state": PodState.WAITING}, Fate.WAITING, id="a pod that Permit holds back waits"),
+        pytest.param({"state": PodState.UNSCHEDULABLE}, Fate.NOMINATED, id="a rejected pod may have a node promised"),
+        pytest.param({"state": PodState.QUEUED, "fault": True}, Fate.FAILED, id="a fault counts for more than that"),
+        pytest.param({"state": PodState.GATED, "fault": True}, Fate.GATED, id="but not for more than a gate"),
+    ],
+)
+def test_a_pending_successor_has_the_fate_that_simulate_would_report(outcome, fate):
+    state = cluster(node("a"), web("web-x", "a"))
+    facts = drain_nodes(state, "a")
+    (drained,) = facts.nodes[0].pods
+    drained.outcome = PodOutcome(drained.info, nominated="a", **outcome)
+    report = drain_report_builder.report(facts, state, metadata=drain_report_builder.Metadata())
+    assert [group.fate for group in report.pending] == [fate]
 
 
 def test_pods_that_were_pending_before_take_part_as_they_would():
