@@ -16,6 +16,7 @@ from schedctl.simulation.outcomes import PodOutcome
 from schedctl.simulation.replacement import controller_of
 from schedctl.simulation.report_builder import fate_of
 
+
 def report(
     facts: DrainFacts,
     cluster: Cluster,
