@@ -141,6 +141,15 @@ def taint(key, value="", effect="NoSchedule"):
             id="misspelt company",
         ),
         pytest.param(
+            [node("a", zone="x"), node("b"), pod("db", namespace="data", on="a", labels={"app": "db"})],
+            pod(affinity=affinity("podAffinity", app="db")),
+            [
+                "would fit on a if its pod affinity to app=db had `namespaces: [data]`",
+                f"would fit on 2 nodes if it did not require pod affinity over {ZONE}",
+            ],
+            id="company that runs in another namespace",
+        ),
+        pytest.param(
             [node("a", zone="x"), pod("db", on="a", labels={"app": "db"})],
             pod(affinity=affinity("podAntiAffinity", app="db")),
             [

@@ -393,6 +393,26 @@ def test_the_cause_of_unmatched_affinity_names_the_term_and_matching_pods_elsewh
     assert found["bare"] == Cause(ZONE, None, "app=db", ("default",), ("default/x",), 1)
 
 
+@pytest.mark.parametrize(
+    ("others", "affinity", "elsewhere"),
+    [
+        pytest.param([("x", "data"), ("y", "data"), ("z", "ops")], {}, {"data": 2, "ops": 1}, id="most pods first"),
+        pytest.param([("x", "default"), ("y", "data")], {}, {}, id="not where the namespace has such a pod"),
+        pytest.param([("x", "data")], {"namespaces": ["dta"]}, {"data": 1}, id="also where the term names another"),
+        pytest.param([], {}, {}, id="nowhere, if there is none"),
+    ],
+)
+def test_the_cause_of_unmatched_affinity_names_the_namespaces_that_have_such_pods(others, affinity, elsewhere):
+    c = cluster(*nodes(), *(pod(name, namespace=namespace, on="a1", labels=DB) for name, namespace in others))
+    found = causes(c, pod(affinity=wants(term(DB) | affinity)))
+    assert list(found["b1"].elsewhere.items()) == list(elsewhere.items())
+
+
+def test_pods_in_other_namespaces_must_have_the_labels_of_all_required_terms():
+    c = cluster(*nodes(), pod("x", namespace="data", on="a1", labels=DB))
+    assert causes(c, pod(affinity=wants(term(DB), term(WEB))))["b1"].elsewhere == {}
+
+
 def test_the_cause_of_anti_affinity_names_the_matching_pods_in_the_domain():
     c = cluster(*nodes(), pod("x", on="a1", labels=DB), pod("y", on="b1", labels=DB), pod("z", on="a2"))
     anti = {"topologyKey": ZONE, "labelSelector": {"matchExpressions": [{"key": "app", "operator": "Exists"}]}}

@@ -6,8 +6,9 @@ domain and the pods, as the cluster has them then.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -33,6 +34,8 @@ class Cause:
         pods: ``namespace/name`` of pods, the first `NAMED`. Where company lacks, the running pods that would do, all
             of them elsewhere; where company is forbidden, the pods in the domain that are in the way.
         number: how many pods there are.
+        elsewhere: where company lacks and no running pod would do, how many would if the terms were about these
+            namespaces, most pods first.
     """
 
     topology_key: str
@@ -41,6 +44,7 @@ class Cause:
     namespaces: tuple[str, ...] | None
     pods: tuple[str, ...]
     number: int
+    elsewhere: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +82,8 @@ def missing_company(state: AffinityState, nodes: Nodes, row: int) -> Cause:
     ]
     if not lacking:
         raise LookupError("all required terms are met on this row")
-    return _cause(lacking[0], nodes, row, matching)
+    cause = _cause(lacking[0], nodes, row, matching)
+    return cause if matching else replace(cause, elsewhere=_namespaces_with_company(state, nodes))
 
 
 def unwanted_company(state: AffinityState, nodes: Nodes, row: int) -> Cause:
@@ -130,6 +135,16 @@ def _matching_pods(state: AffinityState, nodes: Nodes, row: int) -> list[PodInfo
     found = (table.infos[pod_row] for pod_row in np.flatnonzero(selected).tolist())
     running = [info for info in found if info is not None]
     return [info for info in _apply_changes(running, nodes, row) if matches_all(state.required, info)]
+
+
+def _namespaces_with_company(state: AffinityState, nodes: Nodes) -> dict[str, int]:
+    """How many running pods have the labels that all required terms ask for, by namespace, most pods first."""
+    table = nodes.cluster.pod_table
+    selected = table.alive.copy()
+    for term in state.required:
+        selected &= table.select(term.selector, None)
+    found = (table.infos[pod_row] for pod_row in np.flatnonzero(selected).tolist())
+    return dict(Counter(info.namespace for info in found if info is not None).most_common())
 
 
 def _neighbours(nodes: Nodes, row: int, key: str) -> list[PodInfo]:

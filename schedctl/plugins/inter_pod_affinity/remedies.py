@@ -10,6 +10,8 @@ from schedctl.api.pods import Pod, PodAffinity
 from schedctl.framework.remedies import MOST_REMOVED_PODS, Evidence, Rejection, Remedies, Remedy, edit_pod, remove_pods
 
 _REQUIRED = "required_during_scheduling_ignored_during_execution"
+_FEW = 2
+"""For how many namespaces it is tried that the affinity looks there."""
 _replace = msgspec.structs.replace
 
 
@@ -27,8 +29,25 @@ def remedies(rejection: Rejection) -> Remedies:
             return [*_remove(cause), _drop_terms("drop-pod-anti-affinity", condition, "pod_anti_affinity", key)]
         case "inter-pod-affinity/unmatched":
             condition = f"it did not require pod affinity over {key}"
-            return [_drop_terms("drop-pod-affinity", condition, "pod_affinity", key)]
+            namespaces = [_select_namespace(cause["selector"], name) for name in list(cause["elsewhere"])[:_FEW]]
+            return [*namespaces, _drop_terms("drop-pod-affinity", condition, "pod_affinity", key)]
     return []
+
+
+def _select_namespace(selector: str, namespace: str) -> Remedy:
+    def look_there(pod: Pod) -> Pod:
+        affinity = pod.spec.affinity
+        rules = affinity.pod_affinity if affinity is not None else None
+        if affinity is None or rules is None:
+            return pod
+        terms = rules.required_during_scheduling_ignored_during_execution or ()
+        # One pod must match all required terms, so all of them look into the same namespace.
+        changed = [_replace(term, namespaces=[namespace], namespace_selector=None) for term in terms]
+        rules = _replace(rules, required_during_scheduling_ignored_during_execution=changed or None)
+        return _replace(pod, spec=_replace(pod.spec, affinity=_replace(affinity, pod_affinity=rules)))
+
+    condition = f"its pod affinity to {selector or 'any pod'} had `namespaces: [{namespace}]`"
+    return Remedy("select-namespace", condition, edit_pod(look_there), effort=1, subject=(selector, namespace))
 
 
 def _remove(cause: Evidence) -> list[Remedy]:

@@ -32,7 +32,13 @@ def _no_match(evidence: Evidence) -> str:
 
 def _matches_anywhere(all_evidence: Sequence[Evidence]) -> str:
     cause = all_evidence[0]["cause"]
-    return f"pods {_term(cause)}: {_pods(cause) or 'none runs anywhere'}"
+    return f"pods {_term(cause)}: {_pods(cause) or _elsewhere(cause) or 'none runs anywhere'}"
+
+
+def _elsewhere(cause: Evidence) -> str:
+    """Return in which other namespaces such pods run, "" for none."""
+    namespaces = cause.get("elsewhere") or {}
+    return f"none there, but {few([f'{number} in {name}' for name, number in namespaces.items()])}" if namespaces else ""
 
 
 def _anti_affinity(evidence: Evidence) -> str:
