@@ -38,7 +38,9 @@ def _matches_anywhere(all_evidence: Sequence[Evidence]) -> str:
 def _elsewhere(cause: Evidence) -> str:
     """Return in which other namespaces such pods run, "" for none."""
     namespaces = cause.get("elsewhere") or {}
-    return f"none there, but {few([f'{number} in {name}' for name, number in namespaces.items()])}" if namespaces else ""
+    return (
+        f"none there, but {few([f'{number} in {name}' for name, number in namespaces.items()])}" if namespaces else ""
+    )
 
 
 def _anti_affinity(evidence: Evidence) -> str:
