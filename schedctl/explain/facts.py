@@ -87,6 +87,7 @@ def _whole_pod(outcome: Attempt, plugin: str, code: Code, text: str, cause: Caus
         whole_pod=True,
         summary=(detail := words.detail(known) if known else ""),
         detail=detail,
+        diagnosis=list(words.diagnosis([known])) if known else [],
         evidence=known,
     )
 

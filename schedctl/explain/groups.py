@@ -64,10 +64,9 @@ def _reason(cause: list[Rejection], zone_of: ZoneOf, profile: Profile) -> Reason
         alike.setdefault(key, []).append(refused)
     ordered = sorted(alike.values(), key=lambda same: (words.distance(same[0].evidence), -len(same), same[0].node))
     codes = {refused.code for refused in cause}
-    summary, groups = (
-        words.summary([same[0].evidence for same in ordered]),
-        [_group(same, words, zone_of) for same in ordered],
-    )
+    distinct = [same[0].evidence for same in ordered]
+    summary, diagnosis = words.summary(distinct), list(words.diagnosis(distinct))
+    groups = [_group(same, words, zone_of) for same in ordered]
     return Reason(
         reference=first.reference,
         plugin=first.plugin,
@@ -75,7 +74,8 @@ def _reason(cause: list[Rejection], zone_of: ZoneOf, profile: Profile) -> Reason
         text=first.text,
         count=len(cause),
         summary=summary,
-        detail=summary or _first_details(groups),
+        detail="; ".join(filter(None, (*diagnosis, summary or _first_details(groups)))),
+        diagnosis=diagnosis,
         zones=by_zone((refused.node for refused in cause), zone_of),
         groups=groups,
     )

@@ -60,6 +60,7 @@ def _guard(plugin: str, words: Wording) -> Wording:
         guard(words.summary, str),
         guard(words.distance, lambda text: 0),
         guard(words.equivalence_key, str),
+        guard(words.diagnosis, lambda text: (text,)),
     )
 
 

@@ -27,12 +27,15 @@ class Wording:
         summary: the evidence of all its nodes, one entry for each distinct one, in words.
         distance: how far the node is from taking the pod, least first; only compared within the reason.
         equivalence_key: what nodes must have in common to be one group, as JSON; all the evidence unless set.
+        diagnosis: from the same entries as the summary, what is likely to be wrong with the pod, a line each; however
+            little room there is, it is shown.
     """
 
     detail: Callable[[Evidence], str] = lambda evidence: ""
     summary: Callable[[Sequence[Evidence]], str] = lambda all_evidence: ""
     distance: Callable[[Evidence], int] = lambda evidence: 0
     equivalence_key: Callable[[Evidence], Any] = lambda evidence: evidence
+    diagnosis: Callable[[Sequence[Evidence]], Sequence[str]] = lambda all_evidence: ()
 
 
 @dataclass(frozen=True, slots=True)

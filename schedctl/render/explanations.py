@@ -324,6 +324,8 @@ def _head(reason: Reason) -> Line:
 
 def _reason(reason: Reason, detail: Detail, groups: int) -> Iterator[Block]:
     yield _head(reason)
+    for sentence in reason.diagnosis:
+        yield line(sentence, indent=2)
     if groups < 1:
         yield from _on_one_line(reason) if groups == 0 else ()
         return

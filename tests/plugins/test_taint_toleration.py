@@ -46,7 +46,7 @@ def test_untolerated_taints_refuse_a_node(tolerations, refused):
 
 def test_the_evidence_is_the_first_taint_that_keeps_the_pod_off():
     (part,) = PLUGIN.filter(tolerating({"key": "a", "operator": "Exists"}), NODES).parts
-    assert part.at(1) == {"taint": Taint(key="b", effect="NoExecute")}
+    assert part.at(1)["taint"] == Taint(key="b", effect="NoExecute")
     (part,) = PLUGIN.filter(tolerating(), NODES).parts
     assert part.at(1) == {"taint": Taint(key="a", effect="NoSchedule")}
 

@@ -6,7 +6,7 @@ Nodes share few distinct sets of taints, so each set is judged once and the answ
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from typing_extensions import override
@@ -23,6 +23,7 @@ from schedctl.framework.cycles import Cycle, StateKey
 from schedctl.framework.events import Action, Hint, Registration, Resource, registers
 from schedctl.framework.points import FilterPlugin, PreFilterPlugin, PreScorePlugin, Scope, ScorePlugin
 from schedctl.framework.reasons import ACCEPT, Lookup, Reason, Verdicts
+from schedctl.plugins.taint_toleration.near_misses import NearMisses, may_miss
 
 if TYPE_CHECKING:
     from schedctl.framework.remedies import Rejection, Remedies
@@ -59,7 +60,7 @@ class TaintToleration(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin
         """Has nothing to prepare; kube-scheduler calls it for pods that are being resized."""
 
     def filter(self, cycle: Cycle, nodes: Nodes) -> Verdicts:
-        """Refuse nodes by their first taint that is not tolerated, which is the evidence."""
+        """Refuse nodes by their first taint that is not tolerated; it and a toleration that misses it are evidence."""
         tolerations = cycle.pod.pod.spec.tolerations or ()
         table = nodes.cluster.node_table
         first = [first_untolerated(taints, tolerations, HARD_EFFECTS) for taints in table.taint_sets.values]
@@ -67,7 +68,10 @@ class TaintToleration(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin
         if not refused.any():
             return ACCEPT
         sets = nodes.gather(table.taints).astype(np.intp)
-        return self.untolerated.where(refused[sets], taint=Lookup(first, sets))
+        evidence: dict[str, Any] = {"taint": Lookup(first, sets)}
+        if tolerations and (written := may_miss(tolerations)):
+            evidence["near_miss"] = NearMisses(nodes.cluster, written, first, sets)
+        return self.untolerated.where(refused[sets], **evidence)
 
     def pre_score(self, cycle: Cycle, nodes: Nodes) -> None:
         """Mark that PreScore ran, which kube-scheduler's Score insists on."""
