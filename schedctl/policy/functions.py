@@ -46,9 +46,25 @@ def _quantity(text: str) -> Value:
     return ExactQuantity(amount.unscaled * Fraction(10) ** amount.exponent)
 
 
+def _is_integer(quantity: ExactQuantity) -> bool:
+    """Return whether a quantity is a whole number that an int of CEL can hold."""
+    return quantity.number.denominator == 1 and values.MIN_INT64 <= quantity.number <= values.MAX_INT64
+
+
 def _as_integer(quantity: ExactQuantity) -> Value:
-    number = quantity.number
-    return int(number) if number.denominator == 1 else Failure("the quantity is not a whole number")
+    return int(quantity.number) if _is_integer(quantity) else Failure("the quantity is no whole number within 64 bits")
+
+
+def _as_float(quantity: ExactQuantity) -> Value:
+    try:
+        return float(quantity.number)
+    except OverflowError:
+        return Failure("the quantity is beyond what a double can hold")
+
+
+def _milli_value(quantity: ExactQuantity) -> Value:
+    milli = -(-quantity.number * 1000 // 1)  # rounded up, as Kubernetes rounds
+    return milli if values.MIN_INT64 <= milli <= values.MAX_INT64 else arithmetic.INT_OVERFLOW
 
 
 def _order(one: Fraction, other: Fraction) -> int:
@@ -106,10 +122,10 @@ def _of_list(name: str, call: Callable[[list[Value]], Value]) -> list[Overload]:
 LIBRARY: Final = (
     declare("quantity string_to_quantity (string) Quantity", _quantity),
     declare("isQuantity is_quantity_string (string) bool", is_quantity),
-    declare(".isInteger quantity_is_integer (Quantity) bool", lambda q: q.number.denominator == 1),
+    declare(".isInteger quantity_is_integer (Quantity) bool", _is_integer),
     declare(".asInteger quantity_get_int (Quantity) int", _as_integer),
-    declare(".asApproximateFloat quantity_get_float (Quantity) double", lambda q: float(q.number)),
-    declare(".milliValue quantity_milli_value (Quantity) int", lambda q: -(-q.number * 1000 // 1)),
+    declare(".asApproximateFloat quantity_get_float (Quantity) double", _as_float),
+    declare(".milliValue quantity_milli_value (Quantity) int", _milli_value),
     declare(".sign quantity_sign (Quantity) int", lambda q: _order(q.number, Fraction(0))),
     declare(".isGreaterThan quantity_is_greater_than (Quantity, Quantity) bool", lambda a, b: a.number > b.number),
     declare(".isLessThan quantity_is_less_than (Quantity, Quantity) bool", lambda a, b: a.number < b.number),

@@ -284,6 +284,17 @@ def test_the_message_of_a_violation(more, message):
         pytest.param("percent(1, 0) > 1", "percent of nothing", id="percent of nothing"),
         pytest.param("max([]) > 1", "max of an empty list", id="nothing is the largest of none"),
         pytest.param("quantity('5x').asInteger() == 1", '"5x" is no quantity', id="no quantity"),
+        pytest.param(
+            "quantity('1e400').asApproximateFloat() > 1.0",
+            "the quantity is beyond what a double can hold",
+            id="no double holds it",
+        ),
+        pytest.param(
+            "quantity('1e30').asInteger() > 1",
+            "the quantity is no whole number within 64 bits",
+            id="no integer holds it",
+        ),
+        pytest.param("quantity('1e30').milliValue() > 1", "integer overflow", id="nor a thousand times of it"),
         pytest.param("labelMatch('=(', pod.labels)", 'cannot read the selector "=("', id="no selector"),
         pytest.param("pod.spec", "it is a map, neither true nor false", id="neither true nor false"),
         pytest.param(
