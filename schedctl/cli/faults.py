@@ -26,7 +26,7 @@ from contextlib import suppress
 import typer
 
 from schedctl.errors import Problem, ProblemsError, SchedctlError, UsageError
-from schedctl.render import sanitise
+from schedctl.render import layout, terminals
 
 INTERRUPTED = 130
 READER_GONE = 141
@@ -81,14 +81,13 @@ def report(problems: Iterable[Problem], severity: str) -> None:
 
 
 def say(text: str, hint: str = "") -> None:
-    """Print a line on standard error, and below it a next step; control characters do not reach the terminal.
+    """Print a line on standard error, folded on a terminal, and below it a next step.
 
     Where standard error cannot be written to, the exit code has to do.
     """
     with suppress(OSError):
-        for line in (text, f"hint: {hint}" if hint else ""):
-            if line:
-                print(sanitise.text(line), file=sys.stderr)  # noqa: T201
+        lines = [layout.line(each) for each in (text, f"hint: {hint}" if hint else "") if each]
+        layout.write(lines, sys.stderr, terminals.of(sys.stderr, color="never", environ=os.environ))
 
 
 def _unparsable(fault: Exception) -> int:

@@ -107,13 +107,15 @@ def find(
 
 def nearest_first(reasons: Sequence[Reason], hints: Sequence[Hint]) -> list[Reason]:
     """Return reasons, the nearest to being fixed first: what the best fix undoes, then what evictions might undo."""
-    rank: dict[str, int] = {}
-    for number, hint in enumerate(hint for hint in hints if hint.fits):
-        for text in hint.undoes:
-            rank.setdefault(text, number)
+    fixes = [hint.undoes for hint in hints if hint.fits and hint.undoes]
+    # Only the first rejection of a node is counted in its reason; the others may be counted for nodes out of reach, as
+    # that of the taint beside a cordon is.
+    rank = {text: number + len(fixes) for number, texts in enumerate(fixes) for text in texts[1:]}
+    for number, (first, *_) in reversed(list(enumerate(fixes))):
+        rank[first] = number
     unresolvable = Code.UNSCHEDULABLE_AND_UNRESOLVABLE.label
     # The sort is stable: reasons that are equally near stay the most frequent first.
-    return sorted(reasons, key=lambda reason: (rank.get(reason.text, len(hints)), reason.code == unresolvable))
+    return sorted(reasons, key=lambda reason: (rank.get(reason.text, 2 * len(fixes)), reason.code == unresolvable))
 
 
 def foreign(scheduler: Scheduler, pod: PodInfo) -> list[Hint]:

@@ -17,6 +17,7 @@ from schedctl.errors import NotModelled
 from schedctl.explain.evidence import rejections_by
 from schedctl.framework import wording
 from schedctl.framework.pod_edits import as_pending
+from schedctl.framework.statuses import Code
 from schedctl.reports.explanations import Outlook, Preemption, Victim
 from schedctl.scheduler.schedulers import Scheduler
 
@@ -43,9 +44,17 @@ def outlook(outcome: Attempt) -> tuple[Outlook | None, str]:
     found = filter_column(outcome.profile, outcome.cycle, empty)
     names = [name for name, fit in zip(empty.names, found.feasible.tolist(), strict=True) if fit]
     if not names:
-        parts = ["the pod would fit on no node of the cluster, even if no pod ran there", *_kept_resources(found)]
-        return Outlook.FITS_NOWHERE, "; ".join(parts)
+        return Outlook.FITS_NOWHERE, _nowhere(outcome.filtering, found)
     return Outlook.FITS_EMPTY_NODE, f"the pod would fit on {wording.few(sorted(names))} if no pod ran there"
+
+
+def _nowhere(filtering: Filtering, emptied: Filtering) -> str:
+    """Return that a pod fits nowhere even on empty nodes, "" where running pods are in its way nowhere."""
+    kept = _kept_resources(emptied)
+    # Beside a misspelt label the sentence would contradict the fix: nobody had thought of running pods.
+    if not kept and not (filtering.codes == Code.UNSCHEDULABLE).any():
+        return ""
+    return "; ".join(("the pod would fit on no node of the cluster, even if no pod ran there", *kept))
 
 
 def _kept_resources(found: Filtering) -> list[str]:

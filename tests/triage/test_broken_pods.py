@@ -1,0 +1,435 @@
+"""Fifty broken pods on one cluster: the cause and a fix stand on the first screen, and the fix works."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from schedctl.cli.running import run
+
+HERE = Path(__file__).parent
+CLUSTER = HERE / "cluster"
+COLUMNS, ROWS = 80, 24
+
+
+class Broken(NamedTuple):
+    """A pod that does not run, and what the person on call must find about it on the first screen.
+
+    Attributes:
+        name: the manifest's file in the folder `pods`, and the pod's.
+        cause: words that say what is wrong.
+        fix: words that say what would help.
+        repair: what to replace in the manifest, and by what, "" where the fix is elsewhere.
+        state: what to replace in the files of the cluster, and by what, where the fix is there.
+    """
+
+    name: str
+    cause: tuple[str, ...]
+    fix: tuple[str, ...]
+    repair: tuple[str, str] = ("", "")
+    state: tuple[str, str] = ("", "")
+
+
+def row(sentence: str, *fields, waits_for: str = "", **options):
+    marks = [pytest.mark.xfail(strict=True, reason=waits_for)] if waits_for else []
+    return pytest.param(Broken(*fields, **options), id=sentence, marks=marks)
+
+
+PODS = [
+    # labels of nodes
+    row(
+        "a label value has two letters swapped",
+        "label-value",
+        ("9 nodes: node(s) didn't match Pod's node affinity/selector", "disktype=sdd"),
+        ('did you mean "ssd"?',),
+        ("sdd", "ssd"),
+    ),
+    row(
+        "a label key has a dash too many",
+        "label-key",
+        ('label "disk-type" is on no node',),
+        ('did you mean "disktype"?',),
+        ("disk-type: ssd", "disktype: ssd"),
+    ),
+    row(
+        "an architecture is misspelt",
+        "arch",
+        ("kubernetes.io/arch=amd46",),
+        ('did you mean "amd64"?',),
+        ("amd46", "amd64"),
+    ),
+    row(
+        "two labels are never on one node",
+        "label-of-two-pools",
+        ("pool=batch", "disktype=ssd"),
+        ("would fit on 3 nodes if its nodeSelector did not ask for disktype=ssd",),
+        (", disktype: ssd", ""),
+    ),
+    row(
+        "the zone of a node affinity does not exist",
+        "zone-that-is-none",
+        ("topology.kubernetes.io/zone=eu-1d",),
+        ('did you mean "eu-1c"?',),
+        ("eu-1d", "eu-1c"),
+    ),
+    row(
+        "a node affinity asks for the old name of the zone label",
+        "beta-label",
+        ('label "failure-domain.beta.kubernetes.io/zone" is on no node',),
+        ('did you mean "topology.kubernetes.io/zone"?',),
+        ("failure-domain.beta", "topology"),
+    ),
+    row(
+        "the host name it asks for is no node's",
+        "hostname-that-is-none",
+        ("no node has kubernetes.io/hostname=std-a-9",),
+        ('did you mean "std-a-3"?',),
+        ("std-a-9", "std-a-3"),
+    ),
+    row(
+        "the one node it asks for is cordoned",
+        "cordoned",
+        ("std-c-4 cordoned",),
+        ("`kubectl uncordon std-c-4`",),
+        state=("spec: {unschedulable: true, taints: [{key: node.kubernetes.io/unschedulable, effect: NoSchedule}]}", ""),
+    ),
+    # taints and tolerations
+    row(
+        "no toleration at all",
+        "toleration-missing",
+        ("bat-a-1, bat-b-1, bat-c-1 taint dedicated=batch:NoSchedule",),
+        ("would fit on 3 nodes if it tolerated dedicated=batch:NoSchedule",),
+        ("{pool: batch}", "{pool: batch}\n  tolerations: [{key: dedicated, value: batch, effect: NoSchedule}]"),
+    ),
+    row(
+        "the value of a toleration is the plural",
+        "toleration-value",
+        ("taint dedicated=batch:NoSchedule", "batches"),
+        ("dedicated=batch:NoSchedule",),
+        ("batches", "batch"),
+        waits_for="the toleration beside the taint",
+    ),
+    row(
+        "a toleration has the effect of another taint",
+        "toleration-effect",
+        ("taint dedicated=batch:NoSchedule", "NoExecute"),
+        ("dedicated=batch:NoSchedule",),
+        ("NoExecute", "NoSchedule"),
+        waits_for="the toleration beside the taint",
+    ),
+    row(
+        "the key of a toleration lacks its last letter",
+        "toleration-key",
+        ("taint dedicated=batch:NoSchedule", "dedicate "),
+        ("dedicated=batch:NoSchedule",),
+        ("dedicate,", "dedicated,"),
+        waits_for="the toleration beside the taint",
+    ),
+    row(
+        "the key of a toleration lacks .com",
+        "toleration-exists-with-prefix",
+        ("taint nvidia.com/gpu=present:NoSchedule", "nvidia/gpu"),
+        ("nvidia.com/gpu",),
+        ("nvidia/gpu", "nvidia.com/gpu"),
+        waits_for="the toleration beside the taint",
+    ),
+    # requests
+    row(
+        "cpu 100 was to be 100m",
+        "cpu-100",
+        ("9 nodes: Insufficient cpu",),
+        ("100m?",),
+        ("cpu: 100,", "cpu: 100m,"),
+        waits_for="amounts whose unit is missing",
+    ),
+    row(
+        "memory is larger than any node, even an empty one",
+        "memory-1000gi",
+        ("Insufficient memory", "1000Gi requested", "larger than"),
+        ("if memory <= 14208Mi",),
+        ("1000Gi", "14208Mi"),
+        waits_for="requests that are larger than any node",
+    ),
+    row(
+        "1Gb is no quantity",
+        "memory-1gb",
+        ("memory-1gb.yaml:6:", "spec.containers[0].resources.requests.memory", 'got the text "1Gb"'),
+        ('did you mean "1G"?',),
+        ("1Gb", "1G"),
+    ),
+    row(
+        "a whole machine's cpu is more than the machine leaves to pods",
+        "cpu-too-much-for-standard",
+        ("9 nodes: Insufficient cpu", "3820m free of 3920m"),
+        ("would fit on std-a-3 if cpu <= 3820m",),
+        ('cpu: "4"', "cpu: 3820m"),
+    ),
+    row(
+        "an init container asks for more than the containers",
+        "init-container",
+        ("Insufficient cpu", "init container migrate"),
+        ("would fit on std-a-3 if cpu <= 3820m",),
+        ('cpu: "5"', "cpu: 3820m"),
+        waits_for="what a request is made of",
+    ),
+    row(
+        "a sidecar's request is added to the container's",
+        "sidecar",
+        ("Insufficient cpu", "4100m requested", "proxy"),
+        ("would fit on std-a-3 if cpu <= 3820m",),
+        ("cpu: 3900m", "cpu: 3620m"),
+        waits_for="what a request is made of",
+    ),
+    row(
+        "limits became requests",
+        "limits-only",
+        ("Insufficient cpu", " limit"),
+        ("would fit on std-a-3 if cpu <= 3820m",),
+        ('cpu: "8"', "cpu: 3820m"),
+        waits_for="what a request is made of",
+    ),
+    row(
+        "a runtime class adds its overhead",
+        "overhead",
+        ("Insufficient cpu", "sandboxed"),
+        ("would fit on std-a-3 if cpu <= 3820m",),
+        ("cpu: 3500m", "cpu: 3320m"),
+        waits_for="what a request is made of",
+    ),
+    # GPUs
+    row(
+        "more GPUs than a node has free",
+        "gpu-free",
+        ("nvidia.com/gpu: 3 requested, 0 to 2 free", "gpu-a-1, gpu-b-1 2 free of 4"),
+        ("would fit on 2 nodes if nvidia.com/gpu <= 2",),
+        ('nvidia.com/gpu: "3"', 'nvidia.com/gpu: "2"'),
+    ),
+    row(
+        "more GPUs than any node has",
+        "gpu-too-many",
+        ("nvidia.com/gpu: 8 requested", "larger than"),
+        ("would fit on 2 nodes if nvidia.com/gpu <= 2",),
+        ('nvidia.com/gpu: "8"', 'nvidia.com/gpu: "2"'),
+        waits_for="requests that are larger than any node",
+    ),
+    row(
+        "the resource has an s too many",
+        "gpu-name",
+        ("no node offers nvidia.com/gpus",),
+        ('did you mean "nvidia.com/gpu"?', "would go to gpu-a-1"),
+        ("nvidia.com/gpus", "nvidia.com/gpu"),
+    ),
+    row(
+        "a GPU without the toleration for it",
+        "gpu-toleration",
+        ("gpu-a-1, gpu-b-1 taint nvidia.com/gpu=present:NoSchedule",),
+        ("would fit on 2 nodes if it tolerated nvidia.com/gpu=present:NoSchedule",),
+        ("spec:", "spec:\n  tolerations: [{key: nvidia.com/gpu, operator: Exists}]"),
+    ),
+    row(
+        "a GPU is requested without a limit",
+        "gpu-limit",
+        ("gpu-limit.yaml:7:", "nvidia.com/gpu cannot be overcommitted"),
+        ("the limit must be there and equal the request",),
+        ("resources: {requests: {cpu: \"1\", ", "resources: {requests: {cpu: \"1\"}, limits: {"),
+    ),
+    # volumes
+    row(
+        "the claim's name lacks its last letter",
+        "claim-missing",
+        ('persistentvolumeclaim "archiv" not found',),
+        ('did you mean "archive"?', "would go to std-c-1"),
+        ("claimName: archiv}", "claimName: archive}"),
+    ),
+    row(
+        "the volume is in another zone than the node selector",
+        "claim-in-another-zone",
+        ("3 nodes: node(s) didn't match PersistentVolume's node affinity", "zone=eu-1a"),
+        ("its nodeSelector did not ask for topology.kubernetes.io/zone=eu-1a",),
+        ("nodeSelector: {topology.kubernetes.io/zone: eu-1a}", "nodeSelector: {}"),
+    ),
+    row(
+        "the claim's storage class is misspelt",
+        "claim-class",
+        ("claim uploads is not bound yet: its class fsat does not exist",),
+        ('did you mean "fast"?',),
+        state=("fsat", "fast"),
+    ),
+    # pods among each other
+    row(
+        "a spread constraint counts pods of another label",
+        "spread-selector",
+        ("spread-selektor", "does not match the pod's own labels"),
+        ("spread-selector",),
+        waits_for="selectors that match nothing",
+    ),
+    row(
+        "a topology key has an s too many",
+        "spread-key",
+        ('label "topology.kubernetes.io/zones" is on no node',),
+        ('did you mean "topology.kubernetes.io/zone"?',),
+        ("kubernetes.io/zones", "kubernetes.io/zone"),
+    ),
+    row(
+        "a topology key for racks, where there are none",
+        "spread-rack",
+        ('label "topology.kubernetes.io/rack" is on no node',),
+        ('"topology.kubernetes.io/zone"',),
+        ("kubernetes.io/rack", "kubernetes.io/zone"),
+        waits_for="topology keys of the same role",
+    ),
+    row(
+        "the zones with GPUs have one of its like each, and the third zone has no GPUs",
+        "spread-skew",
+        ("2 nodes: node(s) didn't match pod topology spread constraints",),
+        ("maxSkew over topology.kubernetes.io/zone were 2",),
+        ("maxSkew: 1", "maxSkew: 2"),
+    ),
+    row(
+        "each zone has a pod that it keeps away from",
+        "anti-affinity-by-zone",
+        ("node(s) didn't match pod anti-affinity rules", "has orders/api-1-x"),
+        ("would fit on 9 nodes if it did not require pod anti-affinity over topology.kubernetes.io/zone",),
+        ("\n        - {topologyKey: topology.kubernetes.io/zone, labelSelector: {matchLabels: {app: api}}}", " []"),
+    ),
+    row(
+        "the pod it wants to be near is in another namespace",
+        "affinity-namespace",
+        ("pods app=redis in orders: none runs anywhere", "namespace caches"),
+        ("caches",),
+        ("{topologyKey:", "{namespaces: [caches], topologyKey:"),
+        waits_for="affinity to pods in another namespace",
+    ),
+    row(
+        "a label of the pod it wants to be near is misspelt",
+        "affinity-label",
+        ("no running pod has app=apii",),
+        ('did you mean "api"?',),
+        ("apii", "api"),
+    ),
+    row(
+        "the port of the host is taken on every node",
+        "host-port",
+        ("didn't have free ports", "443/TCP is held by kube-system/ingress-a1"),
+        ("would fit on 9 nodes if it did not ask for host port 443/TCP",),
+        (", hostPort: 443", ""),
+    ),
+    # before and beside the filters
+    row(
+        "its priority class does not exist",
+        "priority-missing",
+        ('"critcal"', "the API server would refuse the pod"),
+        ('did you mean "critical"?',),
+        ("critcal", "critical"),
+    ),
+    row(
+        "its class may not preempt",
+        "preemption-never",
+        ("Insufficient cpu", "not eligible due to preemptionPolicy=Never"),
+        ("would fit on std-c-1 if cpu <= 3320m",),
+        ("cpu: 3900m", "cpu: 3320m"),
+    ),
+    row(
+        "a scheduling gate is left",
+        "gate",
+        ("GATED (waits for example.com/approval)",),
+        ("scheduling gate example.com/approval were removed",),
+        ("schedulingGates: [{name: example.com/approval}]", "schedulingGates: []"),
+    ),
+    row(
+        "schedulerName is misspelt",
+        "scheduler-name",
+        ('schedulerName "default-schedular" belongs to another scheduler',),
+        ('did you mean schedulerName "default-scheduler"?',),
+        ("default-schedular", "default-scheduler"),
+    ),
+]
+
+BOUND = [
+    ("image-pull", ("std-a-3", "ImagePullBackOff", 'Back-off pulling image "registry.example/shop:lates"')),
+    ("config-missing", ("std-b-3", "CreateContainerConfigError", 'configmap "shop-settings" not found')),
+    ("crash-loop", ("std-b-3", "CrashLoopBackOff", "back-off 5m0s")),
+    ("volume-mount", ("std-c-1", "ContainerCreating")),
+    ("node-gone", ("std-d-1", "not in the cluster")),
+]
+
+
+@pytest.fixture
+def schedctl(capsys, monkeypatch):
+    """Run a command; return what a terminal of 80 columns shows of both streams."""
+    monkeypatch.setenv("COLUMNS", str(COLUMNS))
+
+    def command(*arguments: str | Path) -> str:
+        capsys.readouterr()
+        assert run(list(map(str, arguments))) != 70
+        printed = capsys.readouterr()
+        return printed.err + printed.out
+
+    return command
+
+
+def first_screen(printed: str) -> str:
+    """Return the first screen, with the words that were folded onto a next line side by side again."""
+    return " ".join(" ".join(printed.splitlines()[:ROWS]).split())
+
+
+def namespace(manifest: Path) -> str:
+    """Return the namespace that a manifest names first."""
+    return re.search(r"namespace: (\w+)", manifest.read_text(encoding="utf-8"))[1]
+
+
+def placed(printed: str) -> bool:
+    """Return whether a run placed its one pod."""
+    return printed.startswith("{") and json.loads(printed)["summary"]["placed"] == 1
+
+
+@pytest.mark.parametrize("broken", PODS)
+def test_the_cause_and_the_fix_are_on_the_first_screen(broken, schedctl):
+    manifest = HERE / f"pods/{broken.name}.yaml"
+    printed = schedctl("explain", "pod", broken.name, "-n", namespace(manifest), "-f", CLUSTER, "-f", manifest)
+    screen = first_screen(printed)
+    assert [words for words in (*broken.cause, *broken.fix) if words not in screen] == [], printed
+
+
+REPAIRED = [pytest.param(each.values[0], id=each.id) for each in PODS if each.values[0].repair[0] or each.values[0].state[0]]
+
+
+@pytest.mark.parametrize("broken", REPAIRED)
+def test_the_fix_makes_the_pod_run(broken, schedctl, tmp_path):
+    manifest = HERE / f"pods/{broken.name}.yaml"
+    assert not placed(schedctl("simulate", manifest, "-f", CLUSTER, "-o", "json")), "it runs as it is"
+    repaired = copy(manifest, tmp_path / "repaired.yaml", broken.repair)
+    cluster = tmp_path / "cluster"
+    cluster.mkdir()
+    found = [copy(each, cluster / each.name, broken.state) for each in CLUSTER.iterdir()]
+    assert repaired + sum(found) == 1
+    assert placed(schedctl("simulate", tmp_path / "repaired.yaml", "-f", cluster, "-o", "json"))
+
+
+def copy(source: Path, target: Path, replaced: tuple[str, str]) -> bool:
+    """Copy a file with a text replaced; return whether it was there."""
+    text = source.read_text(encoding="utf-8")
+    found, better = replaced
+    target.write_text(text.replace(found, better) if found else text, encoding="utf-8")
+    return bool(found) and found in text
+
+
+@pytest.mark.parametrize("name", sorted(path.stem for path in (HERE / "pods").iterdir()))
+def test_no_line_is_wider_than_the_screen(name, schedctl):
+    manifest = HERE / f"pods/{name}.yaml"
+    printed = schedctl("explain", "pod", name, "-n", namespace(manifest), "-f", CLUSTER, "-f", manifest)
+    assert [line for line in printed.splitlines() if len(line) > COLUMNS] == []
+
+
+@pytest.mark.parametrize(("name", "words"), BOUND, ids=[name for name, _ in BOUND])
+@pytest.mark.xfail(strict=True, reason="pods that are bound but do not run")
+def test_a_pod_that_is_bound_is_not_placed_anew(name, words, schedctl):
+    manifest = HERE / f"bound/{name}.yaml"
+    printed = schedctl("explain", "pod", name, "-n", "orders", "-f", CLUSTER, "-f", manifest)
+    screen = first_screen(printed)
+    assert [each for each in ("BOUND", *words) if each not in screen] == [], printed
+    assert "→" not in screen
