@@ -95,7 +95,10 @@ PODS = [
         "cordoned",
         ("std-c-4 cordoned",),
         ("`kubectl uncordon std-c-4`",),
-        state=("spec: {unschedulable: true, taints: [{key: node.kubernetes.io/unschedulable, effect: NoSchedule}]}", ""),
+        state=(
+            "spec: {unschedulable: true, taints: [{key: node.kubernetes.io/unschedulable, effect: NoSchedule}]}",
+            "",
+        ),
     ),
     # taints and tolerations
     row(
@@ -115,7 +118,10 @@ PODS = [
     row(
         "a toleration has the effect of another taint",
         "toleration-effect",
-        ("taint dedicated=batch:NoSchedule", 'toleration dedicated=batch:NoExecute: effect "NoExecute", not "NoSchedule"'),
+        (
+            "taint dedicated=batch:NoSchedule",
+            'toleration dedicated=batch:NoExecute: effect "NoExecute", not "NoSchedule"',
+        ),
         ('had effect: "NoSchedule"',),
         ("NoExecute", "NoSchedule"),
     ),
@@ -231,7 +237,7 @@ PODS = [
         "gpu-limit",
         ("gpu-limit.yaml:7:", "nvidia.com/gpu cannot be overcommitted"),
         ("the limit must be there and equal the request",),
-        ("resources: {requests: {cpu: \"1\", ", "resources: {requests: {cpu: \"1\"}, limits: {"),
+        ('resources: {requests: {cpu: "1", ', 'resources: {requests: {cpu: "1"}, limits: {'),
     ),
     # volumes
     row(
@@ -391,7 +397,9 @@ def test_the_cause_and_the_fix_are_on_the_first_screen(broken, schedctl):
     assert [words for words in (*broken.cause, *broken.fix) if words not in screen] == [], printed
 
 
-REPAIRED = [pytest.param(each.values[0], id=each.id) for each in PODS if each.values[0].repair[0] or each.values[0].state[0]]
+REPAIRED = [
+    pytest.param(each.values[0], id=each.id) for each in PODS if each.values[0].repair[0] or each.values[0].state[0]
+]
 
 
 @pytest.mark.parametrize("broken", REPAIRED)
