@@ -24,6 +24,7 @@ Examples:
   kubectl get nodes,pods,... -A -o json | schedctl explain --all-pending -f -
   schedctl explain deploy/web -n shop -f cluster.yaml    the pod a Deployment would make next
   schedctl explain pod web-0 -f cluster.yaml -f web.yaml --node node-3
+  schedctl explain node node-3 -f cluster.yaml           what is free there, and which pending pods fit
   schedctl explain pods -l app=web -A -f cluster.yaml -o wide
   schedctl explain pod web-0 -f cluster.yaml --drain node-3 --add-node like:node-1×2
   schedctl explain --all-pending -f cluster.yaml --compare old.yaml --compare new.yaml
@@ -86,7 +87,8 @@ def explain(
 
     KIND is pod, deploy, sts, ds, rs, job, cronjob, rc or podtemplate; of a workload, the pod it would make next is
     explained. A pod that is on a node already is explained as if it were pending again, and its node is compared with
-    the best one. Each pod is judged alone, on the cluster as it is. Nothing is changed: the state is read from the live
+    the best one. KIND may also be node: what is free there, which pending pods fit there now, and why the others do
+    not. Each pod is judged alone, on the cluster as it is. Nothing is changed: the state is read from the live
     cluster, or from the files of -f.
     """
     from schedctl.cli.printing import Printer
@@ -94,9 +96,28 @@ def explain(
     from schedctl.session import comparisons, configurations
     from schedctl.session import explain as use_case
     from schedctl.session import subjects as questions
+    from schedctl.session.explain_nodes import explain_nodes
     from schedctl.session.sessions import SchedulerOptions, Session
 
     printer = Printer.of(output, color)
+    scheduler = SchedulerOptions(scheduler_config, profile, compare or (), plugin or (), extenders)
+    nodes = questions.node_names(subjects or [])
+    if nodes is not None:
+        questions.reject_with_nodes(
+            ("--compare", compare),
+            ("--node", node),
+            ("--matrix", matrix),
+            ("--history", history),
+            ("--sampling", sampling),
+            ("--no-group", no_group),
+            ("--exit-code", exit_code),
+        )
+        session = Session(source, scheduler, notifier, what_ifs)
+        session.load()
+        session.change(namespace)
+        answer = explain_nodes(session, nodes, selector=selector, namespace=namespace)
+        printer.write(answer, limit=limit)
+        return answer.summary.exit_code
     if not (all_pending or all_namespaces):
         namespace = source.namespace(namespace)
     with questions.hint_at_files(subjects or []):
@@ -109,7 +130,6 @@ def explain(
         )
     if compare:
         comparisons.reject_with_compare(("--matrix", matrix), ("--node", node), ("--history", history))
-    scheduler = SchedulerOptions(scheduler_config, profile, compare or (), plugin or (), extenders)
     session = Session(source, scheduler, notifier, what_ifs)
     session.load()
     session.change(namespace)

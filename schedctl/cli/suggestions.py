@@ -15,11 +15,13 @@ MOST_BYTES = 4 << 20
 
 def subjects(context: typer.Context, incomplete: str) -> list[str]:
     """Return the kinds, or the names of the kind that stands in front."""
-    from schedctl.session.subjects import KINDS, parse_names
+    from schedctl.session.subjects import KINDS, NODE_NAMES, parse_names
 
     words = [word for word in context.params.get("subjects") or () if word != incomplete]
     if not words:
-        return _with_prefix(incomplete, (kind.names[0] for kind in KINDS))
+        return _with_prefix(incomplete, (*(kind.names[0] for kind in KINDS), "node"))
+    if words[0] in NODE_NAMES:
+        return _with_prefix(incomplete, _names("Node", "", context.params.get("filename") or ()))
     kind, _ = parse_names(words[:1])
     if kind is None:
         return []

@@ -1,6 +1,7 @@
 """``-o name``: a line for each pod, as kubectl writes names, and the node it goes to; of a capacity, for each node.
 
-Of a comparison, each object that differs; of a calibration, each pod and the node that was taken.
+Of a comparison, each object that differs; of a calibration, each pod and the node that was taken; of a node, each
+pending pod that fits there.
 """
 
 from __future__ import annotations
@@ -13,12 +14,13 @@ from schedctl.reports.calibrations import CalibrationReport
 from schedctl.reports.capacities import CapacityReport
 from schedctl.reports.drains import DrainReport
 from schedctl.reports.explanations import ExplainReport
+from schedctl.reports.node_explanations import NodeExplainReport
 from schedctl.reports.pod_comparisons import ExplainComparison, PodEffect
 from schedctl.reports.run_comparisons import SimulationComparison
 from schedctl.reports.simulations import Fate, SimulationReport
 from schedctl.reports.snapshots import SnapshotDiff, SnapshotReport
 
-Placing = ExplainReport | SimulationReport | DrainReport | BindReport
+Placing = ExplainReport | NodeExplainReport | SimulationReport | DrainReport | BindReport
 """What has pods and nodes for them."""
 
 
@@ -69,6 +71,8 @@ def _pairs(report: Placing) -> Iterator[tuple[str, str]]:
             return _placed_pods(report)
         case DrainReport():
             return _moved_pods(report)
+        case NodeExplainReport():
+            return _fitting_pods(report)
         case BindReport():
             return iter([(report.decision.pod.name, report.summary.node)])
         case _:
@@ -85,6 +89,12 @@ def _moved_pods(report: DrainReport) -> Iterator[tuple[str, str]]:
 def _chosen_nodes(report: ExplainReport) -> Iterator[tuple[str, str]]:
     for result in report.results:
         yield result.pod.name, result.chosen
+
+
+def _fitting_pods(report: NodeExplainReport) -> Iterator[tuple[str, str]]:
+    for result in report.results:
+        for group in result.fitting:
+            yield from ((pod.partition("/")[2], result.node) for pod in group.pods)
 
 
 def _placed_pods(report: SimulationReport) -> Iterator[tuple[str, str]]:

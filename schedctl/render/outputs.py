@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from schedctl.reports.capacities import CapacityReport
     from schedctl.reports.drains import DrainReport
     from schedctl.reports.explanations import ExplainReport
+    from schedctl.reports.node_explanations import NodeExplainReport
     from schedctl.reports.pod_comparisons import ExplainComparison
     from schedctl.reports.run_comparisons import SimulationComparison
     from schedctl.reports.simulations import SimulationReport
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 
     Report = (
         ExplainReport
+        | NodeExplainReport
         | SimulationReport
         | DrainReport
         | CapacityReport
@@ -55,6 +57,7 @@ _MODULES = {
     "DrainReport": "drains",
     "ExplainComparison": "pod_comparisons",
     "ExplainReport": "explanations",
+    "NodeExplainReport": "node_explanations",
     "SimulationComparison": "run_comparisons",
     "SimulationReport": "simulations",
     "SnapshotDiff": "snapshots",

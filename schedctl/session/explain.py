@@ -89,7 +89,7 @@ def explain(session: Session, question: Question, options: ExplainOptions) -> Ex
         from schedctl.session import histories
 
         results = histories.with_history(results, objects, state, hypothetical=bool(session.changes))
-    owner_of = _owner_names(session.cluster)
+    owner_of = owner_names(session.cluster)
     results = equal_answers.merge(results, owner_of) if options.group else equal_answers.separate(results, owner_of)
     return explanations.report(results, metadata=metadata, fail=options.fail)
 
@@ -183,7 +183,7 @@ def explain_objects(
         yield explanation
 
 
-def _owner_names(cluster: Cluster) -> Callable[[PodReference], str]:
+def owner_names(cluster: Cluster) -> Callable[[PodReference], str]:
     """Return a function that names the workload of a pod of the cluster."""
     workload_of = ownership.workloads_of(cluster)
     pods = {info.key: info for info in every_pod(cluster)}

@@ -167,6 +167,47 @@ def hint_at_files(arguments: Sequence[str]) -> Iterator[None]:
         raise UsageError(str(mistake), hint) from None
 
 
+NODE_NAMES = ("no", "node", "nodes")
+"""What kubectl calls nodes, which are no objects that make pods and are asked about by themselves."""
+
+
+def node_names(arguments: Sequence[str]) -> list[str] | None:
+    """Return the names of the nodes that are asked about, none for nodes without a name; None if pods are.
+
+    Raises:
+        UsageError: an argument is about something else than a node, or has no name.
+    """
+    if not arguments or not (_is_node(arguments[0]) or _is_node(arguments[0].partition("/")[0])):
+        return None
+    names = []
+    for argument in arguments[1:] if _is_node(arguments[0]) else arguments:
+        prefix, slash, name = argument.partition("/")
+        if slash and not _is_node(prefix):
+            raise UsageError(f'"{argument}" is no node', "ask about pods and nodes one after the other")
+        name = name if slash else argument
+        if not slash and not _is_node(arguments[0]):
+            raise UsageError(f'"{argument}" is no node', f"as in `node/{argument}`, or `node` in front of all names")
+        if not name or "/" in name:
+            raise UsageError(f'"{argument}" is no name of a node', "as in `node NAME` or `node/NAME`")
+        names.append(name)
+    return names
+
+
+def reject_with_nodes(*options: tuple[str, object]) -> None:
+    """Hold up a question about nodes with an option that is about pods.
+
+    Raises:
+        UsageError: there is such an option.
+    """
+    for option, value in options:
+        if value:
+            raise UsageError(f"{option} is about pods and was given with a node", "leave it out")
+
+
+def _is_node(text: str) -> bool:
+    return text.lower() in NODE_NAMES
+
+
 def parse_names(arguments: Sequence[str]) -> tuple[SubjectKind | None, list[ObjectName]]:
     """Return the kind that stands alone in front, if any, and the objects named.
 

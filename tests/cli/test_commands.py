@@ -106,8 +106,9 @@ def test_a_schema_that_is_not_there(schedctl):
         2,
         'error: there is no document "Report"\nhint: the kinds are: '
         "BindReport, CalibrationReport, CapacityReport, CheckBaseline, CheckPolicy, CheckPolicyTest, "
-        "CheckPolicyTestReport, CheckReport, Config, DrainReport, ExplainComparison, ExplainReport, PluginList, "
-        "ProfileDiff, ProfileList, SimulationComparison, SimulationReport, Snapshot, SnapshotDiff, SnapshotReport, "
+        "CheckPolicyTestReport, CheckReport, Config, DrainReport, ExplainComparison, ExplainReport, "
+        "NodeExplainReport, PluginList, ProfileDiff, ProfileList, SimulationComparison, SimulationReport, Snapshot, "
+        "SnapshotDiff, SnapshotReport, "
         "WatchLine\n",
     )
 
