@@ -17,6 +17,7 @@ from schedctl.errors import NotModelled
 from schedctl.explain import typo_remedies
 from schedctl.explain.typo_remedies import Typo
 from schedctl.framework.claim_remedies import use_device_class
+from schedctl.framework.commands import kubectl
 from schedctl.framework.similar import absence, closest_name, did_you_mean, in_namespace
 from schedctl.framework.wording import few
 
@@ -49,8 +50,9 @@ def device_typos(pod: PodInfo, cluster: Cluster) -> Iterator[Typo]:
 def _without_claim(pod: PodInfo, reference: str, template: str, cluster: Cluster) -> Typo:
     templates = cluster.every(devices.ResourceClaimTemplate)
     if f"{pod.namespace}/{template}" in templates:
-        command = f"kubectl describe pod {pod.pod.metadata.name} -n {pod.namespace}"
-        fact = f'the claim controller has not made claim "{reference}" from template {template} yet (`{command}`)'
+        command = kubectl("describe", "pod", pod.pod.metadata.name, namespace=pod.namespace)
+        fact = f'the claim controller has not made claim "{reference}" from template {template} yet'
+        fact += f" (`{command}`)" if command else ""
         return Typo(fact, typo_remedies.make_claims(), typo_remedies.MAKE_CLAIMS)
     other = closest_name(template, in_namespace(pod.namespace, templates))
     fact = absence("resource claim template", template, pod.namespace, templates, other)

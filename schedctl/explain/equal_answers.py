@@ -7,7 +7,7 @@ which pods need no judgement of their own and who owns them; `explanations` make
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Sequence
 
 import msgspec
 
@@ -16,9 +16,12 @@ from schedctl.api.sharing import content
 from schedctl.cache.pod_info import PodInfo
 from schedctl.explain import explanations
 from schedctl.reports.explanations import Explanation, OwnerPods, PodReference
+from schedctl.reports.reasons import Hint
 from schedctl.scheduler.schedulers import Scheduler
 
 _replace = msgspec.structs.replace
+_MOST_COMMANDS = 5
+"""Of more workloads than this the commands are not put into one; the patches are there."""
 _NO_POD = PodReference("", "")
 
 
@@ -80,9 +83,12 @@ def merge(answers: Iterable[Explanation], owner_of: Callable[[PodReference], str
     """
     distinct: dict[bytes, list[Explanation]] = {}
     for explanation in answers:
-        # What sets pods of one answer apart is who they are; priority and node are part of the answer.
+        # What sets pods of one answer apart is who they are; priority and node are part of the answer. The same fix is
+        # another command for each workload.
         identity = _replace(explanation.pod, namespace="", name="", uid="")
-        distinct.setdefault(msgspec.json.encode(_replace(explanation, pod=identity)), []).append(explanation)
+        hints = [_replace(hint, command="", patches=[]) for hint in explanation.hints]
+        answer = _replace(explanation, pod=identity, hints=hints)
+        distinct.setdefault(msgspec.json.encode(answer), []).append(explanation)
     merged = [_with_pods(equal, owner_of) for equal in distinct.values()]
     return sorted(merged, key=lambda explanation: -len(explanation.pods))
 
@@ -94,8 +100,21 @@ def separate(answers: Iterable[Explanation], owner_of: Callable[[PodReference], 
 
 def _with_pods(equal: list[Explanation], owner_of: Callable[[PodReference], str]) -> Explanation:
     owners = Counter(owner_of(explanation.pod) for explanation in equal)
+    fixes = zip(*(explanation.hints for explanation in equal), strict=True)
     return _replace(
         equal[0],
+        hints=[_for_all(hints) for hints in fixes],
         pods=[f"{explanation.pod.namespace}/{explanation.pod.name}" for explanation in equal],
         owners=[OwnerPods(name, pods) for name, pods in owners.most_common()],
     )
+
+
+def _for_all(hints: Sequence[Hint]) -> Hint:
+    """Return a fix with the commands and patches of every workload that it is for."""
+    first, *others = hints
+    if all(hint.patches == first.patches for hint in others):
+        return first
+    commands = dict.fromkeys(hint.command for hint in hints)
+    patches = {msgspec.json.encode(patch): patch for hint in hints for patch in hint.patches}
+    pasted = " && ".join(commands) if all(commands) and len(commands) <= _MOST_COMMANDS else ""
+    return _replace(first, command=pasted, patches=list(patches.values()))

@@ -123,9 +123,10 @@ def foreign(scheduler: Scheduler, pod: PodInfo) -> list[Hint]:
     served = list(scheduler.profiles)
     other = closest_name(pod.pod.spec.scheduler_name, served)
     name = other or served[0]
-    trial = Trials(scheduler, pod.pod).attempt([pod_remedies.use_scheduler(name)])
+    trials = Trials(scheduler, pod.pod)
+    trial = trials.attempt([pod_remedies.use_scheduler(name)])
     known = f'did you mean schedulerName "{other}"?' if other else f"the profiles serve {', '.join(served)};"
-    return [_hint(pod_remedies.USE_SCHEDULER, f"{known} with {name} it {_would(trial)}", trial)]
+    return [_hint(pod_remedies.USE_SCHEDULER, f"{known} with {name} it {_would(trial)}", trial, trials)]
 
 
 def missing_class(pod: PodInfo, cluster: Cluster) -> list[Hint]:
@@ -202,7 +203,7 @@ def _try_plans(plans: Sequence[Plan], offers: PluginRemedies, trials: Trials, no
             helped.append((plan, done, trial))
         else:
             failed[plan.shape] = failed.get(plan.shape, 0) + 1
-    return [_plan_hint(done, trial, node) for done, trial in _smallest(helped)]
+    return [_plan_hint(done, trial, trials, node) for done, trial in _smallest(helped)]
 
 
 def _smallest(helped: Sequence[tuple[Plan, Plan, Trial]]) -> list[tuple[Plan, Trial]]:
@@ -233,22 +234,20 @@ def _another_node(candidates: Sequence[str], trials: Trials) -> list[Hint]:
             plan = Plan("", (pod_remedies.add_node(like),))
             trial = trials.attempt(plan.remedies)
             if trial.fits:
-                return [_plan_hint(plan, trial, "")]
+                return [_plan_hint(plan, trial, trials, "")]
     return []
 
 
 # -- wording ---------------------------------------------------------------------
 
 
-def _plan_hint(plan: Plan, trial: Trial, node: str) -> Hint:
+def _plan_hint(plan: Plan, trial: Trial, trials: Trials, node: str) -> Hint:
     conditions = " and ".join(remedy.condition for remedy in plan.remedies)
-    commands = [remedy.command for remedy in plan.remedies if remedy.command]
     named = any(plan.node in remedy.condition.split() for remedy in plan.remedies)
     subject = "would fit"
     if plan.node and not (named and (node or trial.fits == 1)):
         subject = f"{node} would take it" if node else f"would fit {_where(trial)}"
-    text = f"{subject} if {conditions}" + "".join(f" (`{command}`)" for command in commands[:1])
-    hint = _hint("+".join(remedy.kind for remedy in plan.remedies), text, trial, "".join(commands[:1]))
+    hint = _hint("+".join(remedy.kind for remedy in plan.remedies), f"{subject} if {conditions}", trial, trials)
     return msgspec.structs.replace(hint, undoes=list(plan.undoes))
 
 
@@ -262,7 +261,7 @@ def _typos(found: Sequence[Typo], trials: Trials) -> list[Hint]:
         trial = trials.attempt([typo.remedy for typo in found if typo.remedy is not None])
         if trial.fits:
             kind = "+".join(dict.fromkeys(typo.kind for typo in found if typo.remedy is not None))
-            hints.append(_hint(kind, f"with all of these mended the pod {_would(trial)}", trial))
+            hints.append(_hint(kind, f"with all of these mended the pod {_would(trial)}", trial, trials))
     return hints
 
 
@@ -271,12 +270,14 @@ def _typo(fact: str, typos: Sequence[Typo], trials: Trials) -> Hint:
     if not remedies or not trials.left:
         return Hint(type=typos[0].kind, text=fact)
     trial = trials.attempt(remedies)
-    return _hint(typos[0].kind, f"{fact}; with it the pod {_would(trial)}", trial)
+    return _hint(typos[0].kind, f"{fact}; with it the pod {_would(trial)}", trial, trials)
 
 
 def _replace_hint(trials: Trials) -> Hint:
     trial = trials.attempt([pod_remedies.replace_pod()])
-    return _hint(pod_remedies.REPLACE_POD, f"kube-scheduler leaves it alone; a new pod like it {_would(trial)}", trial)
+    return _hint(
+        pod_remedies.REPLACE_POD, f"kube-scheduler leaves it alone; a new pod like it {_would(trial)}", trial, trials
+    )
 
 
 def _gate_hints(trials: Trials, pod: PodInfo, found: Sequence[Hint]) -> list[Hint]:
@@ -285,7 +286,7 @@ def _gate_hints(trials: Trials, pod: PodInfo, found: Sequence[Hint]) -> list[Hin
         return [] if found else [Hint(type="wait", text="a PreEnqueue plugin holds it back; see its message")]
     remedy = pod_remedies.remove_gates(gates)
     trial = trials.attempt([remedy])
-    return [_hint(remedy.kind, f"if {remedy.condition} it {_would(trial)}", trial)]
+    return [_hint(remedy.kind, f"if {remedy.condition} it {_would(trial)}", trial, trials)]
 
 
 def _nothing(trials: Trials, *, more: bool) -> Hint:
@@ -298,8 +299,17 @@ def _nothing(trials: Trials, *, more: bool) -> Hint:
     return Hint(type="nothing-helps", text=f"{tried}{further}", tried=trials.made > 0)
 
 
-def _hint(kind: str, text: str, trial: Trial, command: str = "") -> Hint:
-    return Hint(type=kind, text=text, tried=True, fits=trial.fits, node=trial.chosen, command=command)
+def _hint(kind: str, text: str, trial: Trial, trials: Trials) -> Hint:
+    patches, command = trials.written(trial) if trial.fits else ([], "")
+    return Hint(
+        type=kind,
+        text=text,
+        tried=True,
+        fits=trial.fits,
+        node=trial.chosen,
+        command=command,
+        patches=patches,
+    )
 
 
 def _would(trial: Trial) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from schedctl.api.pods import Pod
 from schedctl.cache.cluster import Cluster
@@ -12,8 +12,9 @@ from schedctl.engine import attempts
 from schedctl.engine.attempts import Attempt
 from schedctl.engine.certainty import assumptions_affecting_verdict
 from schedctl.errors import NotModelled
-from schedctl.explain import evidence
+from schedctl.explain import evidence, patches
 from schedctl.framework.remedies import Rejection, Remedy
+from schedctl.reports.reasons import Patch
 from schedctl.scheduler.schedulers import Scheduler
 
 MOST_TRIES = 12
@@ -29,12 +30,14 @@ class Trial:
         chosen: the node that would be chosen, "" for none.
         feasible: whether the node in question is among them.
         rejections: what the node in question still objects to.
+        remedies: what the change was.
     """
 
     fits: int = 0
     chosen: str = ""
     feasible: bool = False
     rejections: tuple[Rejection, ...] = ()
+    remedies: tuple[Remedy, ...] = ()
 
 
 class Trials:
@@ -79,7 +82,11 @@ class Trials:
                 outcome = self._scheduler.attempt(info)
             except NotModelled:
                 return Trial()
-            return _trial(outcome, node)
+            return replace(_trial(outcome, node), remedies=tuple(remedies))
+
+    def written(self, trial: Trial) -> tuple[list[Patch], str]:
+        """Return what was tried as patches and as a command, see `patches.written`."""
+        return patches.written(trial.remedies, self._pod, self._scheduler.cluster)
 
 
 def rejections_on(outcome: Attempt, node: str) -> tuple[Rejection, ...]:

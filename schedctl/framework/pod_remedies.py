@@ -9,7 +9,7 @@ import msgspec
 from schedctl.api.amounts import quantity
 from schedctl.api.pods import Container, Pod, ResourceRequirements
 from schedctl.api.quantities import parse
-from schedctl.api.resources import CPU
+from schedctl.api.resources import CPU, is_scalar
 from schedctl.cache.pod_info import PodInfo
 from schedctl.framework.remedies import Remedy, edit_pod
 
@@ -47,9 +47,7 @@ def _cap_request(pod: Pod, resource: str, most: str) -> Pod:
         if excess <= 0 or requested <= 0:
             break
         left = max(requested - excess, 0)
-        containers[index] = _lower_container_request(
-            containers[index], resource, f"{left}m" if resource == CPU else str(left)
-        )
+        containers[index] = _lower_container_request(containers[index], resource, quantity(resource, left))
         pod = _replace(pod, spec=_replace(pod.spec, containers=containers))
     return pod
 
@@ -60,7 +58,10 @@ def _lower_container_request(container: Container, resource: str, amount: str) -
 
 
 def _with_request(resources: ResourceRequirements, resource: str, amount: str) -> ResourceRequirements:
-    return _replace(resources, requests={**(resources.requests or {}), resource: amount})
+    changed = _replace(resources, requests={**(resources.requests or {}), resource: amount})
+    if is_scalar(resource) and resource in (resources.limits or {}):  # the API server wants both to be the same
+        changed = _replace(changed, limits={**(resources.limits or {}), resource: amount})
+    return changed
 
 
 def _container_request(container: Container, resource: str) -> int:

@@ -14,6 +14,7 @@ from schedctl.api.nodes import Node
 from schedctl.api.pods import Pod
 from schedctl.cache import node_edits
 from schedctl.cache.cluster import Cluster
+from schedctl.framework.commands import kubectl
 from schedctl.framework.statuses import Code
 
 Evidence = dict[str, Any]
@@ -62,6 +63,7 @@ class Remedy:
         subject: what it is about: of remedies of one kind about one subject, the smallest that helps is enough.
         command: what to type, "" where no single command does it.
         removed_pods: the keys of running pods that are removed before the edit.
+        node: the node whose manifest the edit changes as people may, "" for none.
     """
 
     kind: str
@@ -71,6 +73,7 @@ class Remedy:
     subject: Hashable = None
     command: str = ""
     removed_pods: tuple[str, ...] = ()
+    node: str = ""
 
     def apply(self, pod: Pod, cluster: Cluster) -> Pod:
         """Make the change in a fork and return the pod as it is then."""
@@ -122,7 +125,8 @@ def uncordon(node: str) -> Remedy:
         f"{node} were uncordoned",
         edit_node(node, node_edits.uncordon),
         effort=1,
-        command=f"kubectl uncordon {node}",
+        command=kubectl("uncordon", node),
+        node=node,
     )
 
 

@@ -31,6 +31,8 @@ _ANSWERS = 10
 """How many distinct answers are shown in full."""
 _SCREEN = (80, 24)
 """The columns and lines of the terminal that the answer about one pod is cut to fit."""
+_HANG = 6
+"""Where the texts of fixes begin."""
 _CLAUSES = (", ", ". ", ": ")
 """Where the line of kube-scheduler may be folded: between its reasons."""
 _NODE_VERDICTS = {
@@ -140,7 +142,7 @@ def _explanation(result: explanations.Explanation, detail: Detail) -> Iterator[B
         _scores(result, detail),
         _reasons(result, detail),
         _preemption(result.preemption, detail),
-        (*_fixes(result), *_notes(result)),
+        (*_fixes(result, detail), *_notes(result)),
         (*_kubernetes_line(result), *_requeue_events(result.wakings, detail)),
         _matrix(result.matrix, result.verdict, detail) if result.matrix is not None else (),
         notices.assumptions(result.guesses),
@@ -176,11 +178,17 @@ def _named(reason: Reason) -> str:
     return f"{f'{reason.count}: ' if reason.count else ''}{reason.text or _WORDLESS}"
 
 
-def _fixes(result: explanations.Explanation) -> Iterator[Block]:
-    """Yield what was tried and works, the best first, and then what else is known to help."""
+def _fixes(result: explanations.Explanation, detail: Detail) -> Iterator[Block]:
+    """Yield what was tried and works, the best first, and then what else is known to help.
+
+    Below the best stands what to paste, if the terminal can show it on one line.
+    """
     fixes = [hint for hint in result.hints if hint.fits]
     for number, hint in enumerate(fixes):
-        yield Line((Span("fix:  " if number == 0 else "  or: ", "hint"), Span(hint.text)), hang=6)
+        yield Line((Span("fix:  " if number == 0 else "  or: ", "hint"), Span(hint.text)), hang=_HANG)
+        fits = number == 0 and layout.width(hint.command) + _HANG <= _SCREEN[0]
+        if hint.command and (detail.wide or fits):
+            yield Line((Span(hint.command),), _HANG, whole=True)
     for hint in result.hints:
         if not hint.fits:
             yield notices.hint(hint.text)

@@ -60,6 +60,24 @@ class Reason(Record, frozen=True):
     evidence: dict[str, Any] = {}
 
 
+class Patch(Record, frozen=True):
+    """A change of one object, of its manifest as well as in the cluster.
+
+    Attributes:
+        kind: of the object: a workload whose pod template is changed, a ``Pod`` without one, or a ``Node``.
+        namespace: its namespace, "" for a node.
+        name: its name.
+        type: how to read the patch, in kubectl's words: ``strategic``, ``json`` or ``merge``.
+        patch: the patch: an object, of type ``json`` a list of operations.
+    """
+
+    kind: str
+    namespace: str
+    name: str
+    type: str
+    patch: Any
+
+
 class Hint(Record, frozen=True):
     """A next step.
 
@@ -69,8 +87,9 @@ class Hint(Record, frozen=True):
         tried: whether the change was tried on the cluster in hand: for a run, as the run left it.
         fits: on how many nodes the pod would fit after it, 0 where it was not tried or fits nowhere.
         node: the node that would then be chosen, "" for none.
-        command: what to type, "" where there is no one command.
+        command: what to type, "" where no command does all of it. It is quoted for a shell.
         undoes: the reasons that it undoes, in Kubernetes' words; empty where it is not about single reasons.
+        patches: the same change as patches of a workload's pod template or of nodes; empty where it is of another kind.
     """
 
     type: str
@@ -80,6 +99,7 @@ class Hint(Record, frozen=True):
     node: str = ""
     command: str = ""
     undoes: list[str] = []
+    patches: list[Patch] = []
 
 
 class Remark(Record, frozen=True):

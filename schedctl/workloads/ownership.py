@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from schedctl.api import workloads
-from schedctl.api.defaults import with_namespace
+from schedctl.api.defaults import DEFAULT_NAMESPACE, with_namespace
+from schedctl.api.meta import controller_of
 from schedctl.cache.cluster import Cluster
 from schedctl.cache.pod_info import PodInfo
 from schedctl.workloads.clusters import every_pod
@@ -26,6 +27,7 @@ _PARENTS: tuple[tuple[type, str, str], ...] = (
     (workloads.ReplicationController, "v1", "ReplicationController"),
 )
 """Kinds that are controlled by others and control pods."""
+_WORKLOADS: dict[str, type] = {kind: struct for struct, _, kind in _PARENTS} | {"CronJob": workloads.CronJob}
 
 
 def owner_key(api_version: str, kind: str, namespace: str, name: str) -> Owned:
@@ -36,19 +38,39 @@ def owner_key(api_version: str, kind: str, namespace: str, name: str) -> Owned:
 
 def pods_by_owner(cluster: Cluster) -> Mapping[Owned, list[PodInfo]]:
     """Return the pods of a cluster by each of their owners, however far up."""
-    parents = _controllers(cluster)
+    parent_of = _controllers(cluster).get
     owned: defaultdict[Owned, list[PodInfo]] = defaultdict(list)
     for info in every_pod(cluster):
         owned["Pod", info.namespace, info.pod.metadata.name].append(info)
-        for owner in _owners(info, parents):
+        for owner in _owners(info, parent_of):
             owned[owner].append(info)
     return owned
 
 
 def workloads_of(cluster: Cluster) -> Callable[[PodInfo], Owned | None]:
     """Return a function that gives the outermost controller of a pod, None for a pod without one."""
-    parents = _controllers(cluster)
-    return lambda info: deque(_owners(info, parents), maxlen=1)[0] if controller_reference(info)[2] else None
+    parent_of = _controllers(cluster).get
+    return lambda info: _outermost(_owners(info, parent_of))
+
+
+def workload_of(info: PodInfo, cluster: Cluster) -> Owned | None:
+    """Return the outermost controller of one pod; who asks about many pods takes `workloads_of`."""
+    return _outermost(_owners(info, lambda owner: _controller_of(find_workload(owner, cluster), owner[1])))
+
+
+def find_workload(owner: Owned, cluster: Cluster) -> Any | None:
+    """Return the object that is known by that kind, namespace and name; None if it was not read, or is no workload."""
+    kind, namespace, name = owner
+    struct = _WORKLOADS.get(kind)
+    if struct is None:
+        return None
+    found = cluster.get(struct, f"{namespace}/{name}")
+    # A manifest need not write the namespace that kubectl would fill in.
+    return found if found is not None or namespace != DEFAULT_NAMESPACE else cluster.get(struct, name)
+
+
+def _outermost(owners: Iterator[Owned]) -> Owned | None:
+    return next(iter(deque(owners, maxlen=1)), None)
 
 
 def _controllers(cluster: Cluster) -> dict[Owned, Owned]:
@@ -60,13 +82,17 @@ def _controllers(cluster: Cluster) -> dict[Owned, Owned]:
             metadata = with_namespace(obj.metadata)
             for reference in metadata.owner_references or ():
                 if reference.controller:
-                    parents[owner_key(api_version, kind, metadata.namespace, metadata.name)] = owner_key(
-                        reference.api_version, reference.kind, metadata.namespace, reference.name
-                    )
+                    owner = owner_key(reference.api_version, reference.kind, metadata.namespace, reference.name)
+                    parents[owner_key(api_version, kind, metadata.namespace, metadata.name)] = owner
     return parents
 
 
-def _owners(info: PodInfo, parents: Mapping[Owned, Owned]) -> Iterator[Owned]:
+def _controller_of(obj: Any | None, namespace: str) -> Owned | None:
+    reference = controller_of(obj) if obj is not None else None
+    return owner_key(reference.api_version, reference.kind, namespace, reference.name) if reference else None
+
+
+def _owners(info: PodInfo, parent_of: Callable[[Owned], Owned | None]) -> Iterator[Owned]:
     """Yield the pod's controller, the controller of that, and so on; a ReplicaSet that is not given tells by name."""
     api_version, name, kind = controller_reference(info)
     if not kind:
@@ -76,7 +102,7 @@ def _owners(info: PodInfo, parents: Mapping[Owned, Owned]) -> Iterator[Owned]:
     while owner not in seen:
         yield owner
         seen.add(owner)
-        above = parents.get(owner)
+        above = parent_of(owner)
         # A ReplicaSet that was not read along: its name is that of the Deployment and the hash that its pods carry.
         ending = f"-{info.labels.get(HASH_LABEL)}"
         if above is None and owner[0] == "ReplicaSet" and owner[2].endswith(ending):

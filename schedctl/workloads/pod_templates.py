@@ -122,8 +122,10 @@ def _(workload: workloads.Job, cluster: Cluster) -> NextPod:
 @pod_of.register
 def _(workload: workloads.CronJob, cluster: Cluster) -> NextPod:
     metadata = with_namespace(workload.metadata)
-    job = ObjectMeta(name=f"{metadata.name}-{ELLIPSIS}", namespace=metadata.namespace)
-    return NextPod(job_pod(job, workload.spec.job_template.spec))
+    owner = Owner("batch/v1", "CronJob", metadata).reference
+    job = ObjectMeta(name=f"{metadata.name}-{ELLIPSIS}", namespace=metadata.namespace, owner_references=[owner])
+    spec = workload.spec.job_template.spec
+    return NextPod(job_pod(job, spec), (workloads.Job(metadata=job, spec=spec),))
 
 
 @pod_of.register

@@ -115,3 +115,18 @@ def test_a_pod_that_is_answered_apart_is_judged_if_its_name_is_in_the_answer():
     _, together = explained(pods)
     _, apart = explained(pods, group=False)
     assert (together, apart) == ({"cpu"}, {"cpu", "web"})
+
+
+def test_a_fix_for_two_workloads_has_the_patches_of_both_and_one_command():
+    def unplaced(name):
+        owner = {"apiVersion": "apps/v1", "kind": "Deployment", "name": name, "controller": True}
+        return pod(f"{name}-x", cpu="8", metadata={"ownerReferences": [owner]})
+
+    answers, _ = explained([unplaced("api"), unplaced("web")])
+    (merged,) = equal_answers.merge(answers, lambda subject: f"Deployment {subject.name}")
+    (fix,) = [hint for hint in merged.hints if hint.fits]
+    assert [patch.name for patch in fix.patches] == ["api", "web"]
+    assert fix.command == (
+        "kubectl set resources deployment/api -n default --containers=main --requests=cpu=4 && "
+        "kubectl set resources deployment/web -n default --containers=main --requests=cpu=4"
+    )

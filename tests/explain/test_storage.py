@@ -405,7 +405,8 @@ def test_what_stands_behind_a_refusal_is_told(ask, objects, subject, texts):
 )  # fmt: skip
 def test_a_next_step_is_told_after_it_was_tried(ask, objects, subject, texts):
     hints = ask(cluster(*objects), subject).hints
-    assert [hint.text for hint in hints if hint.fits] == texts
+    commands = [f" (`{hint.command}`)" if hint.command and not hint.patches else "" for hint in hints]
+    assert [hint.text + command for hint, command in zip(hints, commands, strict=True) if hint.fits] == texts
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ from schedctl.api.pods import Pod
 from schedctl.cache.cluster import Cluster
 from schedctl.devices.shortages import Why
 from schedctl.framework.claim_remedies import edit_devices, edit_request, request_of, use_device_class
+from schedctl.framework.commands import kubectl
 from schedctl.framework.device_classes import IMPLICIT_PREFIX
 from schedctl.framework.pod_remedies import lower_request
 from schedctl.framework.remedies import Evidence, Rejection, Remedies, Remedy, Together
@@ -212,5 +213,5 @@ def _complete_pools(driver: str) -> Remedy:
         complete,
         effort=3,
         subject=driver,
-        command=f"kubectl get resourceslices --field-selector spec.driver={driver}",
+        command=kubectl("get", "resourceslices", options=("--field-selector", f"spec.driver={driver}")),
     )

@@ -8,6 +8,7 @@ import msgspec
 
 from schedctl.api import nodes, pods
 from schedctl.cache import node_edits
+from schedctl.framework.commands import kubectl
 from schedctl.framework.remedies import Evidence, Rejection, Remedies, Remedy, edit_node, edit_pod, uncordon
 from schedctl.framework.wording import taint as written_taint
 from schedctl.plugins.taint_toleration.near_misses import KUBERNETES_TAINTS
@@ -62,5 +63,5 @@ def _clear_taint(node: str, key: str) -> Remedy:
         f"{node} lost its taint {key}",
         edit_node(node, lambda written: node_edits.remove_taints(written, key)),
         effort=2,
-        command=f"kubectl describe node {node}",
+        command=kubectl("describe", "node", node),
     )

@@ -6,6 +6,7 @@ for it, is not undone. Moving a volume stands for whatever gets the data there, 
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator
 
 import msgspec
@@ -13,12 +14,14 @@ import msgspec
 from schedctl.api import amounts, pods, storage
 from schedctl.cache.cluster import Cluster
 from schedctl.framework.claim_remedies import move_volume, use_storage_class, with_storage_class
+from schedctl.framework.commands import kubectl
 from schedctl.framework.remedies import Advice, Evidence, Rejection, Remedies, Remedy, Together, edit_object
 from schedctl.framework.similar import closest_name, did_you_mean
 from schedctl.framework.wording import name_of
 from schedctl.plugins.volume_binding.claims import UnboundReason
 from schedctl.plugins.volume_binding.volumes import Mismatch
 
+_REMOVE_CLAIM_REF = '[{"op":"remove","path":"/spec/claimRef"}]'
 _ON_ONE_NODE = ("ReadWriteOnce", "ReadWriteOncePod")
 _replace = msgspec.structs.replace
 
@@ -87,7 +90,7 @@ def _bind_by_hand(evidence: Evidence, cluster: Cluster) -> Iterator[Advice]:
     for unbound in evidence["unbound"]:
         claim, volume = unbound["claim"], unbound["volume"]
         namespace, _, name = claim.partition("/")
-        command = f"kubectl describe pvc {name} -n {namespace}"
+        command = kubectl("describe", "pvc", name, namespace=namespace)
         match UnboundReason(unbound["because"]):
             case UnboundReason.NO_VOLUME:
                 other = did_you_mean(closest_name(volume, cluster.every(storage.PersistentVolume)))
@@ -125,14 +128,14 @@ def _lower_claim(claim: str, left: int) -> Remedy:
 def _set_storage_class(claim: str, storage_class: str) -> Remedy:
     """Give a class to a claim that names none, which is the one time that its class may still be set."""
     namespace, _, name = claim.partition("/")
-    patch = f"""'{{"spec":{{"storageClassName":"{storage_class}"}}}}'"""
+    patch = json.dumps({"spec": {"storageClassName": storage_class}}, separators=(",", ":"))
     return Remedy(
         "give-storage-class",
         f"claim {name} were of class {storage_class}",
         edit_object(storage.PersistentVolumeClaim, claim, lambda written: with_storage_class(written, storage_class)),
         effort=2,
         subject=(claim, storage_class),
-        command=f"kubectl patch pvc {name} -n {namespace} -p {patch}",
+        command=kubectl("patch", "pvc", name, namespace=namespace, options=("-p", patch)),
     )
 
 
@@ -178,7 +181,7 @@ def _clear_claim_ref(volume: str) -> Remedy:
         edit_object(storage.PersistentVolume, volume, free),
         effort=3,
         subject=volume,
-        command=f"""kubectl patch pv {volume} --type=json -p '[{{"op":"remove","path":"/spec/claimRef"}}]'""",
+        command=kubectl("patch", "pv", volume, options=("--type=json", "-p", _REMOVE_CLAIM_REF)),
     )
 
 
@@ -198,7 +201,7 @@ def _forget_selected_node(claim: str) -> Remedy:
         edit_object(storage.PersistentVolumeClaim, claim, forget),
         effort=2,
         subject=claim,
-        command=f"kubectl annotate pvc {name} -n {namespace} {storage.SELECTED_NODE}-",
+        command=kubectl("annotate", "pvc", name, namespace=namespace, options=(f"{storage.SELECTED_NODE}-",)),
     )
 
 
