@@ -354,10 +354,40 @@ class PodCondition(Struct, frozen=True):
     last_transition_time: Time | None = None
 
 
+class ContainerStateWaiting(Struct, frozen=True):
+    """Why a container has not started yet."""
+
+    reason: str = ""
+    message: str = ""
+
+
+class ContainerStateRunning(Struct, frozen=True):
+    """A container runs; since when is not kept, which would make every status one of its own."""
+
+
+class ContainerStateTerminated(Struct, frozen=True):
+    """How a container ended."""
+
+    exit_code: Int32 = 0
+    reason: str = ""
+    message: str = ""
+
+
+class ContainerState(Struct, frozen=True):
+    """``v1.ContainerState``, one of the three; only explanations of bound pods read it."""
+
+    waiting: ContainerStateWaiting | None = None
+    running: ContainerStateRunning | None = None
+    terminated: ContainerStateTerminated | None = None
+
+
 class ContainerStatus(Struct, frozen=True):
-    """What the kubelet admitted for a container; in-place resize makes requests the larger of spec and status."""
+    """What the kubelet says of a container; in-place resize makes requests the larger of spec and status."""
 
     name: str = ""
+    state: ContainerState | None = None
+    last_state: ContainerState | None = None
+    restart_count: Int32 = 0
     resources: ResourceRequirements | None = None
     allocated_resources: ResourceList | None = None
 
@@ -385,9 +415,11 @@ class PodExtendedResourceClaimStatus(Struct, frozen=True):
 
 
 class PodStatus(Struct, frozen=True):
-    """``v1.PodStatus``, as far as scheduling reads it."""
+    """``v1.PodStatus``, as far as scheduling and explanations of bound pods read it."""
 
     phase: str = ""
+    reason: str = ""
+    message: str = ""
     conditions: list[PodCondition] | None = None
     nominated_node_name: str = ""
     start_time: Time | None = None

@@ -68,6 +68,9 @@ def explain(
     history: Annotated[
         bool, typer.Option("--history", help="Put what kube-scheduler has said of the pod next to our line.")
     ] = False,
+    reconsider: Annotated[
+        bool, typer.Option("--reconsider", help="Judge a bound pod as if it were pending again.")
+    ] = False,
     no_group: Annotated[
         bool, typer.Option("--no-group", help="Give equal answers once for each pod, not once for all.")
     ] = False,
@@ -86,9 +89,10 @@ def explain(
     """Say why pods run where they do, or why they are pending; not `kubectl explain`, which documents fields.
 
     KIND is pod, deploy, sts, ds, rs, job, cronjob, rc or podtemplate; of a workload, the pod it would make next is
-    explained. A pod that is on a node already is explained as if it were pending again, and its node is compared with
-    the best one. KIND may also be node: what is free there, which pending pods fit there now, and why the others do
-    not. Each pod is judged alone, on the cluster as it is. Nothing is changed: the state is read from the live
+    explained. Of a bound pod you get its node and what the kubelet says; with --reconsider (implied by --matrix,
+    --node, --sampling, --history and --compare) it is judged as if it were pending again, and its node is compared
+    with the best one. KIND may also be node: what is free there, which pending pods fit there now, and why the others
+    do not. Each pod is judged alone, on the cluster as it is. Nothing is changed: the state is read from the live
     cluster, or from the files of -f.
     """
     from schedctl.cli.printing import Printer
@@ -134,7 +138,13 @@ def explain(
     session.load()
     session.change(namespace)
     settings = use_case.ExplainOptions(
-        matrix=matrix, node=node, sampling=sampling, history=history, group=not no_group, fail=exit_code
+        matrix=matrix,
+        node=node,
+        sampling=sampling,
+        history=history,
+        group=not no_group,
+        reconsider=reconsider,
+        fail=exit_code,
     )
     with questions.hint_at_files(subjects or []):
         report = use_case.explain(session, question, settings)

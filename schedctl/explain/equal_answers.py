@@ -15,6 +15,7 @@ from schedctl.api.pods import FINISHED, Pod
 from schedctl.api.sharing import content
 from schedctl.cache.pod_info import PodInfo
 from schedctl.explain import explanations
+from schedctl.reports.bound_pods import BoundPod
 from schedctl.reports.explanations import Explanation, OwnerPods, PodReference
 from schedctl.reports.reasons import Hint
 from schedctl.scheduler.schedulers import Scheduler
@@ -88,9 +89,17 @@ def merge(answers: Iterable[Explanation], owner_of: Callable[[PodReference], str
         identity = _replace(explanation.pod, namespace="", name="", uid="")
         hints = [_replace(hint, command="", patches=[]) for hint in explanation.hints]
         answer = _replace(explanation, pod=identity, hints=hints)
+        if answer.bound is not None:
+            answer = _without_names(answer, answer.bound)
         distinct.setdefault(msgspec.json.encode(answer), []).append(explanation)
     merged = [_with_pods(equal, owner_of) for equal in distinct.values()]
     return sorted(merged, key=lambda explanation: -len(explanation.pods))
+
+
+def _without_names(answer: Explanation, bound: BoundPod) -> Explanation:
+    """Return an answer about a bound pod without what is the pod's own: times, restarts, and texts that name it."""
+    containers = [_replace(each, message="", restarts=min(each.restarts, 1)) for each in bound.containers]
+    return _replace(answer, hints=[], bound=_replace(bound, since="", message="", containers=containers))
 
 
 def separate(answers: Iterable[Explanation], owner_of: Callable[[PodReference], str]) -> list[Explanation]:

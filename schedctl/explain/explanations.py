@@ -108,6 +108,7 @@ def report(
     *,
     metadata: Metadata | None = None,
     fail: bool = False,
+    bound_not_running: int = 0,
 ) -> ExplainReport:
     """Return the report of these explanations.
 
@@ -116,12 +117,13 @@ def report(
         metadata: under which conditions they were made.
         fail: whether a pod that is not scheduled makes the exit code 1 (``--exit-code``); 5 where only inconclusive
             answers are in the way.
+        bound_not_running: how many pods that were not asked about have a node and do not run there.
     """
     verdicts: Counter[Verdict] = Counter()
     for explanation in explanations:
         verdicts[explanation.verdict] += max(1, len(explanation.pods))
     inconclusive = verdicts[Verdict.INCONCLUSIVE]
-    refused = verdicts.total() - verdicts[Verdict.SCHEDULED] - inconclusive
+    refused = verdicts.total() - verdicts[Verdict.SCHEDULED] - verdicts[Verdict.BOUND] - inconclusive
     exit_code = 5 if inconclusive and not (fail and refused) else int(fail and refused > 0)
     return ExplainReport(
         metadata=metadata or Metadata(),
@@ -135,6 +137,8 @@ def report(
             foreign_scheduler=verdicts[Verdict.FOREIGN_SCHEDULER],
             error=verdicts[Verdict.ERROR],
             inconclusive=inconclusive,
+            bound=verdicts[Verdict.BOUND],
+            bound_not_running=bound_not_running,
         ),
         results=list(explanations),
     )

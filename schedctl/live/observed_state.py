@@ -176,6 +176,8 @@ def strip_pod(pod: Pod) -> Pod:
         status=replace(
             status,
             phase=status.phase if status.phase in FINISHED else "",
+            reason="",
+            message="",
             conditions=None,
             start_time=None,
             container_statuses=None,

@@ -13,7 +13,7 @@ from itertools import groupby
 from schedctl.api.amounts import amount
 from schedctl.api.defaults import DEFAULT_SCHEDULER
 from schedctl.api.kinds import plural
-from schedctl.render import layout, notices
+from schedctl.render import bound_pods, layout, notices
 from schedctl.render.layout import ALL, BLANK, Block, Cell, Line, Span, Table, line, separate
 from schedctl.reports import counts, explanations
 from schedctl.reports.metadata import BUILT_IN, Metadata
@@ -89,11 +89,12 @@ def lines(report: explanations.ExplainReport, *, wide: bool = False, limit: int 
     else:
         levels = _LEVELS
     if not results:
+        yield from _bound_not_running(report.summary)
         return
     if len(results) == 1:
-        yield from _screen(
-            results[0], levels, (*_conditions(report.metadata), *_end(report.metadata, results[0].profile, wide))
-        )
+        end = _end_of_bound(wide) if results[0].bound is not None else _end(report.metadata, results[0].profile, wide)
+        not_running = _bound_not_running(report.summary)
+        yield from _screen(results[0], levels, (*_conditions(report.metadata), *not_running, *end))
         return
     shown = results[: limit or (ALL if wide else _ANSWERS)]
     yield from _table_of_answers(results)
@@ -131,6 +132,10 @@ def _explanation(result: explanations.Explanation, detail: Detail) -> Iterator[B
     yield from answer(result)
     if len(result.pods) > 1:
         yield line(f"for example {notices.few(result.pods, detail.entries)}", "faint", indent=2)
+    if result.bound is not None:
+        node, *rest = bound_pods.sections(result, result.bound, entries=detail.entries, wide=detail.wide)
+        yield from (*node, *separate(rest))
+        return
     if result.current is not None:
         yield line(result.current.text)
     yield from _takes(result.takes, detail)
@@ -157,7 +162,8 @@ def _table_of_answers(results: Sequence[explanations.Explanation]) -> Iterator[B
         fix = next((each.text for each in result.hints if each.fits), "")
         for owner in result.owners or [explanations.OwnerPods("", 1)]:
             bare = _subject(result) if owner.pods == 1 else "pods without a controller"
-            cause = (Span(_cause(result), "" if result.verdict is explanations.Verdict.SCHEDULED else "bad"),)
+            fine = result.verdict is explanations.Verdict.SCHEDULED or (result.bound and not result.bound.cause)
+            cause = (Span(_cause(result), "" if fine else "bad"),)
             rows.append(((Span(str(owner.pods)),), (Span(owner.owner or bare),), cause, (Span(fix),)))
     yield Table(rows, 0, ("PODS", "OWNER", "CAUSE", "FIX"), frozenset((0,)), optional=1)
 
@@ -166,6 +172,8 @@ def _cause(result: explanations.Explanation) -> str:
     """Return the verdict on a pod in a few words."""
     if result.verdict is explanations.Verdict.SCHEDULED:
         return f"would be placed on {result.chosen}"
+    if result.bound is not None:
+        return f"BOUND {bound_pods.state(result.bound)}"
     if result.verdict is explanations.Verdict.UNSCHEDULABLE and result.reasons:
         nearest, *others = result.reasons
         more = f" (+{counts.of(len(others), 'more cause')})" if others else ""
@@ -236,6 +244,11 @@ def answer(result: explanations.Explanation) -> Iterator[Line]:
             word, why = "ERROR", result.error
         case explanations.Verdict.INCONCLUSIVE:
             word, why = "INCONCLUSIVE", _why_inconclusive(result)
+        case explanations.Verdict.BOUND:
+            where = bound_pods.state(result.bound) if result.bound is not None else f"on {result.pod.node_name}"
+            style = "bad" if result.bound is not None and result.bound.cause else "good"
+            yield Line((pod, Span(": "), Span("BOUND", style), Span(f" ({where})")))
+            return
     first, *rest = why.split("\n")
     yield Line((pod, Span(": "), Span(word, "bad"), Span(f" ({first})")))
     for each in rest:
@@ -559,6 +572,22 @@ def _end(metadata: Metadata, profile: str, wide: bool) -> Iterator[Block]:
     yield line(f"dry run, nothing was changed; {rules}{more}", "faint")
 
 
+def _end_of_bound(wide: bool) -> Iterator[Block]:
+    """Yield that nothing was changed, and how the question about placement is asked of a pod that has a node."""
+    more = "" if wide else "; more: -o wide"
+    yield BLANK
+    yield line(f"nothing was changed; where it would be placed today: --reconsider{more}", "faint")
+
+
+def _bound_not_running(summary: explanations.ExplainSummary) -> Iterator[Block]:
+    """Yield how many pods wait for their kubelet and not for the scheduler, nothing where none does."""
+    number = summary.bound_not_running
+    if number:
+        verb = "is" if number == 1 else "are"
+        yield line(f"{counts.of(number, 'more pod')} {verb} bound but not running", "strong")
+        yield line("kubectl get pods lists their status; schedctl explain pod NAME says why", "faint", indent=2)
+
+
 def _tally(report: explanations.ExplainReport, wide: bool) -> Iterator[Block]:
     summary = report.summary
     tally = (
@@ -569,7 +598,10 @@ def _tally(report: explanations.ExplainReport, wide: bool) -> Iterator[Block]:
         ("of another scheduler", summary.foreign_scheduler),
         ("in error", summary.error),
         ("inconclusive", summary.inconclusive),
+        ("bound", summary.bound),
     )
     numbers = ", ".join(f"{count} {name}" for name, count in tally if count)
-    yield line(f"{counts.of(summary.pods, 'pod')}: {numbers}; each judged alone on the cluster as it is", "strong")
+    alone = "; each judged alone on the cluster as it is" if summary.bound < summary.pods else ""
+    yield line(f"{counts.of(summary.pods, 'pod')}: {numbers}{alone}", "strong")
+    yield from _bound_not_running(summary)
     yield from _end(report.metadata, "", wide)

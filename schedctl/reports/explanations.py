@@ -10,6 +10,7 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Literal
 
+from schedctl.reports.bound_pods import BoundPod
 from schedctl.reports.metadata import Metadata, Record, ReportedAssumption, schema_name
 from schedctl.reports.reasons import Hint, Reason, Remark
 
@@ -31,6 +32,8 @@ class Verdict(StrEnum):
     """A plugin failed and kube-scheduler would abandon the cycle."""
     INCONCLUSIVE = "Inconclusive"
     """schedctl cannot tell: a search budget was spent, or kinds could not be listed that decide."""
+    BOUND = "Bound"
+    """The pod has a node, so its scheduling is done."""
 
 
 class NodeVerdict(StrEnum):
@@ -514,6 +517,7 @@ class Explanation(Record, frozen=True):
         remarks: what plugins say of the pod beyond their verdicts.
         pods: every pod that the answer holds for as ``namespace/name``, `pod` first.
         owners: whose these pods are, most pods first.
+        bound: where a pod with the verdict Bound is, and what the kubelet says of it; null for every other verdict.
     """
 
     pod: PodReference
@@ -547,11 +551,17 @@ class Explanation(Record, frozen=True):
     remarks: list[Remark] = []
     pods: list[str] = []
     owners: list[OwnerPods] = []
+    bound: BoundPod | None = None
 
 
 @schema_name("Summary")
 class ExplainSummary(Record, frozen=True):
-    """The answer in numbers: pods by verdict, and the exit code the command ends with."""
+    """The answer in numbers: pods by verdict, and the exit code the command ends with.
+
+    Attributes:
+        bound_not_running: with ``--all-pending``, the pods that have a node and do not run there; they are counted
+            here only, and are not among `pods`.
+    """
 
     exit_code: int
     pods: int
@@ -562,6 +572,8 @@ class ExplainSummary(Record, frozen=True):
     foreign_scheduler: int = 0
     error: int = 0
     inconclusive: int = 0
+    bound: int = 0
+    bound_not_running: int = 0
 
 
 class ExplainReport(Record, frozen=True, kw_only=True):

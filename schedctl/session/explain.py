@@ -6,7 +6,7 @@ A pod is explained as it is, a workload by the pod that it would make next.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -14,7 +14,7 @@ import msgspec
 from schedctl.api.pods import FINISHED, Pod
 from schedctl.api.workloads import DaemonSet
 from schedctl.cache.cluster import Cluster
-from schedctl.explain import equal_answers, explanations
+from schedctl.explain import bound_pods, equal_answers, explanations
 from schedctl.framework.pod_edits import as_pending, with_scheduler
 from schedctl.reports.explanations import ExplainReport, Explanation, PodReference
 from schedctl.scheduler import Scheduler
@@ -43,6 +43,8 @@ class ExplainOptions:
         sampling: whether only as many nodes are looked at as kube-scheduler would look at.
         history: whether what schedulers have said of the pods is put next to the answer.
         group: whether equal answers are given once, with the pods that they hold for.
+        reconsider: whether a pod that has a node is judged as if it were pending again. So it is as well where what is
+            asked makes sense of a pending pod only: `matrix`, `node`, `sampling`, `history`, several configurations.
         fail: whether a pod that is unschedulable, or that another configuration breaks, makes the exit code 1.
     """
 
@@ -51,7 +53,13 @@ class ExplainOptions:
     sampling: bool = False
     history: bool = False
     group: bool = True
+    reconsider: bool = False
     fail: bool = False
+
+    @property
+    def judges_bound_pods(self) -> bool:
+        """Whether pods that have a node are judged as if they were pending again."""
+        return self.reconsider or self.matrix or bool(self.node) or self.sampling or self.history
 
 
 def explain(session: Session, question: Question, options: ExplainOptions) -> ExplainReport | ExplainComparison:
@@ -91,7 +99,12 @@ def explain(session: Session, question: Question, options: ExplainOptions) -> Ex
         results = histories.with_history(results, objects, state, hypothetical=bool(session.changes))
     owner_of = owner_names(session.cluster)
     results = equal_answers.merge(results, owner_of) if options.group else equal_answers.separate(results, owner_of)
-    return explanations.report(results, metadata=metadata, fail=options.fail)
+    not_running = 0
+    if question.all_pending:
+        not_running = bound_pods.count_not_running(
+            session.cluster, lambda pod: pod.metadata.namespace in question.scope
+        )
+    return explanations.report(results, metadata=metadata, fail=options.fail, bound_not_running=not_running)
 
 
 def _compare(
@@ -104,6 +117,7 @@ def _compare(
 
     found = []
     letters = sides(choice.origin for choice in session.choices)
+    options = replace(options, reconsider=True)
     for side, choice in zip(letters, session.choices, strict=True):
         with session.cluster.fork(), session.notifier.progress(f"explaining {side.name}") as progress:
             answers = explain_objects(
@@ -133,7 +147,8 @@ def explain_objects(
 ) -> Iterator[Explanation]:
     """Yield the explanation of each object that has a pod to explain; the cluster is as before.
 
-    Of pods that no plugin can tell apart one is judged. A DaemonSet with all its pods has none, which is said.
+    A pod that has a node is not judged unless the options say so. Of pods that no plugin can tell apart one is judged.
+    A DaemonSet with all its pods has none, which is said.
 
     Args:
         scheduler: the profiles and the cluster.
@@ -153,6 +168,9 @@ def explain_objects(
     for number, obj in enumerate(objects):
         if advance is not None:
             advance(number, len(objects), obj.metadata.name)
+        if isinstance(obj, Pod) and obj.spec.node_name and not options.judges_bound_pods:
+            yield bound_pods.explain(obj, scheduler.cluster)
+            continue
         with scheduler.cluster.fork() as cluster:
             with log_assumptions(cluster) as assumptions:
                 pod, notes = pod_of(obj, cluster, options.node)

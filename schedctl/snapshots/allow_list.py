@@ -2,9 +2,9 @@
 
 The structs of `schedctl.api` are most of the allow-list, since a field that they do not have is gone once an object is
 decoded. What is left out here are texts that some structs hold for other reasons: annotations that nobody reads, the
-messages of conditions (PodScheduled's is kept, which is what kube-scheduler said of the pod), finalizers, where a
-volume is to be found by those who mount it, and volumes of pods of which nothing but the name would be left, such as
-those for tokens, whose names are all different.
+messages of conditions (PodScheduled's is kept, which is what kube-scheduler said of the pod), the states of containers,
+finalizers, where a volume is to be found by those who mount it, and volumes of pods of which nothing but the name would
+be left, such as those for tokens, whose names are all different.
 """
 
 from __future__ import annotations
@@ -26,6 +26,10 @@ _UNREAD: Final[tuple[tuple[type[msgspec.Struct], str], ...]] = (
     (ObjectMeta, "finalizers"),
     (devices.DeviceCondition, "message"),
     (nodes.NodeSpec, "provider_id"),
+    (pods.ContainerStatus, "state"),
+    (pods.ContainerStatus, "last_state"),
+    (pods.ContainerStatus, "restart_count"),
+    (pods.PodStatus, "message"),
     (storage.CSINodeDriver, "node_id"),
     (storage.LocalVolumeSource, "path"),
     (storage.PersistentVolumeAzureDisk, "disk_name"),

@@ -39,7 +39,7 @@ KEPT: Final[Mapping[type[msgspec.Struct], str]] = {
     pods.AzureDiskVolumeSource: "kind",
     pods.CSIVolumeSource: "driver",
     pods.PodOS: "name",
-    pods.PodStatus: "phase resize",
+    pods.PodStatus: "phase reason resize",
     pods.PodCondition: "type status reason",
     nodes.NodeStatus: "declared_features",
     nodes.NodeCondition: "type status reason",

@@ -8,6 +8,7 @@ import pytest
 
 from schedctl.api.gaps import Gap
 from schedctl.api.storage import PersistentVolumeClaim, StorageClass
+from schedctl.explain import bound_pods
 from schedctl.explain.explanations import report
 from schedctl.explain.histories import with_history
 from schedctl.reports.explanations import ExplainReport, OwnerPods
@@ -29,6 +30,15 @@ CLAIMED = (
 
 CONDITION = {"type": "PodScheduled", "status": "False", "message": "0/1 nodes are available: 1 Too many pods."}
 REFUSED = pod("refused", cpu="99", status={"phase": "Pending", "conditions": [CONDITION]})
+CRASHING = pod(
+    "crashing",
+    on="node-2",
+    status={
+        "phase": "Running",
+        "conditions": [{"type": "Ready", "status": "False", "reason": "ContainersNotReady"}],
+        "containerStatuses": [{"name": "c", "state": {"waiting": {"reason": "CrashLoopBackOff"}}}],
+    },
+).pod
 
 
 @pytest.fixture
@@ -51,6 +61,7 @@ def reports(shop, ask):
     unlisted = cluster(node("a"), node("b"))
     unlisted.lack([Gap("Service", "Forbidden")])
     answers.append(ask(unlisted, pod(labels={"app": "web"})))
+    answers.append(bound_pods.explain(CRASHING, shop))
     answers.append(with_history(ask(shop, REFUSED), REFUSED.pod, shop))
     remark = Remark(plugin="Coscheduling", text="none starts", details=["one is missing"], evidence={"members": 2})
     answers[0] = msgspec.structs.replace(answers[0], remarks=[remark])
