@@ -165,7 +165,7 @@ def _table_of_answers(results: Sequence[explanations.Explanation]) -> Iterator[B
             fine = result.verdict is explanations.Verdict.SCHEDULED or (result.bound and not result.bound.cause)
             cause = (Span(_cause(result), "" if fine else "bad"),)
             rows.append(((Span(str(owner.pods)),), (Span(owner.owner or bare),), cause, (Span(fix),)))
-    yield Table(rows, 0, ("PODS", "OWNER", "CAUSE", "FIX"), frozenset((0,)), optional=1)
+    yield Table(rows, 0, ("PODS", "OWNER", "CAUSE", "FIX"), frozenset((0,)), folding=2)
 
 
 def _cause(result: explanations.Explanation) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import zip_longest
 from typing import NamedTuple, TextIO
 
 from schedctl.render import sanitise
@@ -24,6 +25,8 @@ STYLES = {
 """What the names of styles mean in colour."""
 _LEAST = 24
 """A folded column is not made narrower than this."""
+_LEAST_OF_SEVERAL = 36
+"""Columns that are folded side by side are not made narrower than this."""
 ALL = 1 << 62
 """The length of a list that is shown in full."""
 
@@ -67,6 +70,7 @@ class Table:
         heads: the titles of the columns, empty for none.
         numbers: the columns that are aligned to the right.
         optional: how many columns at the right end may be left out where the table is too wide.
+        folding: how many columns at the right end may be folded side by side where that leaves each enough room.
     """
 
     rows: Sequence[Sequence[Cell]]
@@ -74,6 +78,7 @@ class Table:
     heads: Sequence[str] = ()
     numbers: frozenset[int] = frozenset()
     optional: int = 0
+    folding: int = 0
 
 
 Block = Line | Table
@@ -168,12 +173,18 @@ def _lay_out(block: Block, limit: int | None) -> Iterator[Cell]:
     # A table without titles that is too wide still lines up if its last column can be folded; one with titles would
     # fold them as well, so each of its rows is told cell by cell.
     fits = limit is None or before + widths[-1] <= limit
-    if fits or (not titles and limit is not None and before + _LEAST <= limit):
+    shares = None if fits or limit is None else _shares(widths, block, limit)
+    if shares is not None:
+        for row in (*titles, *rows):
+            yield from _fold_cells(row, shares, block)
+    elif fits or (not titles and limit is not None and before + _LEAST <= limit):
         for row in (*titles, *rows):
             yield from _row(row, widths, block, None if fits else limit)
     else:
+        if titles and 0 in block.numbers:
+            yield from _row(titles[0][:2], widths[:2], block, None)
         for row in rows:
-            yield from _stack_cells(row, block, limit)
+            yield from _stack_cells(row, widths, block, limit)
 
 
 def _row(row: Sequence[Cell], widths: Sequence[int], table: Table, limit: int | None) -> Iterator[Cell]:
@@ -189,14 +200,46 @@ def _row(row: Sequence[Cell], widths: Sequence[int], table: Table, limit: int | 
     yield from _fold(Line(spans, table.indent, sum(each + 2 for each in widths[:-1])), limit)
 
 
-def _stack_cells(row: Sequence[Cell], table: Table, limit: int | None) -> Iterator[Cell]:
-    """A row of a table that does not fit: its first cell, and below it the others with their titles."""
-    first, *rest = row
-    yield from _fold(Line(first, table.indent), limit)
-    for index, cell in enumerate(rest, 1):
+def _shares(widths: Sequence[int], table: Table, limit: int) -> list[int] | None:
+    """Return the widths at which the columns that fold share what the others leave, None where it is too little."""
+    if not table.folding:
+        return None
+    fixed, folding = list(widths[: -table.folding]), list(widths[-table.folding :])
+    room = limit - table.indent - sum(each + 2 for each in fixed) - 2 * (len(folding) - 1)
+    for number, index in enumerate(sorted(range(len(folding)), key=folding.__getitem__)):  # the narrow ones first
+        folding[index] = min(folding[index], max(room // (len(folding) - number), _LEAST_OF_SEVERAL))
+        room -= folding[index]
+    return [*fixed, *folding] if room >= 0 else None
+
+
+def _fold_cells(row: Sequence[Cell], widths: Sequence[int], table: Table) -> Iterator[Cell]:
+    """Yield a row with each cell folded in its own column."""
+    folded = [
+        [
+            (*spans[:-1], Span(spans[-1].text.rstrip(), spans[-1].style))
+            for spans in _fold(Line(cell, hang=0), width)
+            if spans
+        ]
+        for cell, width in zip(row, widths, strict=False)
+    ]
+    for parts in zip_longest(*folded, fillvalue=()):
+        yield from _row(parts, widths, table, None)
+
+
+def _stack_cells(row: Sequence[Cell], widths: Sequence[int], table: Table, limit: int | None) -> Iterator[Cell]:
+    """Yield a row that does not fit: its first cell, below it the others with their titles; a number leads the second.
+
+    The titles of the first two stand above all rows then.
+    """
+    numbered = bool(table.heads) and 0 in table.numbers and len(row) > 1
+    first, indent = row[0], table.indent + 2
+    if numbered:
+        first, indent = (Span(" " * (widths[0] - _length(first))), *first, Span("  "), *row[1]), indent + widths[0]
+    yield from _fold(Line(first, table.indent, indent - table.indent), limit)
+    for index, cell in enumerate(row[1 + numbered :], 1 + numbered):
         title = (Span(f"{table.heads[index]}: ", "faint"),) if table.heads else ()
         if any(span.text for span in cell):
-            yield from _fold(Line((*title, *cell), table.indent + 2), limit)
+            yield from _fold(Line((*title, *cell), indent), limit)
 
 
 def _widths(rows: Sequence[Sequence[Cell]]) -> list[int]:

@@ -74,6 +74,28 @@ def test_lines(block, width, text):
             "a\n  FIRST: 1\n  SECOND: 2\nb\n  FIRST: 3\n",
             id="a table with heads is told row by row",
         ),
+        pytest.param(
+            Table(
+                [cells("1", "one two " * 9, "six ten " * 9)], 0, ("N", "FIRST", "SECOND"), frozenset((0,)), folding=2
+            ),
+            78,
+            "N  FIRST                                 SECOND\n"
+            "1  one two one two one two one two one   six ten six ten six ten six ten six\n"
+            "   two one two one two one two one two   ten six ten six ten six ten six ten\n",
+            id="columns fold side by side where there is room for both",
+        ),
+        pytest.param(
+            Table(
+                [cells("1", "one two " * 9, "six ten " * 9)], 0, ("N", "FIRST", "SECOND"), frozenset((0,)), folding=2
+            ),
+            60,
+            "N  FIRST\n"
+            "1  one two one two one two one two one two one two one two\n"
+            "   one two one two\n"
+            "   SECOND: six ten six ten six ten six ten six ten six ten\n"
+            "     six ten six ten six ten\n",
+            id="and go below each other where there is not",
+        ),
         pytest.param(Table([cells("a", "x"), cells("only")]), None, "a     x\nonly\n", id="rows may be short"),
         pytest.param(Table([]), None, "", id="an empty table is nothing"),
     ],
