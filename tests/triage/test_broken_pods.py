@@ -94,7 +94,7 @@ PODS = [
         "the one node it asks for is cordoned",
         "cordoned",
         ("std-c-4 cordoned",),
-        ("`kubectl uncordon std-c-4`",),
+        ("would fit if std-c-4 were uncordoned kubectl uncordon std-c-4",),
         state=(
             "spec: {unschedulable: true, taints: [{key: node.kubernetes.io/unschedulable, effect: NoSchedule}]}",
             "",
