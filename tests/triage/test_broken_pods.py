@@ -430,7 +430,6 @@ def test_no_line_is_wider_than_the_screen(name, schedctl):
 
 
 @pytest.mark.parametrize(("name", "words"), BOUND, ids=[name for name, _ in BOUND])
-@pytest.mark.xfail(strict=True, reason="pods that are bound but do not run")
 def test_a_pod_that_is_bound_is_not_placed_anew(name, words, schedctl):
     manifest = HERE / f"bound/{name}.yaml"
     printed = schedctl("explain", "pod", name, "-n", "orders", "-f", CLUSTER, "-f", manifest)
