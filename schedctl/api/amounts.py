@@ -1,10 +1,12 @@
 """Amounts of resources, from the scheduler's integers to what people write: ``1850m``, ``1.6Gi``, ``2``.
 
-Two readers, two precisions: `amount` is for reading and keeps one decimal, `quantity` is for typing into a manifest and
-never says more than there is.
+Two readers, two precisions: `amount` is for reading and keeps one decimal (`on_one_scale` for several on one line),
+`quantity` is for typing into a manifest and never says more than there is.
 """
 
 from __future__ import annotations
+
+from collections.abc import Callable, Iterable
 
 from schedctl.api import resources
 
@@ -21,10 +23,25 @@ def amount(resource: str, value: int) -> str:
         return str(value)
     for unit, suffix in _UNITS:
         if abs(value) >= unit:
-            tenths = (abs(value) * 10 + unit // 2) // unit
-            text = f"{tenths // 10}.{tenths % 10}".removesuffix(".0")
-            return f"{'-' if value < 0 else ''}{text}{suffix}"
+            return _in_tenths(value, unit, suffix)
     return str(value)
+
+
+def on_one_scale(resource: str, values: Iterable[int]) -> Callable[[int], str]:
+    """Return how amounts of a line read in one unit: the largest in which the smallest of the values still tells.
+
+    Args:
+        resource: of what.
+        values: all that the line shows, and differences that its reader should see.
+    """
+    values = [abs(value) for value in values if value]
+    if resource == resources.CPU:
+        finer = any(value % 1000 for value in values)
+        return lambda value: f"{value}m" if finer and value else _cpu(value)
+    unit, suffix = 1, ""
+    if in_bytes(resource) and values:
+        unit, suffix = next(((unit, suffix) for unit, suffix in _UNITS if min(values) * 2 >= unit), (1, ""))
+    return lambda value: _in_tenths(value, unit, suffix) if value else "0"
 
 
 def quantity(resource: str, value: int) -> str:
@@ -42,6 +59,12 @@ def quantity(resource: str, value: int) -> str:
 def in_bytes(resource: str) -> bool:
     """Return whether a resource is counted in bytes."""
     return resource in (resources.MEMORY, resources.EPHEMERAL_STORAGE, STORAGE) or resource.startswith("hugepages-")
+
+
+def _in_tenths(value: int, unit: int, suffix: str) -> str:
+    tenths = (abs(value) * 10 + unit // 2) // unit
+    text = f"{tenths // 10}.{tenths % 10}".removesuffix(".0")
+    return f"{'-' if value < 0 else ''}{text}{suffix}"
 
 
 def _cpu(millicores: int) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from schedctl.api.amounts import amount
+from schedctl.api.amounts import on_one_scale
 from schedctl.api.defaults import DEFAULT_SCHEDULER
 from schedctl.api.kinds import plural
 from schedctl.render import bound_pods, layout, notices
@@ -554,7 +554,7 @@ def _node(node: explanations.NodeDetail, verdict: explanations.Verdict, detail: 
 
 def _use(use: explanations.ResourceUse) -> list[str]:
     amounts = (use.allocatable, use.used, use.free, use.requested)
-    return [use.resource, *(amount(use.resource, each) for each in amounts)]
+    return [use.resource, *map(on_one_scale(use.resource, amounts), amounts)]
 
 
 # -- the end ---------------------------------------------------------------------

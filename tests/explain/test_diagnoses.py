@@ -104,3 +104,224 @@ def test_of_several_taints_a_misspelt_value_is_meant_for_the_one_it_is_like(ask)
         'taint dedicated=database:NoSchedule, toleration dedicated=databse: value "databse", not "database"'
     ]
     assert fix == 'would fit on database if toleration dedicated=databse had value: "database"'
+
+
+# -- requests --------------------------------------------------------------------
+
+INSUFFICIENT = "node-resources-fit/insufficient"
+
+
+def container(name="web", restart="", **requests):
+    written = {"name": name, "resources": {"requests": requests}}
+    return {**written, "restartPolicy": restart} if restart else written
+
+
+def sidecar(name, **requests):
+    return container(name, "Always", **requests)
+
+
+NODES = [node("a", cpu="2", memory="4Gi"), node("b", cpu="3920m", memory="16Gi"), node("c", cpu="3920m", memory="8Gi")]
+
+
+@pytest.mark.parametrize(
+    ("requests", "sentences", "fix"),
+    [
+        pytest.param(
+            {"cpu": "6"},
+            ["larger than any node: 6000m cpu requested, largest allocatable 3920m (b)"],
+            "would fit on 2 nodes if cpu <= 3920m",
+            id="more cores than any node has",
+        ),
+        pytest.param(
+            {"memory": "20Gi"},
+            ["larger than any node: 20Gi memory requested, largest allocatable 16Gi (b)"],
+            "would fit on b if memory <= 16Gi",
+            id="more memory than any node has",
+        ),
+        pytest.param(
+            {"cpu": 100},
+            [
+                "larger than any node: 100000m cpu requested, largest allocatable 3920m (b)",
+                "cpu: 100 is 100 cores; did you mean 100m?",
+            ],
+            "would fit on 3 nodes if container web had cpu: 100m",
+            id="cores where millicores were meant",
+        ),
+        pytest.param(
+            {"memory": "512Gi"},
+            [
+                "larger than any node: 512Gi memory requested, largest allocatable 16Gi (b)",
+                "memory: 512Gi; did you mean 512Mi?",
+            ],
+            "would fit on 3 nodes if container web had memory: 512Mi",
+            id="Gi where Mi was meant",
+        ),
+        pytest.param(
+            {"memory": "2Ti"},
+            [
+                "larger than any node: 2048Gi memory requested, largest allocatable 16Gi (b)",
+                "memory: 2Ti; did you mean 2Gi?",
+            ],
+            "would fit on 3 nodes if container web had memory: 2Gi",
+            id="Ti where Gi was meant",
+        ),
+        pytest.param(
+            {"cpu": "96"},
+            ["larger than any node: 96000m cpu requested, largest allocatable 3920m (b)"],
+            "would fit on 2 nodes if cpu <= 3920m",
+            id="96 are cores: millicores are round numbers",
+        ),
+        pytest.param(
+            {"memory": "64Gi"},
+            ["larger than any node: 64Gi memory requested, largest allocatable 16Gi (b)"],
+            "would fit on b if memory <= 16Gi",
+            id="64Gi are meant: few would write 64Mi",
+        ),
+        pytest.param(
+            {"nvidia.com/gpu": "1"}, [], "would fit if there were another node like a", id="what no node offers at all"
+        ),
+    ],
+)
+def test_a_pod_that_no_node_is_large_enough_for_is_told_so(ask, requests, sentences, fix):
+    found = ask(cluster(*NODES), pod(containers=[container(**requests)]))
+    said, fixes = diagnosis(found, INSUFFICIENT)
+    assert said == sentences
+    assert fixes in ([fix], [])
+    if sentences:
+        assert fixes == [fix]
+
+
+def test_a_pod_that_would_fit_on_an_empty_node_is_not_too_large(ask):
+    found = ask(cluster(node("a", cpu="2"), pod("x", on="a", cpu="1")), pod(cpu="1500m"))
+    assert diagnosis(found, INSUFFICIENT)[0] == []
+
+
+def test_the_largest_node_is_looked_for_among_those_that_others_reject_too(ask):
+    found = ask(cluster(node("a", cpu="2"), node("large", cpu="64", taints=[taint("spot")])), pod(cpu="4"))
+    assert diagnosis(found, INSUFFICIENT)[0] == []
+
+
+def test_limits_that_slipped_with_the_request_are_corrected_with_it(ask):
+    resources = {"requests": {"cpu": "250"}, "limits": {"cpu": "250"}}
+    found = ask(cluster(*NODES), pod(containers=[{"name": "web", "resources": resources}]))
+    assert diagnosis(found, INSUFFICIENT)[1] == ["would fit on 3 nodes if container web had cpu: 250m"]
+
+
+@pytest.mark.parametrize(
+    ("spec", "sentences"),
+    [
+        pytest.param({"containers": [container(cpu="3"), container("b", cpu="2")]}, [], id="containers alone"),
+        pytest.param(
+            {
+                "containers": [container(cpu="2500m")],
+                "initContainers": [sidecar("proxy", cpu="2300m")],
+                "overhead": {"cpu": "100m"},
+            },
+            ["cpu 4900m = containers 2500m + sidecar proxy 2300m + overhead 100m"],
+            id="a sidecar and overhead",
+        ),
+        pytest.param(
+            {
+                "containers": [container(cpu="1")],
+                "initContainers": [sidecar("proxy", cpu="1"), container("migrate", cpu="4")],
+            },
+            ["cpu 5 = init container migrate 4 + sidecar proxy 1"],
+            id="an init container that needs more than the running pod, beside the sidecars before it",
+        ),
+        pytest.param(
+            {
+                "containers": [container(cpu="5")],
+                "initContainers": [container("migrate", cpu="3")],
+            },
+            [],
+            id="an init container that needs less than the running pod does",
+        ),
+        pytest.param(
+            {"containers": [container(cpu="1")], "initContainers": [sidecar(name, cpu="2") for name in "xyz"]},
+            ["cpu 7 = containers 1 + 3 sidecars 6"],
+            id="many sidecars are added up",
+        ),
+        pytest.param(
+            {"containers": [container(cpu="500m")], "resources": {"requests": {"cpu": "5"}}},
+            ["cpu 5 = pod-level resources 5"],
+            id="the pod as a whole asks for more than its containers",
+        ),
+    ],
+)
+def test_what_a_request_is_made_of_is_told_where_the_containers_do_not_say_it(ask, spec, sentences):
+    found = ask(cluster(node("a", cpu="4500m"), node("large", cpu="64", taints=[taint("k")])), pod(**spec))
+    assert diagnosis(found, INSUFFICIENT)[0] == sentences
+
+
+def test_the_parts_are_called_as_the_pod_at_hand_calls_them(ask):
+    state = cluster(node("a", cpu="1"), node("large", cpu="64", taints=[taint("k")]))
+    for name in ("proxy", "mesh"):
+        subject = pod(containers=[container(cpu="1")], initContainers=[sidecar(name, cpu="1")])
+        assert diagnosis(ask(state, subject), INSUFFICIENT)[0] == [f"cpu 2 = containers 1 + sidecar {name} 1"]
+
+
+@pytest.mark.parametrize(
+    ("memory", "text"),
+    [
+        pytest.param(
+            "500m",
+            "memory: 500m of container web is 0.5 bytes; did you mean 500Mi? with it the pod would go to a",
+            id="thousandths of a byte",
+        ),
+        pytest.param(
+            1024,
+            "memory: 1024 of container web is 1024 bytes; did you mean 1024Mi? with it the pod would fit nowhere",
+            id="a number without a unit",
+        ),
+    ],
+)
+def test_memory_in_bytes_is_remarked_upon_although_it_fits_anywhere(ask, memory, text):
+    found = ask(cluster(node("a", memory="512Mi")), pod(containers=[container(memory=memory)]))
+    assert found.verdict == "Scheduled"
+    assert [remark.text for remark in found.remarks] == [text]
+
+
+# -- one scale -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("allocatable", "used", "requested", "summary", "detail"),
+    [
+        pytest.param(
+            {"cpu": "3920m"},
+            {"cpu": "2"},
+            {"cpu": "3"},
+            "cpu: 3000m requested, 1920m free",
+            "1920m free of 3920m (2000m used), 1080m missing",
+            id="millicores wherever one amount of the line is no whole number of cores",
+        ),
+        pytest.param(
+            {"cpu": "4"},
+            {"cpu": "2"},
+            {"cpu": "3"},
+            "cpu: 3 requested, 2 free",
+            "2 free of 4 (2 used), 1 missing",
+            id="cores where all are whole",
+        ),
+        pytest.param(
+            {"memory": "16Gi"},
+            {"memory": "12Gi"},
+            {"memory": "4100Mi"},
+            "memory: 4100Mi requested, 4096Mi free",
+            "4096Mi free of 16384Mi (12288Mi used), 4Mi missing",
+            id="memory in the unit in which the smallest difference shows",
+        ),
+        pytest.param(
+            {"memory": "16Gi"},
+            {"memory": "9728Mi"},
+            {"memory": "8Gi"},
+            "memory: 8Gi requested, 6.5Gi free",
+            "6.5Gi free of 16Gi (9.5Gi used), 1.5Gi missing",
+            id="memory in the largest unit that says it all",
+        ),
+    ],
+)
+def test_the_amounts_of_a_line_have_one_unit(ask, allocatable, used, requested, summary, detail):
+    state = cluster(node("a", **allocatable), pod("x", on="a", requests=used))
+    (reason,) = ask(state, pod(requests=requested)).reasons
+    assert (reason.summary, reason.groups[0].detail) == (summary, detail)

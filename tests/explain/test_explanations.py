@@ -105,10 +105,10 @@ def test_nodes_with_the_same_numbers_are_one_group_and_the_nearest_miss_comes_fi
     (shortage, _) = ask(shop, pod(cpu="3")).reasons
     assert [(group.nodes, group.detail) for group in shortage.groups] == [
         (["node-0", "node-1"], "2 free of 4 (2 used), 1 missing"),
-        (["node-2", "node-3"], "1500m free of 4 (2500m used), 1500m missing"),
-        (["node-4", "node-5"], "500m free of 4 (3500m used), 2500m missing"),
+        (["node-2", "node-3"], "1500m free of 4000m (2500m used), 1500m missing"),
+        (["node-4", "node-5"], "500m free of 4000m (3500m used), 2500m missing"),
     ]
-    assert shortage.summary == "cpu: 3 requested, 500m to 2 free"
+    assert shortage.summary == "cpu: 3000m requested, 500m to 2000m free"
     assert shortage.zones == {"zone-a": 2, "zone-b": 2, "zone-c": 2}
     assert shortage.groups[0].evidence == {"resource": "cpu", "requested": 3000, "used": 2000, "capacity": 4000}
 

@@ -45,10 +45,10 @@ def test_an_unschedulable_pod(show):
         """pod shop/web-7: UNSCHEDULABLE (0/8 nodes feasible)
 
 6 nodes: Insufficient cpu  [NodeResourcesFit]
-  cpu: 3 requested, 1900m to 2 free
+  cpu: 3000m requested, 1900m to 2000m free
   node-0, node-1  2 free of 4 (2 used), 1 missing
-  node-2, node-3  1950m free of 4 (2050m used), 1050m missing
-  node-4, node-5  1900m free of 4 (2100m used), 1100m missing
+  node-2, node-3  1950m free of 4000m (2050m used), 1050m missing
+  node-4, node-5  1900m free of 4000m (2100m used), 1100m missing
 2 nodes: node(s) had untolerated taint(s)  [TaintToleration]
   gpu-0, gpu-1  taint dedicated=gpu:NoSchedule
 

@@ -7,7 +7,7 @@ offers none of it.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,7 +15,7 @@ from typing_extensions import override
 
 from schedctl.api import devices, resources
 from schedctl.api.nodes import Node
-from schedctl.cache.arrays import IntArray
+from schedctl.cache.arrays import BoolArray, IntArray
 from schedctl.cache.changes import Change, ChangeKind
 from schedctl.cache.nodes import Nodes
 from schedctl.cache.pod_info import PodInfo
@@ -27,8 +27,11 @@ from schedctl.framework.handles import Handle
 from schedctl.framework.points import FilterPlugin, PreFilterPlugin, PreScorePlugin, Scope, ScorePlugin
 from schedctl.framework.reasons import ACCEPT, Reason, Verdicts
 from schedctl.framework.statuses import Code
+from schedctl.plugins.node_resources_fit.requested_parts import RequestedParts
+from schedctl.plugins.node_resources_fit.slips import Slips, TooLarge
 
 if TYPE_CHECKING:
+    from schedctl.framework.remarks import Remark, Trials
     from schedctl.framework.remedies import Rejection, Remedies
     from schedctl.framework.wording import Wording
 
@@ -61,8 +64,11 @@ class NodeResourcesFit(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
             self._rate = resource_scoring.shape_rate(strategy.requested_to_capacity_ratio.shape)
 
     def signature(self, pod: PodInfo) -> Hashable:
-        """Its requests, as written."""
-        return pod.demand.needs
+        """Its requests, as written, and the names of its init containers, by which the evidence calls them."""
+        needs = pod.demand.needs
+        if not needs.init_containers:
+            return needs
+        return needs, tuple(each.name for each in pod.pod.spec.init_containers or ())
 
     def moved_by(self, cycle: Cycle, change: Change) -> Scope:
         """Only what the node offers and what is taken there matter, and the devices that resources may be."""
@@ -96,7 +102,7 @@ class NodeResourcesFit(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
             verdicts = self.too_many_pods.where(full, requested=1, used=used.copy(), capacity=capacity.copy())
         for resource, amount in cycle.state[REQUESTS].items():
             if amount and not self._ignores(resource):
-                verdicts |= self._without_room(nodes, resource, amount)
+                verdicts |= self._without_room(cycle.pod, nodes, resource, amount)
         return verdicts
 
     def pre_score(self, cycle: Cycle, nodes: Nodes) -> None:
@@ -135,7 +141,7 @@ class NodeResourcesFit(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
             return False
         return resource in self._ignored or resource.partition("/")[0] in self._ignored_groups
 
-    def _without_room(self, nodes: Nodes, resource: str, amount: int) -> Verdicts:
+    def _without_room(self, pod: PodInfo, nodes: Nodes, resource: str, amount: int) -> Verdicts:
         used, capacity = nodes.requested(resource), nodes.allocatable(resource)
         short = amount > capacity - used
         # what a node does not offer may be devices there, which is for DynamicResources to judge
@@ -144,13 +150,15 @@ class NodeResourcesFit(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
             short &= capacity > 0
         if not short.any():
             return ACCEPT
+        exceeds = amount > capacity
         return self.insufficient.where(
             short,
-            unresolvable=amount > capacity,
+            unresolvable=exceeds,
             resource=resource,
             requested=amount,
             used=used.copy(),
             capacity=capacity.copy(),
+            **_about_the_request(pod, nodes, resource, amount, exceeds),
         )
 
     @override
@@ -163,7 +171,26 @@ class NodeResourcesFit(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
     def remedies(self, pod: PodInfo, rejection: Rejection) -> Remedies:
         from schedctl.plugins.node_resources_fit.remedies import remedies
 
-        return remedies(rejection)
+        return remedies(pod.pod, rejection)
+
+    @override
+    def remarks(self, cycle: Cycle, trials: Trials) -> Sequence[Remark]:
+        from schedctl.plugins.node_resources_fit.slips import remarks
+
+        return remarks(cycle.pod.pod, trials)
+
+
+def _about_the_request(pod: PodInfo, nodes: Nodes, resource: str, amount: int, exceeds: BoolArray) -> dict[str, Any]:
+    """Return the evidence about the request itself, where there is more to it than the sum of its containers."""
+    evidence: dict[str, Any] = {}
+    needs = pod.demand.needs
+    if needs.init_containers or needs.overhead or needs.requests:
+        evidence["parts"] = RequestedParts(pod.pod, resource, amount)
+    # the column may be a choice of nodes, of which one that is left out may be the largest
+    if exceeds.all() and (nodes.cluster.nodes.allocatable(resource) < amount).all():
+        too_large = TooLarge(nodes.cluster, resource, amount)
+        evidence |= {"largest": too_large, "slips": Slips(pod.pod, resource, too_large)}
+    return evidence
 
 
 def _after_deletion(pod: PodInfo, before: PodInfo, after: None) -> Hint:

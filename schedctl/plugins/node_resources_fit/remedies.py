@@ -1,24 +1,39 @@
-"""What would undo a rejection of NodeResourcesFit: a pod that asks for less, or not at all."""
+"""What would undo a rejection of NodeResourcesFit: a quantity as it was meant, a smaller request, or none."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
+from schedctl.api.pods import Pod
 from schedctl.api.resources import is_scalar
 from schedctl.framework.pod_edits import map_requests
 from schedctl.framework.pod_remedies import lower_request
 from schedctl.framework.remedies import Rejection, Remedies, Remedy, edit_pod
+from schedctl.plugins.node_resources_fit.slips import Slip, correct, subject
 
 
-def remedies(rejection: Rejection) -> Remedies:
-    """Return that the pod asks for what is left; for nothing of it where nothing is."""
+def remedies(pod: Pod, rejection: Rejection) -> Remedies:
+    """Return that the pod asks for what it was meant to, or for what is left; for nothing of it where nothing is."""
     if rejection.reference != "node-resources-fit/insufficient":
         return []
     evidence = rejection.evidence
     resource, free = evidence["resource"], evidence["capacity"] - evidence["used"]
+    slips = [Slip(**each) for each in evidence.get("slips") or ()]
+    meant = [_correct(pod, resource, slips)] if slips else []
     if free > 0:
-        return [lower_request(resource, free)]
-    return [] if is_scalar(resource) else [_drop_request(resource)]
+        return [*meant, lower_request(resource, free)]
+    return meant if is_scalar(resource) else [*meant, _drop_request(resource)]
+
+
+def _correct(pod: Pod, resource: str, slips: Sequence[Slip]) -> Remedy:
+    return Remedy(
+        "correct-quantity",
+        " and ".join(f"{subject(pod, resource, slip)} had {resource}: {slip.meant}" for slip in slips),
+        edit_pod(lambda pod: correct(pod, resource, slips)),
+        effort=0,
+        subject=resource,
+    )
 
 
 def _drop_request(resource: str) -> Remedy:

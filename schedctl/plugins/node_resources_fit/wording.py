@@ -1,10 +1,11 @@
-"""How rejections of NodeResourcesFit read: what is free, and what is missing."""
+"""How rejections of NodeResourcesFit read: what is free, what is missing, and what strikes the eye of the request."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 
-from schedctl.api.amounts import amount
+from schedctl.api.amounts import on_one_scale
+from schedctl.api.resources import CPU
 from schedctl.framework.remedies import Evidence
 from schedctl.framework.wording import Wording
 
@@ -18,21 +19,49 @@ def _shortage(evidence: Evidence) -> int:
 
 
 def _room(evidence: Evidence) -> str:
-    resource = evidence["resource"]
-    free, used, capacity, missing = (
-        amount(resource, value)
-        for value in (_free(evidence), evidence["used"], evidence["capacity"], _shortage(evidence))
-    )
+    values = (_free(evidence), evidence["capacity"], evidence["used"], _shortage(evidence))
+    free, capacity, used, missing = map(on_one_scale(evidence["resource"], values), values)
     return f"{free} free of {capacity} ({used} used), {missing} missing"
 
 
 def _room_on_all(all_evidence: Sequence[Evidence]) -> str:
     first = all_evidence[0]
-    resource = first["resource"]
+    if first.get("largest"):  # what is free is of no concern to a pod that no node is large enough for
+        return ""
+    resource, requested = first["resource"], first["requested"]
     free = [_free(evidence) for evidence in all_evidence]
-    least, most = amount(resource, min(free)), amount(resource, max(free))
-    there = f"{most} free" if least == most else f"{least} to {most} free"
-    return f"{resource}: {amount(resource, first['requested'])} requested, {there}"
+    least, most = min(free), max(free)
+    amount = on_one_scale(resource, (requested, least, most, requested - most))
+    there = f"{amount(most)} free" if least == most else f"{amount(least)} to {amount(most)} free"
+    return f"{resource}: {amount(requested)} requested, {there}"
+
+
+def _diagnosis(all_evidence: Sequence[Evidence]) -> list[str]:
+    return [*_too_large(all_evidence[0]), *_made_of(all_evidence[0])]
+
+
+def _too_large(evidence: Evidence) -> Iterator[str]:
+    resource, largest = evidence["resource"], evidence.get("largest")
+    if not largest:
+        return
+    amount = _amounts_of(evidence, largest["allocatable"])
+    there = f"largest allocatable {amount(largest['allocatable'])} ({largest['node']})"
+    yield f"larger than any node: {amount(evidence['requested'])} {resource} requested, {there}"
+    for slip in evidence.get("slips") or ():
+        cores = f" is {slip['written']} cores" if resource == CPU else ""
+        yield f"{resource}: {slip['written']}{cores}; did you mean {slip['meant']}?"
+
+
+def _made_of(evidence: Evidence) -> Iterator[str]:
+    parts = evidence.get("parts")
+    if parts:
+        amount = _amounts_of(evidence, *(part["amount"] for part in parts))
+        total = " + ".join(f"{part['source']} {amount(part['amount'])}" for part in parts)
+        yield f"{evidence['resource']} {amount(evidence['requested'])} = {total}"
+
+
+def _amounts_of(evidence: Evidence, *others: int) -> Callable[[int], str]:
+    return on_one_scale(evidence["resource"], (evidence["requested"], *others))
 
 
 def _pods(evidence: Evidence) -> str:
@@ -40,6 +69,6 @@ def _pods(evidence: Evidence) -> str:
 
 
 WORDING = {
-    "node-resources-fit/insufficient": Wording(_room, _room_on_all, _shortage),
+    "node-resources-fit/insufficient": Wording(_room, _room_on_all, _shortage, diagnosis=_diagnosis),
     "node-resources-fit/too-many-pods": Wording(_pods),
 }

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from functools import cached_property
 from typing import NamedTuple
 
 import msgspec
@@ -47,14 +46,20 @@ class NearMisses:
         self._tolerations = tolerations
         self._first = first
         self._sets = sets
+        self._known: tuple[int, dict[Taint, NearMiss]] = (-1, {})
 
     def at(self, row: int) -> NearMiss | None:
         """Return the near miss of the taint that refuses one row."""
         taint = self._first[int(self._sets[row])]
-        return self._meant_for.get(taint) if taint is not None else None
+        if taint is None:
+            return None
+        generation, found = self._known
+        if generation != self._cluster.generation:
+            found = self._find()
+            self._known = self._cluster.generation, found
+        return found.get(taint)
 
-    @cached_property
-    def _meant_for(self) -> dict[Taint, NearMiss]:
+    def _find(self) -> dict[Taint, NearMiss]:
         table = self._cluster.node_table
         codes = set(table.taints[self._cluster.rows].tolist())
         every = dict.fromkeys(taint for code in codes for taint in table.taint_sets.values[code])

@@ -1,0 +1,107 @@
+"""What the request of a pod is made of, where it is not simply the sum that its containers write."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from schedctl.api.meta import Quantity
+from schedctl.api.pods import Container, Pod, ResourceRequirements
+from schedctl.api.quantities import parse
+from schedctl.api.resources import CPU, is_pod_level
+
+_MOST_SIDECARS = 2
+"""How many sidecars are named before they are added up."""
+
+
+class RequestedPart(NamedTuple):
+    """A part of what a pod requests of one resource.
+
+    Attributes:
+        source: of whom, as it reads before the amount: ``sidecar proxy``.
+        amount: cpu in millicores, all else in whole units.
+    """
+
+    source: str
+    amount: int
+
+
+class RequestedParts:
+    """The parts of the request for a resource, the same for every row; none where the manifest says it all."""
+
+    def __init__(self, pod: Pod, resource: str, requested: int) -> None:
+        self._pod = pod
+        self._resource = resource
+        self._requested = requested
+
+    def at(self, row: int) -> tuple[RequestedPart, ...]:
+        """Return the parts, whatever the row."""
+        parts = tuple(each for each in _parts(self._pod, self._resource) if each.amount)
+        if len(parts) == 1 and parts[0].source == _CONTAINERS:
+            return ()
+        # parts are rounded up one by one, the request as a whole: what does not add up is not told
+        return parts if sum(each.amount for each in parts) == self._requested else ()
+
+
+_CONTAINERS = "containers"
+
+
+def _parts(pod: Pod, resource: str) -> Iterator[RequestedPart]:
+    spec = pod.spec
+    running = sum(_request(each, resource) for each in spec.containers or ())
+    inits = spec.init_containers or ()
+    sidecars = [each for each in inits if each.restart_policy == "Always"]
+    whole = spec.resources
+    together = running + sum(_request(each, resource) for each in sidecars)
+    # the API server fills in what the pod as a whole does not state, from its containers
+    stated = _amount(whole, resource) if whole is not None and is_pod_level(resource) else 0
+    if stated and stated != together:
+        yield RequestedPart("pod-level resources", stated)
+    else:
+        starting, peak = _peak(inits, resource)
+        if peak > together:
+            yield from starting
+        else:
+            yield RequestedPart(_CONTAINERS, running)
+            yield from _sidecars(sidecars, resource)
+    overhead = spec.overhead or {}
+    if resource in overhead:
+        yield RequestedPart("overhead", _units(resource, overhead[resource]))
+
+
+def _peak(inits: Iterable[Container], resource: str) -> tuple[list[RequestedPart], int]:
+    """Return what is needed at once while the init container runs that needs most, and how much that is."""
+    before: list[Container] = []
+    parts: list[RequestedPart] = []
+    peak = 0
+    for each in inits:
+        if each.restart_policy == "Always":
+            before.append(each)
+            continue
+        amount = _request(each, resource) + sum(_request(sidecar, resource) for sidecar in before)
+        if amount > peak:
+            own = RequestedPart(f"init container {each.name}", _request(each, resource))
+            parts, peak = [own, *_sidecars(before, resource)], amount
+    return parts, peak
+
+
+def _sidecars(sidecars: Iterable[Container], resource: str) -> list[RequestedPart]:
+    parts = [RequestedPart(f"sidecar {each.name}", _request(each, resource)) for each in sidecars]
+    parts = [each for each in parts if each.amount]
+    if len(parts) <= _MOST_SIDECARS:
+        return parts
+    return [RequestedPart(f"{len(parts)} sidecars", sum(each.amount for each in parts))]
+
+
+def _request(container: Container, resource: str) -> int:
+    return _amount(container.resources, resource) if container.resources else 0
+
+
+def _amount(resources: ResourceRequirements, resource: str) -> int:
+    requests = resources.requests or {}
+    return _units(resource, requests[resource]) if resource in requests else 0
+
+
+def _units(resource: str, written: Quantity) -> int:
+    amount = parse(written)
+    return amount.milli_value if resource == CPU else amount.value
