@@ -113,8 +113,9 @@ def requeue_events(
             for event in _single(registration):
                 listeners.setdefault(event, []).append((name, registration.hint is not None))
     minutes = int(MAX_UNSCHEDULABLE // 60)
+    found = [_requeue_event(event, who, count) for event, who in listeners.items()]
     return [
-        *(_requeue_event(event, who, count) for event, who in listeners.items()),
+        *sorted(found, key=lambda event: event.counting == 0),  # stable: only what would not help moves to the end
         RequeueEvent(event="UnschedulableTimeout", text=f"{minutes} minutes pass without any of these"),
     ]
 

@@ -62,5 +62,5 @@ def pods_on_unknown_nodes(objects: Sequence[Sourced]) -> list[Problem]:
         named += f" and {len(missing) - _NAMED_NODES} more"
     pods = "1 pod runs" if count == 1 else f"{count} pods run"
     nodes = "a node that is" if len(missing) == 1 else "nodes that are"
-    hint = "give the nodes too, or these pods count nowhere"
+    hint = "give the nodes too; without them these pods are ignored"
     return [first.problem(f"{pods} on {nodes} not given: {named}", ("spec", "nodeName"), hint)]

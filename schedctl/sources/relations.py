@@ -116,8 +116,10 @@ def _container(obj: pods.Container, path: Path) -> Iterator[Finding]:
         limit = limits.get(name)
         if _whole_units(name) or name.startswith("hugepages-"):
             if limit is None or _compare(request, limit):
-                message = f"{name} cannot be overcommitted: the limit must be there and equal the request"
-                yield Finding((*path, "resources", "requests", name), message)
+                found = "none" if limit is None else limit
+                message = f"{name} cannot be overcommitted: expected the limit {request} like the request, got {found}"
+                hint = f'write {name}: "{request}" under resources.limits'
+                yield Finding((*path, "resources", "requests", name), message, hint)
         elif limit is not None and _compare(request, limit) > 0:
             message = f"the request ({request}) is more than the limit ({limit})"
             yield Finding((*path, "resources", "requests", name), message)

@@ -58,7 +58,7 @@ def test_pods_on_unknown_nodes_are_one_warning(read):
         "m.yaml:8:43: Pod default/p0: spec.nodeName: 20 pods run on nodes that are not given: "
         "node-0 (3), node-1 (3), node-2 (3), node-3 (3), node-4 (3) and 2 more"
     )
-    assert warning.hint == "give the nodes too, or these pods count nowhere"
+    assert warning.hint == "give the nodes too; without them these pods are ignored"
 
 
 def test_one_pod_on_one_unknown_node_is_in_the_singular(read):

@@ -235,8 +235,8 @@ PODS = [
     row(
         "a GPU is requested without a limit",
         "gpu-limit",
-        ("gpu-limit.yaml:7:", "nvidia.com/gpu cannot be overcommitted"),
-        ("the limit must be there and equal the request",),
+        ("gpu-limit.yaml:7:", "nvidia.com/gpu cannot be overcommitted", "got none"),
+        ('hint: write nvidia.com/gpu: "1" under resources.limits',),
         ('resources: {requests: {cpu: "1", ', 'resources: {requests: {cpu: "1"}, limits: {'),
     ),
     # volumes
