@@ -143,18 +143,16 @@ PODS = [
     row(
         "cpu 100 was to be 100m",
         "cpu-100",
-        ("9 nodes: Insufficient cpu",),
-        ("100m?",),
+        ("9 nodes: Insufficient cpu", "cpu: 100 is 100 cores; did you mean 100m?"),
+        ("would fit on 9 nodes if container main had cpu: 100m",),
         ("cpu: 100,", "cpu: 100m,"),
-        waits_for="amounts whose unit is missing",
     ),
     row(
         "memory is larger than any node, even an empty one",
         "memory-1000gi",
-        ("Insufficient memory", "1000Gi requested", "larger than"),
-        ("if memory <= 14208Mi",),
+        ("Insufficient memory", "larger than any node: 1000Gi memory requested, largest allocatable 120Gi"),
+        ("would fit on 9 nodes if container main had memory: 1000Mi", "if memory <= 14208Mi"),
         ("1000Gi", "14208Mi"),
-        waits_for="requests that are larger than any node",
     ),
     row(
         "1Gb is no quantity",
@@ -173,18 +171,16 @@ PODS = [
     row(
         "an init container asks for more than the containers",
         "init-container",
-        ("Insufficient cpu", "init container migrate"),
+        ("Insufficient cpu", "cpu 5 = init container migrate 5"),
         ("would fit on std-a-3 if cpu <= 3820m",),
         ('cpu: "5"', "cpu: 3820m"),
-        waits_for="what a request is made of",
     ),
     row(
         "a sidecar's request is added to the container's",
         "sidecar",
-        ("Insufficient cpu", "4100m requested", "proxy"),
+        ("Insufficient cpu", "cpu 4100m = containers 200m + sidecar proxy 3900m"),
         ("would fit on std-a-3 if cpu <= 3820m",),
         ("cpu: 3900m", "cpu: 3620m"),
-        waits_for="what a request is made of",
     ),
     row(
         "limits became requests",
@@ -192,15 +188,14 @@ PODS = [
         ("Insufficient cpu", " limit"),
         ("would fit on std-a-3 if cpu <= 3820m",),
         ('cpu: "8"', "cpu: 3820m"),
-        waits_for="what a request is made of",
+        waits_for="limits that became requests",
     ),
     row(
         "a runtime class adds its overhead",
         "overhead",
-        ("Insufficient cpu", "sandboxed"),
+        ("Insufficient cpu", "cpu 4000m = containers 3500m + overhead 500m"),
         ("would fit on std-a-3 if cpu <= 3820m",),
         ("cpu: 3500m", "cpu: 3320m"),
-        waits_for="what a request is made of",
     ),
     # GPUs
     row(
@@ -213,10 +208,9 @@ PODS = [
     row(
         "more GPUs than any node has",
         "gpu-too-many",
-        ("nvidia.com/gpu: 8 requested", "larger than"),
+        ("larger than any node: 8 nvidia.com/gpu requested, largest allocatable 4 (gpu-a-1)",),
         ("would fit on 2 nodes if nvidia.com/gpu <= 2",),
         ('nvidia.com/gpu: "8"', 'nvidia.com/gpu: "2"'),
-        waits_for="requests that are larger than any node",
     ),
     row(
         "the resource has an s too many",
