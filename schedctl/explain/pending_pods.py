@@ -12,6 +12,7 @@ import msgspec
 
 from schedctl.cache.pod_info import PodInfo
 from schedctl.explain import explanations
+from schedctl.explain import hints as next_steps
 from schedctl.reports.explanations import Explanation, Verdict
 from schedctl.reports.reasons import Hint, Reason
 from schedctl.reports.simulations import Fate, PendingPods
@@ -73,11 +74,15 @@ class PendingPodExplainer:
         explanation = self.explain(example, fate=group.fate)
         # A second group of equal pods is told of the pod that was explained, for the reasons are that one's.
         explained = self._examples.setdefault(self._group_key(example, group.fate), group.pods[0])
+        hints = [hint for hint in explanation.hints if self._keep_hint(hint)]
+        reasons = explanation.reasons
+        if len(hints) < len(explanation.hints):  # what only a fix that is ruled out would undo is not near
+            reasons = next_steps.nearest_first(sorted(reasons, key=lambda reason: -reason.count), hints)
         return _replace(
             group,
             example=explained,
-            reasons=without_nodes(explanation.reasons),
-            hints=[hint for hint in explanation.hints if self._keep_hint(hint)],
+            reasons=without_nodes(reasons),
+            hints=hints,
             notes=_notes(explanation),
             remarks=explanation.remarks,
         )
@@ -98,5 +103,5 @@ def _notes(explanation: Explanation) -> list[str]:
     if explanation.reservation is not None and explanation.reservation.waits:
         return [explanation.reservation.text]
     if explanation.verdict is Verdict.SCHEDULED:
-        return [f"it would be placed on {explanation.chosen} if it were tried again"]
+        return [f"another attempt would place it on {explanation.chosen}"]
     return []

@@ -47,7 +47,7 @@ def lines(report: BindReport, *, wide: bool = False, limit: int = 0, asking: boo
     yield from _last(report)
     if outcome is BindOutcome.INCONCLUSIVE:
         yield BLANK
-        yield line("nothing was sent: a pod is not bound on a guess", "faint")
+        yield line("nothing was sent: schedctl does not bind a pod when the answer is inconclusive", "faint")
 
 
 def _answer(report: BindReport) -> Line:
@@ -59,22 +59,24 @@ def _answer(report: BindReport) -> Line:
         case BindOutcome.ACCEPTED:
             verb = Span(" would be bound by the API server to ")
         case _:
-            verb = Span(" → ")
+            verb = Span(" would be bound to ")
     score = next((each.total for each in decision.scores if each.node == summary.node), None)
     return Line((pod, verb, node, Span(f" (score {score})" if score is not None else "")))
 
 
 def _account(decision: Explanation, node: str) -> Iterator[Block]:
     """Say in a few lines why this node."""
-    feasible = f"{decision.nodes.feasible} of {counts.nodes(decision.nodes.total)} will do"
+    feasible = f"{decision.nodes.feasible} of {counts.nodes(decision.nodes.total)} feasible"
     if node != decision.chosen:
-        yield line(f"{feasible}; kube-scheduler would take {decision.chosen} (score {decision.score})", indent=2)
+        yield line(f"{feasible}; kube-scheduler would choose {decision.chosen} (score {decision.score})", indent=2)
     elif len(decision.ties) > 1:
         tied = ", ".join(decision.ties[:5]) + (", ..." if len(decision.ties) > 5 else "")
-        first = f"{len(decision.ties)} are the best ({tied}), of which this is the first by name"
+        first = f"{len(decision.ties)} share the highest score ({tied}), and this is the first by name"
         yield line(f"{feasible}; {first}", indent=2)
     else:
-        yield line(f"{feasible}, and this is the best" if decision.nodes.feasible > 1 else feasible, indent=2)
+        yield line(
+            f"{feasible}, and this one has the highest score" if decision.nodes.feasible > 1 else feasible, indent=2
+        )
         if decision.comparison is not None:
             yield line(decision.comparison.text, indent=2)
 
@@ -82,13 +84,15 @@ def _account(decision: Explanation, node: str) -> Iterator[Block]:
 def _writes(report: BindReport) -> Iterator[Block]:
     done = report.summary.outcome is BindOutcome.BOUND
     for number, write in enumerate(report.writes, 1):
-        yield Line((Span("written: " if done else f"before, {number}: ", "faint"), Span(write.text)), 2, hang=4)
+        yield Line(
+            (Span("written: " if done else f"would write first, {number}: ", "faint"), Span(write.text)), 2, hang=4
+        )
 
 
 def _last(report: BindReport, asking: bool = False) -> Iterator[Block]:
     if report.moved:
         yield BLANK
-        yield line("SOMETHING MOVED WHILE THE POD WAS BEING BOUND, so that the bind may be wrong:", "bad")
+        yield line("THE CLUSTER CHANGED DURING THE BIND, so it may be wrong:", "bad")
         yield from (line(each, indent=2) for each in report.moved)
     if report.warnings and report.summary.outcome is BindOutcome.PLANNED:
         yield BLANK
@@ -98,9 +102,9 @@ def _last(report: BindReport, asking: bool = False) -> Iterator[Block]:
         yield BLANK
         live = "`--execute` binds the pod, `--dry-run=server` asks the API server"
         how = live if report.cluster else "in a live cluster, `--execute` binds the pod"
-        yield line(f"nothing was sent; {how}", "faint")
+        yield line(f"dry run, nothing was changed; {how}", "faint")
     elif report.summary.outcome is BindOutcome.ACCEPTED:
-        yield line("nothing was changed", "faint", indent=2)
+        yield line("dry run, nothing was changed", "faint", indent=2)
 
 
 def _explain_report(report: BindReport) -> ExplainReport:

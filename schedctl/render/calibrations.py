@@ -1,6 +1,6 @@
-"""A calibration for people: how many decisions come out as they were, each plugin's part, and what comes out otherwise.
+"""A calibration for people: how many decisions schedctl repeats, each plugin's part, and where its answer differs.
 
-What agrees is counted, what does not is told, each with what may be the cause.
+What agrees is counted, what differs is shown, each with what may be the cause.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from schedctl.reports.calibrations import (
 )
 
 _FEW = 10
-_HEADS = ("PLUGIN", "ACCEPTS THE NODE", "TELLS NODES APART", "FOR ANOTHER NODE", "REASONS ALIKE")
+_HEADS = ("PLUGIN", "ACCEPTS THE NODE", "RANKS NODES", "PREFERS ANOTHER", "SAME REASONS")
 
 
 def lines(report: CalibrationReport, *, wide: bool = False, limit: int = 0) -> Iterator[Block]:
@@ -28,7 +28,7 @@ def lines(report: CalibrationReport, *, wide: bool = False, limit: int = 0) -> I
 
     Args:
         report: what to tell.
-        wide: show every decision that comes out otherwise, and every cause.
+        wide: show every decision that differs, and every cause.
         limit: show so many of them, 0 for what suits.
     """
     entries = limit or (ALL if wide else _FEW)
@@ -42,12 +42,12 @@ def lines(report: CalibrationReport, *, wide: bool = False, limit: int = 0) -> I
         yield from blocks
         if blocks:
             yield BLANK
-    yield from _last(report)
+    yield from _last(report, wide)
 
 
 def _answer(summary: CalibrationSummary) -> Iterator[Block]:
     if summary.agreement is None and not summary.refusals:
-        yield line("there is no decision to make again", "bad")
+        yield line("there is no decision to repeat", "bad")
         return
     if summary.agreement is not None:
         answered = summary.decisions - summary.inconclusive
@@ -58,17 +58,17 @@ def _answer(summary: CalibrationSummary) -> Iterator[Block]:
         )
         best = (
             (summary.alone, "the only best node"),
-            (summary.tied, "one of several equally good"),
-            (summary.only, "the only node that would do"),
+            (summary.tied, "one of several with the same score"),
+            (summary.only, "the only feasible node"),
         )
         agreeing = ", ".join(f"{count} {what}" for count, what in best if count)
         if agreeing:
             yield line(agreeing, indent=2)
         others = (
             (summary.lower, "scored lower than another node"),
-            (summary.refused, "refused"),
-            (summary.unexplained, "of these without a trace of why"),
-            (summary.generic, "with only such traces as almost any decision bears"),
+            (summary.refused, "rejected"),
+            (summary.unexplained, "of these without a known cause"),
+            (summary.generic, "of these with only causes that apply to almost any decision"),
             (summary.inconclusive, "inconclusive"),
         )
         differing = ", ".join(f"{count} {what}" for count, what in others if count)
@@ -79,7 +79,9 @@ def _answer(summary: CalibrationSummary) -> Iterator[Block]:
     if summary.refusals:
         style = "good" if summary.refusals_agree == summary.refusals else "strong"
         pods = counts.of(summary.refusals, "pending pod")
-        yield Line((Span(f"{summary.refusals_agree} of {pods} would be told what it was told", style),))
+        yield Line(
+            (Span(f"{summary.refusals_agree} of {pods} would get the FailedScheduling message recorded for it", style),)
+        )
 
 
 def _plugins(plugins: Sequence[PluginAgreement]) -> Iterator[Block]:
@@ -105,14 +107,14 @@ def _decisions(decisions: Sequence[Decision], entries: int) -> Iterator[Block]:
     differing = [each for each in decisions if each.outcome is not DecisionOutcome.AGREES]
     if not differing:
         return
-    yield line("decisions that come out otherwise, the newest first:", "faint")
+    yield line("decisions that differ, the newest first:", "faint")
     for each in differing[:entries]:
         word = "inconclusive: " if each.outcome is DecisionOutcome.INCONCLUSIVE else ""
         yield Line((Span(each.pod, "strong"), Span(f" on {each.node}: {word}{each.text}")))
         for cause in each.causes:
             yield Line((Span("perhaps: ", "faint"), Span(cause.text)), 2, hang=9)
         if not each.causes and each.outcome is not DecisionOutcome.INCONCLUSIVE:
-            yield line("no trace of why", "bad", indent=2)
+            yield line("no known cause", "bad", indent=2)
     yield from notices.rest(len(differing) - entries, indent=0)
 
 
@@ -120,18 +122,18 @@ def _refusals(report: CalibrationReport, entries: int) -> Iterator[Block]:
     differing = [each for each in report.refusals if each.text]
     if not differing:
         return
-    yield line("pending pods that were told something else, or earlier:", "faint")
+    yield line("pending pods whose recorded message differs, or is older:", "faint")
     for each in differing[:entries]:
         yield Line((Span(each.pod, "strong"), Span(f": {each.text}")))
         if not each.agrees:
-            yield Line((Span("then: ", "faint"), Span(each.theirs)), 2, whole=True)
+            yield notices.quoted("then: ", each.theirs)
             if each.ours:
-                yield Line((Span("now:  ", "faint"), Span(each.ours)), 2, whole=True)
+                yield notices.quoted("now:  ", each.ours)
     yield from notices.rest(len(differing) - entries, indent=0)
 
 
-def _last(report: CalibrationReport) -> Iterator[Block]:
+def _last(report: CalibrationReport, wide: bool) -> Iterator[Block]:
     for each in report.not_replayed:
-        yield notices.note(f"{counts.of(len(each.pods), 'pod')} left out, {each.text}: {few(each.pods)}")
+        yield notices.note(f"{counts.of(len(each.pods), 'pod')} not checked, {each.text}: {few(each.pods)}")
     yield from map(notices.note, report.notes)
-    yield notices.note(notices.rules(report.metadata))
+    yield notices.end(report.metadata, wide=wide)

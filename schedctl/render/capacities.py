@@ -1,4 +1,4 @@
-"""A capacity for people: how many more fit, where they would go, and what stops the next.
+"""A capacity for people: how many more pods would fit, where they would go, and what stops the next.
 
 The first line is the answer. Bars compare the groups of nodes with the one that takes most.
 """
@@ -33,7 +33,7 @@ def lines(report: CapacityReport, *, wide: bool = False, limit: int = 0) -> Iter
             yield BLANK
         yield from _result(result, entries, notices.doubt(report.guesses))
     yield BLANK
-    yield from _last(report)
+    yield from _last(report, wide)
 
 
 def _result(result: CapacityResult, entries: int, doubts: tuple[Span, ...]) -> Iterator[Block]:
@@ -55,14 +55,13 @@ def _answer(result: CapacityResult, doubts: tuple[Span, ...]) -> Line:
     if result.error:
         return Line((subject, Span("INCONCLUSIVE", "bad")))
     if not result.fits:
-        return Line((subject, Span("not one more fits", "bad"), *doubts))
+        return Line((subject, Span("no more pods would fit", "bad"), *doubts))
     least = "at least " if result.limited else ""
     requests = ", ".join(f"{name} {quantity(name, value)}" for name, value in result.requests.items())
     each = f" ({requests} each)" if requests else " (they request nothing)"
-    verb = "fits" if result.fits == 1 else "fit"
-    spans = [subject, Span(f"{least}{result.fits} more {verb}", "good"), Span(each)]
+    spans = [subject, Span(f"{least}{counts.of(result.fits, 'more pod')} would fit", "good"), Span(each)]
     if result.within_quota is not None:
-        spans.append(Span(f"; the quota of the namespace allows {result.within_quota}", "bad"))
+        spans.append(Span(f"; the ResourceQuota of the namespace allows {result.within_quota}", "bad"))
     return Line((*spans, *doubts))
 
 
@@ -96,28 +95,30 @@ def _stop(result: CapacityResult) -> Iterator[Block]:
     stop = result.stop
     if stop is None:
         return
-    yield line("the next one does not fit:" if result.fits else "why it does not fit:", "strong")
-    yield Line((Span(stop.message),), 2, whole=True)
+    yield line("why the next one would not fit:" if result.fits else "why it would not fit:", "strong")
     yield from _reasons(stop)
     if stop.nominated_node:
-        room = f"evicting {counts.of(stop.victims, 'pod')} on {stop.nominated_node} would make room for it"
+        room = f"preempting {counts.of(stop.victims, 'pod')} on {stop.nominated_node} would make room for it"
         yield line(room, indent=2)
+    yield from notices.kubernetes_line(stop.message, 2)
 
 
 def _reasons(stop: Stop) -> Iterator[Block]:
     for reason in stop.reasons:
         zones = f" ({counts.by_zone(reason.zones)})" if len(reason.zones) > 1 else ""
-        yield Line((notices.rejection_subject(reason), Span(reason.text), Span(zones, "faint")), 2)
-        if reason.detail:
-            yield line(reason.detail, indent=4)
+        head, *diagnosis = notices.cause_and_diagnosis(reason, 2)
+        yield Line((*head.spans, Span(zones, "faint")), 2)
+        yield from diagnosis
+        for part in notices.parts(reason.detail) if reason.detail else ():
+            yield line(part, indent=4)
 
 
 def _largest(result: CapacityResult) -> Iterator[Block]:
     if not result.largest:
         return
     after = any(one.after is not None for one in result.largest) and result.fits > 0
-    yield line("the largest single pod, one resource at a time", "strong")
-    heads = ("RESOURCE", "REQUESTED", "FITS NOW", *(("FITS AFTER THOSE",) if after else ()))
+    yield line("the largest pod that would fit, raising one resource at a time", "strong")
+    heads = ("RESOURCE", "REQUESTED", "FITS NOW", *(("FITS AFTER THESE",) if after else ()))
     rows = [_size(one, after) for one in result.largest]
     yield Table(rows, 2, heads, frozenset(range(1, len(heads))))
 
@@ -133,17 +134,17 @@ def _size(one: LargestFit, after: bool) -> Sequence[Cell]:
 
 def _notes(result: CapacityResult) -> Iterator[Block]:
     if result.quota:
-        yield notices.note(f"the API server refuses more of them: {result.quota}")
+        yield notices.note(f"the API server would refuse more: {result.quota}")
     if result.limited:
-        yield notices.note(f"no more than {result.fits} were tried; `--max` tries more")
+        yield notices.note(f"stopped at {counts.of(result.fits, 'pod')}; `--max` tries more")
     yield from map(notices.note, result.notes)
 
 
-def _last(report: CapacityReport) -> Iterator[Block]:
+def _last(report: CapacityReport, wide: bool) -> Iterator[Block]:
     metadata = report.metadata
     yield from notices.what_if(metadata.what_if)
     yield from notices.assumptions(report.guesses)
     yield from notices.not_known(metadata.missing)
     if len(report.results) > 1:
-        yield notices.note("each is counted alone, on the cluster as it is")
-    yield notices.note(notices.rules(metadata, nodes=False))
+        yield notices.note("each is counted alone on the cluster as it is")
+    yield notices.end(metadata, wide=wide)

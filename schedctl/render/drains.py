@@ -1,4 +1,4 @@
-"""A drain for people: whether the nodes can be emptied, where each pod goes, and what is in the way.
+"""A drain for people: whether the nodes could be drained, why pods would stay pending, and where each pod would go.
 
 Each node has its pods, with their new place or what stops them; what concerns all nodes comes after the last.
 """
@@ -8,27 +8,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from schedctl.render import notices
+from schedctl.render import notices, pending_pods
 from schedctl.render.layout import ALL, Block, Cell, Line, Span, Table, line, separate
 from schedctl.reports import counts
 from schedctl.reports.drains import DrainFate, DrainReport, DrainSummary, DrainVerdict, NodeResult, PodResult
-from schedctl.reports.simulations import PendingPods
 
 _FEW = 5
 _MANY = 40
 """How many pods of a node are shown."""
-_VERDICTS = {
-    DrainVerdict.DRAINED: ("DRAINED", "good"),
-    DrainVerdict.LEAVES_PENDING: ("DRAINED, BUT PODS STAY PENDING", "bad"),
-    DrainVerdict.BLOCKED: ("BLOCKED", "bad"),
-    DrainVerdict.REFUSED: ("REFUSED", "bad"),
-    DrainVerdict.INCONCLUSIVE: ("INCONCLUSIVE", "bad"),
-    DrainVerdict.INTERRUPTED: ("INTERRUPTED", "bad"),
-}
 _STAYING = (
-    (DrainFate.KEPT, "would be evicted", "would be evicted"),
-    (DrainFate.IGNORED, "of a DaemonSet stays", "of DaemonSets stay"),
-    (DrainFate.MIRROR, "of the kubelet stays", "of the kubelet stay"),
+    (DrainFate.KEPT, "that would be evicted otherwise", "that would be evicted otherwise"),
+    (DrainFate.IGNORED, "of a DaemonSet would stay", "of DaemonSets would stay"),
+    (DrainFate.MIRROR, "of the kubelet (static) would stay", "of the kubelet (static) would stay"),
 )
 """Pods that are told in one line, and what is said of one and of several."""
 _UNMOVED = (DrainFate.REFUSED, *(fate for fate, *_ in _STAYING))
@@ -44,7 +35,7 @@ _FLAGS = (
 
 @dataclass(frozen=True, slots=True)
 class _Detail:
-    """How many entries of a list and how many pods of a node are shown, and whether their new names are."""
+    """How many entries of a list and how many pods of a node are shown, and whether names that tell little are."""
 
     entries: int
     pods: int
@@ -56,74 +47,105 @@ def lines(report: DrainReport, *, wide: bool = False, limit: int = 0) -> Iterato
 
     Args:
         report: what to tell.
-        wide: show every entry of a list, and what moved pods are called then.
-        limit: show so many entries of a list, 0 for what suits.
+        wide: show every entry of a list, what moved pods are called then, and which pods stay.
+        limit: show so many answers about pending pods and so many entries of a list, 0 for what suits.
     """
     detail = _Detail(limit or (ALL if wide else _FEW), limit or (ALL if wide else _MANY), wide)
-    yield _answer(report)
+    yield from _answer(report)
     alone = len(report.results) == 1
     sections = (
-        *(_node(result, detail, alone) for result in report.results),
-        *(_pending_pods(group, detail) for group in report.pending[: detail.entries]),
-        _further(report.pending[detail.entries :]),
+        *pending_pods.sections(
+            pending_pods.distinct([("", group) for group in report.pending]), wide=wide, limit=limit
+        ),
+        *(_node(result, detail, alone=alone, follows=not report.pending) for result in report.results),
         _budgets(report),
         _displaced_pods(report, detail),
-        _last(report),
+        _last(report, wide),
     )
     yield from separate(sections)
 
 
-def _answer(report: DrainReport) -> Line:
+def _answer(report: DrainReport) -> Iterator[Line]:
+    """Yield the answer on one line and its numbers on the next."""
     summary = report.summary
     if summary.nodes == 1:
-        result = report.results[0]
-        word, style = _VERDICTS[result.verdict]
-        subject, verdict = f"node {result.node}: ", f"{word}{_after(result)}"
+        subject, answer, style = _verdict(report.results[0])
     else:
-        subject, verdict = "", f"{summary.drained} of {counts.nodes(summary.nodes)} drained"
-        style = "good" if all(result.verdict is DrainVerdict.DRAINED for result in report.results) else "bad"
-    more = "; ".join(_tally(summary))
-    return Line(
-        (
-            Span(subject, "strong"),
-            Span(verdict, style),
-            Span(f" ({more})" if more else ""),
-            *notices.doubt(report.guesses),
-        )
-    )
+        subject = ""
+        clean = all(result.verdict is DrainVerdict.DRAINED for result in report.results)
+        pending = "" if not summary.pending else f", but {counts.of(summary.pending, 'pod')} would stay pending"
+        answer = f"{summary.drained} of {counts.nodes(summary.nodes)} would be drained{pending}"
+        style = "good" if clean else "bad"
+    simulated = Span(" (simulated; nothing was changed)", "faint")
+    yield Line((Span(subject, "strong"), Span(answer, style), simulated, *notices.doubt(report.guesses)))
+    numbers = ", ".join(_tally(summary))
+    if numbers:
+        yield line(numbers, indent=2)
+
+
+def _verdict(result: NodeResult) -> tuple[str, str, str]:
+    """Return the node, what would become of it, and the style of that."""
+    subject, after = f"node {result.node} ", _after(result)
+    match result.verdict:
+        case DrainVerdict.DRAINED:
+            return subject, f"would be drained{after}", "good"
+        case DrainVerdict.LEAVES_PENDING:
+            left = sum(pod.fate in (DrainFate.PENDING, DrainFate.FOREIGN_SCHEDULER) for pod in result.pods)
+            return subject, f"would be drained{after}, but {counts.of(left, 'pod')} would stay pending", "bad"
+        case DrainVerdict.BLOCKED:
+            blocked = [pod for pod in result.pods if pod.fate is DrainFate.BLOCKED]
+            budgets = list(dict.fromkeys(budget for pod in blocked for budget in pod.budgets))
+            kind = "PodDisruptionBudget" if len(budgets) == 1 else "PodDisruptionBudgets"
+            by = f" by {kind} {notices.few(budgets, _FEW)}" if budgets else ""
+            return subject, f"BLOCKED{by}: {counts.of(len(blocked), 'eviction')} refused", "bad"
+        case DrainVerdict.REFUSED:
+            in_the_way = sum(pod.fate is DrainFate.REFUSED for pod in result.pods)
+            return subject, f"REFUSED by kubectl drain: {counts.of(in_the_way, 'pod')} in the way", "bad"
+        case DrainVerdict.INCONCLUSIVE:
+            return subject, "INCONCLUSIVE", "bad"
+        case DrainVerdict.INTERRUPTED:
+            return subject, "INTERRUPTED", "bad"
 
 
 def _tally(summary: DrainSummary) -> Iterator[str]:
     if summary.pods:
-        yield f"{summary.moved} of {counts.of(summary.pods, 'evicted pod')} placed elsewhere"
+        yield f"{counts.of(summary.pods, 'pod')} would be evicted: {summary.moved} placed elsewhere"
     numbers = (
         (summary.pending, "pending"),
-        (summary.lost, "gone for good"),
+        (summary.lost, "lost (no controller recreates them)"),
         (summary.inconclusive, "inconclusive"),
-        (summary.blocked, "not let go"),
-        (summary.refused, "in the way"),
-        (summary.displaced, "preempted elsewhere"),
-        (summary.staying, "staying"),
+        (summary.blocked if summary.nodes > 1 else 0, "refused by PodDisruptionBudgets"),
+        (summary.refused if summary.nodes > 1 else 0, "in the way"),
+        (summary.displaced, "preempted on other nodes"),
+        (summary.staying, "would stay"),
     )
     yield from (f"{number} {what}" for number, what in numbers if number)
 
 
 def _after(result: NodeResult) -> str:
-    """Say when the last pod was gone; the clock of the run goes on until those that came in their place are settled."""
+    """Say when the last pod would be gone; the simulated clock goes on until their replacements are settled."""
     last = max((pod.gone_at for pod in result.pods), default=0.0)
-    return f" after {last:g} s" if last else ""
+    return f" in about {last:g} s" if last else ""
 
 
 # -- one node --------------------------------------------------------------------
 
 
-def _node(result: NodeResult, detail: _Detail, alone: bool) -> Iterator[Block]:
-    """Yield what becomes of one node; the head is left out where the answer has said it already."""
+def _node(result: NodeResult, detail: _Detail, *, alone: bool, follows: bool) -> Iterator[Block]:
+    """Yield what becomes of one node.
+
+    Args:
+        result: of the node.
+        detail: how much is shown.
+        alone: whether it is the only node, whose verdict is the answer.
+        follows: whether the answer stands directly above.
+    """
+    zone = f"  [{result.zone}]" if result.zone else ""
     if not alone:
-        word, style = _VERDICTS[result.verdict]
-        verdict = Span(f"{word}{_after(result)}".lower(), style)
-        zone = f"  [{result.zone}]" if result.zone else ""
-        yield Line((Span(f"node {result.node}: ", "strong"), verdict, Span(zone, "faint")))
+        subject, answer, style = _verdict(result)
+        yield Line((Span(subject, "strong"), Span(answer, style), Span(zone, "faint")))
+    elif not follows:
+        yield Line((Span(f"pods of node {result.node}", "strong"), Span(zone, "faint")))
     for error in result.errors:
         yield Line((Span("error: ", "bad"), Span(error)), 2, hang=7)
     leaving = [pod for pod in result.pods if pod.fate not in _UNMOVED]
@@ -136,8 +158,8 @@ def _node(result: NodeResult, detail: _Detail, alone: bool) -> Iterator[Block]:
         names = [pod.pod for pod in result.pods if pod.fate is fate]
         if names:
             what = one if len(names) == 1 else many
-            shown = notices.few(names, detail.entries)
-            yield Line((Span(f"{counts.of(len(names), 'pod')} {what}: "), Span(shown, "faint")), 2)
+            shown = f": {notices.few(names, detail.entries)}" if detail.names or fate is DrainFate.KEPT else ""
+            yield Line((Span(f"{counts.of(len(names), 'pod')} {what}"), Span(shown, "faint")), 2)
     if not result.pods:
         yield line("no pods run there", "faint", indent=2)
 
@@ -148,7 +170,7 @@ def _row(pod: PodResult, detail: _Detail) -> Sequence[Cell]:
     match pod.fate:
         case DrainFate.MOVED:
             notes = [f"{pod.ties} nodes tied"] if pod.ties > 1 else []
-            notes += [f"evicted after {pod.evicted_at:g} s"] if pod.evicted_at else []
+            notes += [f"evicted at {pod.evicted_at:g} s"] if pod.evicted_at else []
             notes += [named] if named and detail.names else []
             place = (Span("→ "), Span(pod.node, "good"))
             cells = [(Span(pod.pod),), place, (Span(pod.zone),), (Span(", ".join(notes), "faint"),)]
@@ -156,13 +178,13 @@ def _row(pod: PodResult, detail: _Detail) -> Sequence[Cell]:
         case DrainFate.PENDING:
             return ((Span(pod.pod),), (Span("pending", "bad"),), (Span(named, "faint"),))
         case DrainFate.BLOCKED:
-            return ((Span(pod.pod),), (Span("not let go", "bad"),), (Span(pod.cause or pod.message),))
+            return ((Span(pod.pod),), (Span("eviction refused", "bad"),), (Span(pod.cause or pod.message),))
         case DrainFate.LOST:
-            return ((Span(pod.pod),), (Span("gone for good", "bad"),), (Span("nobody makes another", "faint"),))
+            return ((Span(pod.pod),), (Span("lost", "bad"),), (Span("no controller recreates it", "faint"),))
         case DrainFate.TERMINATING:
-            return ((Span(pod.pod),), (Span("on its way out already", "faint"),))
+            return ((Span(pod.pod),), (Span("terminating already", "faint"),))
         case DrainFate.FOREIGN_SCHEDULER:
-            return ((Span(pod.pod),), (Span("left to another scheduler"),))
+            return ((Span(pod.pod),), (Span("skipped"),), (Span("belongs to another scheduler", "faint"),))
         case _:
             return ((Span(pod.pod),), (Span("inconclusive", "bad"),), (Span(pod.message),))
 
@@ -170,31 +192,10 @@ def _row(pod: PodResult, detail: _Detail) -> Sequence[Cell]:
 # -- what concerns all nodes -----------------------------------------------------
 
 
-def _pending_pods(group: PendingPods, detail: _Detail) -> Iterator[Block]:
-    number = counts.of(len(group.pods), "pod")
-    yield Line((Span(f"{number} pending: ", "bad"), Span(notices.few(group.pods, detail.entries))))
-    if group.message:
-        yield Line((Span(group.message),), 2, whole=True)
-    for reason in group.reasons:
-        yield Line((notices.rejection_subject(reason), Span(reason.text)), 2)
-        if reason.detail:
-            yield line(reason.detail, indent=4)
-    for each in group.remarks:
-        yield from notices.remark(each, detail.entries, 2)
-    for hint in group.hints:
-        yield notices.hint(hint.text, 2)
-
-
-def _further(groups: Sequence[PendingPods]) -> Iterator[Block]:
-    if groups:
-        number = sum(len(group.pods) for group in groups)
-        yield line(f"+{counts.of(number, 'more pod')} pending, for {counts.of(len(groups), 'other reason')}", "faint")
-
-
 def _budgets(report: DrainReport) -> Iterator[Block]:
     if not report.budgets:
         return
-    heads = ("DISRUPTION BUDGET", "ALLOWED", "EVICTED", "NOT LET GO", "NEEDS", "HEALTHY AFTER")
+    heads = ("PODDISRUPTIONBUDGET", "ALLOWED", "EVICTED", "REFUSED", "NEEDS", "HEALTHY AFTER")
     rows = [
         (
             (Span(use.budget),),
@@ -211,28 +212,29 @@ def _budgets(report: DrainReport) -> Iterator[Block]:
 
 def _displaced_pods(report: DrainReport, detail: _Detail) -> Iterator[Block]:
     if report.displaced:
-        yield line("preempted on other nodes", "strong")
+        yield line("would be preempted on other nodes", "strong")
         rows: list[Sequence[Cell]] = []
         for each in report.displaced[: detail.entries]:
-            after = f"came back on {each.successor_node}" if each.successor_node else "has found no other place"
+            pending = "recreated, but pending" if each.successor else "lost: no controller recreates it"
+            after = f"recreated on {each.successor_node}" if each.successor_node else pending
             cells = (each.pod, f"priority {each.priority} on {each.node}", f"by {each.by}", after)
             rows.append([(Span(text),) for text in cells])
         yield Table(rows, 2)
         yield from notices.rest(len(report.displaced) - len(rows))
     if report.arrived:
-        yield line(f"{counts.of(len(report.arrived), 'pod')} that was pending before found room", "strong")
+        yield line(f"{counts.of(len(report.arrived), 'other pending pod')} would be placed", "strong")
         yield Table([[(Span(pod.pod),), (Span(pod.node),)] for pod in report.arrived[: detail.entries]], 2)
         yield from notices.rest(len(report.arrived) - detail.entries)
 
 
-def _last(report: DrainReport) -> Iterator[Block]:
+def _last(report: DrainReport, wide: bool) -> Iterator[Block]:
     yield from notices.what_if(report.metadata.what_if)
     yield from notices.assumptions(report.guesses)
     yield from notices.not_known(report.metadata.missing)
     if report.summary.blocked:
-        yield notices.note("kubectl would wait for these pods until it is stopped, or for its --timeout")
-    yield notices.note(notices.rules(report.metadata, nodes=False))
+        yield notices.note("kubectl drain would retry refused evictions until it is stopped, or until its --timeout")
     errors = [error for result in report.results for error in result.errors]
     flags = list(dict.fromkeys(flag for what, flag in _FLAGS if any(what in error for error in errors)))
     if flags:
-        yield notices.hint(f"kubectl goes on with `{' '.join(flags)}`, and so does schedctl")
+        yield notices.hint(f"add `{' '.join(flags)}`, as with kubectl drain")
+    yield notices.end(report.metadata, wide=wide)

@@ -11,30 +11,23 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from schedctl.api.amounts import on_one_scale
-from schedctl.api.defaults import DEFAULT_SCHEDULER
 from schedctl.api.kinds import plural
 from schedctl.render import bound_pods, layout, notices
 from schedctl.render.layout import ALL, BLANK, Block, Cell, Line, Span, Table, line, separate
 from schedctl.reports import counts, explanations
-from schedctl.reports.metadata import BUILT_IN, Metadata
+from schedctl.reports.metadata import Metadata
 from schedctl.reports.reasons import NodeGroup, Reason
 
 _FEW = 5
 """How many names, and how many groups of nodes, are shown before the rest is counted."""
 _BESIDE = 3
 """How many names stand beside what is told of them; more stand below it."""
-_LONG = 120
-"""A line of details that is longer is broken where it goes on to another matter."""
 _TOP = 10
 """How many nodes the score table shows."""
 _ANSWERS = 10
 """How many distinct answers are shown in full."""
 _SCREEN = (80, 24)
 """The columns and lines of the terminal that the answer about one pod is cut to fit."""
-_HANG = 6
-"""Where the texts of fixes begin."""
-_CLAUSES = (", ", ". ", ": ")
-"""Where the line of kube-scheduler may be folded: between its reasons."""
 _NODE_VERDICTS = {
     explanations.NodeVerdict.FEASIBLE: "feasible",
     explanations.NodeVerdict.REFUSED: "rejected",
@@ -147,7 +140,7 @@ def _explanation(result: explanations.Explanation, detail: Detail) -> Iterator[B
         _scores(result, detail),
         _reasons(result, detail),
         _preemption(result.preemption, detail),
-        (*_fixes(result, detail), *_notes(result)),
+        (*notices.fixes(result.hints, commands=detail.wide), *_notes(result)),
         (*_kubernetes_line(result), *_requeue_events(result.wakings, detail)),
         _matrix(result.matrix, result.verdict, detail) if result.matrix is not None else (),
         notices.assumptions(result.guesses),
@@ -157,15 +150,18 @@ def _explanation(result: explanations.Explanation, detail: Detail) -> Iterator[B
 
 def _table_of_answers(results: Sequence[explanations.Explanation]) -> Iterator[Block]:
     """Yield a row for each owner and answer: how many pods, the nearest cause and the best fix."""
-    rows: list[Sequence[Cell]] = []
+    rows: list[notices.AnswerRow] = []
     for result in results:
-        fix = next((each.text for each in result.hints if each.fits), "")
+        fine = result.verdict is explanations.Verdict.SCHEDULED or (result.bound and not result.bound.cause)
+        style = "" if fine else "bad"
         for owner in result.owners or [explanations.OwnerPods("", 1)]:
             bare = _subject(result) if owner.pods == 1 else "pods without a controller"
-            fine = result.verdict is explanations.Verdict.SCHEDULED or (result.bound and not result.bound.cause)
-            cause = (Span(_cause(result), "" if fine else "bad"),)
-            rows.append(((Span(str(owner.pods)),), (Span(owner.owner or bare),), cause, (Span(fix),)))
-    yield Table(rows, 0, ("PODS", "OWNER", "CAUSE", "FIX"), frozenset((0,)), folding=2)
+            rows.append(
+                notices.AnswerRow(
+                    owner.pods, owner.owner or bare, _cause(result), notices.best_fix(result.hints), style
+                )
+            )
+    yield notices.answer_table(rows)
 
 
 def _cause(result: explanations.Explanation) -> str:
@@ -175,31 +171,9 @@ def _cause(result: explanations.Explanation) -> str:
     if result.bound is not None:
         return f"BOUND {bound_pods.state(result.bound)}"
     if result.verdict is explanations.Verdict.UNSCHEDULABLE and result.reasons:
-        nearest, *others = result.reasons
-        more = f" (+{counts.of(len(others), 'more cause')})" if others else ""
-        return f"{_named(nearest)}{more}"
+        return notices.cause(result.reasons)
     spans = tuple(next(answer(result)).spans)
     return "".join(span.text for span in spans[1:]).removeprefix(": ")
-
-
-def _named(reason: Reason) -> str:
-    return f"{f'{reason.count}: ' if reason.count else ''}{reason.text or _WORDLESS}"
-
-
-def _fixes(result: explanations.Explanation, detail: Detail) -> Iterator[Block]:
-    """Yield what was tried and works, the best first, and then what else is known to help.
-
-    Below the best stands what to paste, if the terminal can show it on one line.
-    """
-    fixes = [hint for hint in result.hints if hint.fits]
-    for number, hint in enumerate(fixes):
-        yield Line((Span("fix:  " if number == 0 else "  or: ", "hint"), Span(hint.text)), hang=_HANG)
-        fits = number == 0 and layout.width(hint.command) + _HANG <= _SCREEN[0]
-        if hint.command and (detail.wide or fits):
-            yield Line((Span(hint.command),), _HANG, whole=True)
-    for hint in result.hints:
-        if not hint.fits:
-            yield notices.hint(hint.text)
 
 
 def _notes(result: explanations.Explanation) -> Iterator[Block]:
@@ -209,8 +183,7 @@ def _notes(result: explanations.Explanation) -> Iterator[Block]:
 
 def _kubernetes_line(result: explanations.Explanation) -> Iterator[Block]:
     """Yield the FailedScheduling line, byte for byte but for where it is folded, and what was recorded before."""
-    if result.message:
-        yield Line((Span(result.message),), hang=0, fold=_CLAUSES)
+    yield from notices.kubernetes_line(result.message)
     for recorded in result.history:
         yield from _recorded_message(recorded)
 
@@ -317,7 +290,7 @@ def _reasons(result: explanations.Explanation, detail: Detail) -> Iterator[Block
         if result.matrix is None:
             yield from _reason(reason, detail, detail.groups[min(number, 1)])
         else:
-            yield _head(reason)
+            yield notices.reason_head(reason)
 
 
 def _requeue_events(wakings: Sequence[explanations.RequeueEvent], detail: Detail) -> Iterator[Block]:
@@ -334,24 +307,13 @@ def _requeue_events(wakings: Sequence[explanations.RequeueEvent], detail: Detail
     yield Line((Span("requeued when: ", "faint"), Span("; ".join(texts))), hang=4)
 
 
-_WORDLESS = "refused without a word of why"
-"""What stands for a reason that has no text, as when an extender just leaves a node out."""
-
-
-def _head(reason: Reason) -> Line:
-    said_by = f"  [{reason.plugin}]" if reason.plugin else ""
-    return Line((notices.rejection_subject(reason), Span(reason.text or _WORDLESS), Span(said_by, "faint")))
-
-
 def _reason(reason: Reason, detail: Detail, groups: int) -> Iterator[Block]:
-    yield _head(reason)
-    for sentence in reason.diagnosis:
-        yield line(sentence, indent=2)
+    yield from notices.cause_and_diagnosis(reason)
     if groups < 1:
         yield from _on_one_line(reason) if groups == 0 else ()
         return
     if reason.summary:
-        for part in _parts(reason.summary):
+        for part in notices.parts(reason.summary):
             yield line(part, indent=2)
     shown = reason.groups[:groups]
     folded = len(reason.groups) > len(shown)
@@ -381,7 +343,7 @@ def _groups(groups: Sequence[NodeGroup], detail: Detail, indent: int) -> Iterato
             yield Table([row for group in alike for row in _beside(group, detail)], indent)
             continue
         for group in alike:
-            first, *rest = _parts(group.detail)
+            first, *rest = notices.parts(group.detail)
             yield line(f"{counts.nodes(len(group.nodes))}: {first}", indent=indent)
             for part in rest:
                 yield line(part, indent=indent + 2)
@@ -391,13 +353,8 @@ def _groups(groups: Sequence[NodeGroup], detail: Detail, indent: int) -> Iterato
 def _beside(group: NodeGroup, detail: Detail) -> Iterator[list[Cell]]:
     """The names of a group's nodes and, beside them, what is told of them."""
     names: Cell = (Span(_names(group.nodes, detail, group.zones)),)
-    for number, part in enumerate(_parts(group.detail)):
+    for number, part in enumerate(notices.parts(group.detail)):
         yield [(Span(""),) if number else names, (Span(part),)] if part else [names]
-
-
-def _parts(text: str) -> list[str]:
-    """Return what is said one after the other, a line each, where it is too much for one."""
-    return text.split("; ") if len(text) > _LONG else [text]
 
 
 def _names(names: Sequence[str], detail: Detail, zones: Mapping[str, int]) -> str:
@@ -543,7 +500,7 @@ def _node(node: explanations.NodeDetail, verdict: explanations.Verdict, detail: 
         for reason in each.reasons:
             details = "; ".join(group.detail for group in reason.groups if group.detail)
             why = f": {details}" if details else ""
-            yield Line((Span(f"{each.plugin}: ", "strong"), Span(reason.text or _WORDLESS, "bad"), Span(why)), 2)
+            yield Line((Span(f"{each.plugin}: ", "strong"), Span(reason.text or notices.WORDLESS, "bad"), Span(why)), 2)
     yield from _silent(node.filters, verdict)
     if node.score is not None:
         for plugin in node.score.plugins:
@@ -561,15 +518,8 @@ def _use(use: explanations.ResourceUse) -> list[str]:
 
 
 def _end(metadata: Metadata, profile: str, wide: bool) -> Iterator[Block]:
-    """Yield that nothing was changed, by which rules the answer was found, and where there is more."""
-    usual = profile in ("", DEFAULT_SCHEDULER) and metadata.configuration == BUILT_IN
-    by_profile = f", profile {profile}" if profile else ""
-    origin = "" if usual and not wide else f"{by_profile} ({metadata.configuration})"
-    sampled = ", nodes sampled" if metadata.sampling else ""
-    more = "" if wide else "; more: -o wide"
     yield BLANK
-    rules = f"kube-scheduler {metadata.kubernetes_version} rules{origin}{sampled}"
-    yield line(f"dry run, nothing was changed; {rules}{more}", "faint")
+    yield notices.end(metadata, profile=profile, wide=wide)
 
 
 def _end_of_bound(wide: bool) -> Iterator[Block]:

@@ -1,16 +1,106 @@
-"""Lines that stand in many outputs: what was changed, what is not known, what plugins remark, notes and hints."""
+"""Blocks that stand in many outputs: causes, fixes, Kubernetes' line, what is not known, notes, and the last line."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from schedctl import shipped
+from schedctl.api.defaults import DEFAULT_SCHEDULER
 from schedctl.api.gaps import FORBIDDEN
 from schedctl.api.kinds import plural
-from schedctl.render.layout import Block, Line, Span, line
+from schedctl.render.layout import Block, Cell, Line, Span, Table, line, width
 from schedctl.reports import counts
-from schedctl.reports.metadata import Metadata, MissingKind, ReportedAssumption
-from schedctl.reports.reasons import Reason, Remark
+from schedctl.reports.metadata import BUILT_IN, Metadata, MissingKind, ReportedAssumption
+from schedctl.reports.reasons import Hint, Reason, Remark
+
+WORDLESS = "refused without a word of why"
+"""What stands for a reason that has no text, as when an extender just leaves a node out."""
+_HANG = 6
+"""Where the texts of fixes begin."""
+_SCREEN_WIDTH = 80
+_LONG = 120
+"""A line of details that is longer is broken where it goes on to another matter."""
+_CLAUSES = (", ", ". ", ": ")
+"""Where the line of kube-scheduler may be folded: between its reasons."""
+
+
+class AnswerRow(NamedTuple):
+    """A row of the table that many answers begin with: for how many pods of whom, the nearest cause, the best fix."""
+
+    pods: int
+    owner: str
+    cause: str
+    fix: str
+    style: str = "bad"
+
+
+def answer_table(answers: Sequence[AnswerRow], indent: int = 0) -> Table:
+    """Return a row for each owner and answer; causes and fixes are folded where the terminal is too narrow."""
+    rows: list[Sequence[Cell]] = [
+        ((Span(str(each.pods)),), (Span(each.owner),), (Span(each.cause, each.style),), (Span(each.fix),))
+        for each in answers
+    ]
+    return Table(rows, indent, ("PODS", "OWNER", "CAUSE", "FIX"), frozenset((0,)), folding=2)
+
+
+def cause(reasons: Sequence[Reason]) -> str:
+    """Return the nearest of some reasons in a few words, and how many more there are."""
+    nearest, *others = reasons
+    more = f" (+{counts.of(len(others), 'more cause')})" if others else ""
+    return f"{f'{nearest.count}: ' if nearest.count else ''}{nearest.text or WORDLESS}{more}"
+
+
+def best_fix(hints: Sequence[Hint]) -> str:
+    """Return the first fix that was tried and works, "" where there is none."""
+    return next((each.text for each in hints if each.fits), "")
+
+
+def fixes(hints: Sequence[Hint], *, commands: bool = False) -> Iterator[Block]:
+    """Yield what was tried and works, the best first, and then what else is known to help.
+
+    Below the best stands what to paste, if a screen can show it on one line.
+
+    Args:
+        hints: fixes and other next steps.
+        commands: whether what to paste stands below each, however long.
+    """
+    for number, each in enumerate(each for each in hints if each.fits):
+        yield Line((Span("fix:  " if number == 0 else "  or: ", "hint"), Span(each.text)), hang=_HANG)
+        if each.command and (commands or (number == 0 and width(each.command) + _HANG <= _SCREEN_WIDTH)):
+            yield Line((Span(each.command),), _HANG, whole=True)
+    for each in hints:
+        if not each.fits:
+            yield hint(each.text)
+
+
+def kubernetes_line(message: str, indent: int = 0) -> Iterator[Block]:
+    """Yield the FailedScheduling line, byte for byte but for where it is folded."""
+    if message:
+        yield Line((Span(message),), indent, hang=0, fold=_CLAUSES)
+
+
+def quoted(label: str, message: str, indent: int = 2) -> Line:
+    """Return the FailedScheduling line of one of several sides or times, after which it is."""
+    return Line((Span(label, "strong"), Span(message)), indent, hang=len(label), fold=_CLAUSES)
+
+
+def reason_head(reason: Reason, indent: int = 0) -> Line:
+    """Return how many nodes a reason rejects, Kubernetes' words, and the plugin."""
+    plugin = f"  [{reason.plugin}]" if reason.plugin else ""
+    return Line((rejection_subject(reason), Span(reason.text or WORDLESS), Span(plugin, "faint")), indent)
+
+
+def cause_and_diagnosis(reason: Reason, indent: int = 0) -> Iterator[Line]:
+    """Yield a reason, and what schedctl found out about its cause."""
+    yield reason_head(reason, indent)
+    for sentence in reason.diagnosis:
+        yield line(sentence, indent=indent + 2)
+
+
+def parts(text: str) -> list[str]:
+    """Return what is said one after the other, a line each, where it is too much for one."""
+    return text.split("; ") if len(text) > _LONG else [text]
 
 
 def what_if(changes: Sequence[str]) -> Iterator[Block]:
@@ -76,16 +166,21 @@ def rest(number: int, indent: int = 2) -> Iterator[Line]:
         yield line(f"+{number} more", "faint", indent=indent)
 
 
-def rules(metadata: Metadata, *, profile: str = "", configuration: bool = True, nodes: bool = True) -> str:
-    """Return by whose rules an answer was found.
+def end(metadata: Metadata, *, profile: str = "", several: bool = False, wide: bool = True) -> Line:
+    """Return that nothing was changed, by which rules the answer was found, and where there is more.
 
     Args:
         metadata: of the report.
         profile: the profile that answered, "" for none in particular.
-        configuration: whether the configuration is named; a comparison has several.
-        nodes: whether it is said how many nodes were looked at.
+        several: whether configurations are compared, so that none is the one.
+        wide: whether everything is shown already, or the output has no wide form.
     """
+    usual = several or (profile in ("", DEFAULT_SCHEDULER) and metadata.configuration == BUILT_IN)
     by_profile = f", profile {profile}" if profile else ""
-    origin = f" ({metadata.configuration})" if configuration else ""
-    judged = f", {'nodes sampled' if metadata.sampling else 'every node judged'}" if nodes else ""
-    return f"by the rules of kube-scheduler {metadata.kubernetes_version}{by_profile}{origin}{judged}"
+    origin = "" if usual and (several or not wide) else f"{by_profile} ({metadata.configuration})"
+    sampled = ", nodes sampled" if metadata.sampling else ""
+    more = "" if wide else "; more: -o wide"
+    return line(
+        f"dry run, nothing was changed; kube-scheduler {metadata.kubernetes_version} rules{origin}{sampled}{more}",
+        "faint",
+    )

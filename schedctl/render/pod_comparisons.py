@@ -1,4 +1,4 @@
-"""Pods under several configurations for people: how many move and break, which, and what makes the difference.
+"""Pods under several configurations for people: how many would move or become unschedulable, which, and why.
 
 What is the same under all sides is counted and not shown, unless everything is asked for. The sides stand next to each
 other in columns; why something differs is said below.
@@ -17,16 +17,16 @@ _WORDS = {
     pod_comparisons.PodEffect.SAME: ("same", ""),
     pod_comparisons.PodEffect.MOVES: ("moves", "strong"),
     pod_comparisons.PodEffect.MAY_MOVE: ("may move", "strong"),
-    pod_comparisons.PodEffect.BREAKS: ("breaks", "bad"),
-    pod_comparisons.PodEffect.MENDS: ("mends", "good"),
-    pod_comparisons.PodEffect.OTHERWISE: ("otherwise pending", "strong"),
-    pod_comparisons.PodEffect.UNCLEAR: ("unclear", "bad"),
+    pod_comparisons.PodEffect.BREAKS: ("becomes unschedulable", "bad"),
+    pod_comparisons.PodEffect.MENDS: ("becomes schedulable", "good"),
+    pod_comparisons.PodEffect.OTHERWISE: ("pending for other reasons", "strong"),
+    pod_comparisons.PodEffect.UNCLEAR: ("inconclusive", "bad"),
 }
 _VERDICTS = {
-    Verdict.UNSCHEDULABLE: "no node",
+    Verdict.UNSCHEDULABLE: "unschedulable",
     Verdict.GATED: "gated",
-    Verdict.DELETING: "on its way out",
-    Verdict.FOREIGN_SCHEDULER: "not ours",
+    Verdict.DELETING: "terminating",
+    Verdict.FOREIGN_SCHEDULER: "of another scheduler",
     Verdict.ERROR: "error",
     Verdict.INCONCLUSIVE: "inconclusive",
 }
@@ -61,10 +61,10 @@ def lines(report: pod_comparisons.ExplainComparison, *, wide: bool = False, limi
             yield from _spread(report.sides)
             yield BLANK
         yield notices.note(
-            "each pod is judged alone, on the cluster as it is; `schedctl simulate` places one after another"
+            "each pod is judged alone on the cluster as it is; `schedctl simulate` places one after another"
         )
     yield from notices.not_known(report.metadata.missing)
-    yield notices.note(notices.rules(report.metadata, configuration=False))
+    yield notices.end(report.metadata, several=True, wide=wide)
 
 
 def _tally(tally: pod_comparisons.Tally, first: str, pods: int) -> Line:
@@ -72,7 +72,7 @@ def _tally(tally: pod_comparisons.Tally, first: str, pods: int) -> Line:
         return Line(
             (
                 comparisons.against(tally.side, first),
-                Span("nothing moves", "good"),
+                Span("no pod would move", "good"),
                 Span(f" ({counts.of(pods, 'pod')})"),
             )
         )
@@ -80,10 +80,10 @@ def _tally(tally: pod_comparisons.Tally, first: str, pods: int) -> Line:
         (tally.same, f"{tally.same} the same", ""),
         (tally.moves, comparisons.plural(tally.moves, "moves", "move"), "strong"),
         (tally.may_move, f"{tally.may_move} may move", "strong"),
-        (tally.breaks, comparisons.plural(tally.breaks, "breaks", "break"), "bad"),
-        (tally.mends, comparisons.plural(tally.mends, "mends", "mend"), "good"),
-        (tally.otherwise, f"{tally.otherwise} otherwise pending", ""),
-        (tally.unclear, f"{tally.unclear} unclear", "bad"),
+        (tally.breaks, comparisons.plural(tally.breaks, "becomes unschedulable", "become unschedulable"), "bad"),
+        (tally.mends, comparisons.plural(tally.mends, "becomes schedulable", "become schedulable"), "good"),
+        (tally.otherwise, f"{tally.otherwise} pending for other reasons", ""),
+        (tally.unclear, f"{tally.unclear} inconclusive", "bad"),
     )
     return Line((comparisons.against(tally.side, first), *comparisons.tally(parts)))
 

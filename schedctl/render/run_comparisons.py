@@ -1,4 +1,4 @@
-"""Runs under several configurations for people: how many pods of which workload move and break, and the balance.
+"""Runs under several configurations for people: which pods would move or become unschedulable, and the balance.
 
 Where a workload has as many pods on each node under all sides, it is left out, unless everything is asked for. The
 cluster comes last: who had to make room, and how full and even the nodes are under each side.
@@ -18,8 +18,8 @@ from schedctl.reports.simulations import EndReason, Fate, Use
 _WORDS = {
     run_comparisons.PlacementEffect.SAME: ("same", ""),
     run_comparisons.PlacementEffect.MOVES: ("moves", "strong"),
-    run_comparisons.PlacementEffect.BREAKS: ("breaks", "bad"),
-    run_comparisons.PlacementEffect.MENDS: ("mends", "good"),
+    run_comparisons.PlacementEffect.BREAKS: ("becomes unschedulable", "bad"),
+    run_comparisons.PlacementEffect.MENDS: ("becomes schedulable", "good"),
 }
 _RESOURCES = ("cpu", "memory")
 
@@ -52,37 +52,41 @@ def lines(report: run_comparisons.SimulationComparison, *, wide: bool = False, l
     yield from notices.not_known(report.metadata.missing)
     for each in report.sides:
         if each.ending.reason not in (EndReason.SETTLED, EndReason.STUCK):
-            yield notices.note(f"the run under {each.side.name} ended because {each.ending.text}")
-    yield notices.note("replicas are interchangeable: those of a workload are compared by how many are on which node")
-    yield notices.note(notices.rules(report.metadata, configuration=False))
+            yield notices.note(f"the run under {each.side.name} stopped: {each.ending.text}")
+    yield notices.note("replicas are compared by how many pods of a workload are on which node")
+    yield notices.end(report.metadata, several=True, wide=wide)
 
 
 def _summary(
     difference: run_comparisons.PlacementDifference, others: run_comparisons.PlacementDifference, first: str, pods: int
 ) -> Line:
     if not any((difference.moves, difference.breaks, difference.mends, others.moves, others.breaks, others.mends)):
-        nothing = (Span("nothing moves", "good"), Span(f" ({counts.of(pods, 'pod')})"))
+        nothing = (Span("no pod would move", "good"), Span(f" ({counts.of(pods, 'pod')})"))
         return Line((comparisons.against(difference.side, first), *nothing))
     nowhere = pods - difference.same - difference.moves - difference.breaks - difference.mends
     parts = (
         (difference.same, f"{difference.same} of {counts.of(pods, 'pod')} the same", ""),
         *_effects(difference),
-        (nowhere, f"{nowhere} without a node under both", ""),
+        (nowhere, f"{nowhere} pending under both", ""),
     )
     more = _effects(others, zones=False)
-    other = (Span("; of the other pods "), *comparisons.tally(more)) if any(number for number, *_ in more) else ()
+    other = (Span("; other pods: "), *comparisons.tally(more)) if any(number for number, *_ in more) else ()
     return Line((comparisons.against(difference.side, first), *comparisons.tally(parts), *other))
 
 
 def _effects(
     difference: run_comparisons.PlacementDifference, *, zones: bool = True
 ) -> tuple[tuple[int, str, str], ...]:
-    """Return how many pods move (and of these, to another zone), break and mend, in words and with a style."""
+    """Return how many pods move (and of these, to another zone) or become (un)schedulable, with a style."""
     to_another = f" ({difference.between_zones} to another zone)" if zones and difference.between_zones else ""
     return (
         (difference.moves, f"{comparisons.plural(difference.moves, 'moves', 'move')}{to_another}", "strong"),
-        (difference.breaks, comparisons.plural(difference.breaks, "breaks", "break"), "bad"),
-        (difference.mends, comparisons.plural(difference.mends, "mends", "mend"), "good"),
+        (
+            difference.breaks,
+            comparisons.plural(difference.breaks, "becomes unschedulable", "become unschedulable"),
+            "bad",
+        ),
+        (difference.mends, comparisons.plural(difference.mends, "becomes schedulable", "become schedulable"), "good"),
     )
 
 
@@ -133,7 +137,7 @@ def _workload(result: run_comparisons.WorkloadComparison, entries: int) -> Itera
     messages = [outcome.messages for outcome in result.outcomes]
     for outcome in result.outcomes if any(each != messages[0] for each in messages) else ():
         for message in outcome.messages:
-            yield Line((Span(f"{outcome.side}: ", "strong"), Span(message)), 2, whole=True)
+            yield notices.quoted(f"{outcome.side}: ", message)
 
 
 def _others(others: Sequence[run_comparisons.OtherComparison], sides: Sequence[Side], entries: int) -> Iterator[Block]:
@@ -150,8 +154,8 @@ def _others(others: Sequence[run_comparisons.OtherComparison], sides: Sequence[S
 
 
 def _whereabouts(each: run_comparisons.Whereabouts) -> str:
-    gone = "gone" if each.fate is Fate.EVICTED else "pending"
-    place = each.node or ("left to another scheduler" if each.fate is Fate.FOREIGN_SCHEDULER else gone)
+    gone = "lost" if each.fate is Fate.EVICTED else "pending"
+    place = each.node or ("of another scheduler" if each.fate is Fate.FOREIGN_SCHEDULER else gone)
     return f"{place}, preempted" if each.preempted_by else place
 
 
@@ -160,10 +164,10 @@ def _preemptions(sides: Sequence[run_comparisons.SideResult]) -> Iterator[Block]
         return
     numbers = "; ".join(
         f"{each.side.name} {each.summary.preempted}"
-        + (f" ({each.summary.not_returned} of them not placed again)" if each.summary.not_returned else "")
+        + (f" ({each.summary.not_returned} of them would not be placed again)" if each.summary.not_returned else "")
         for each in sides
     )
-    yield Line((Span("preempted pods: ", "strong"), Span(numbers)))
+    yield Line((Span("pods that would be preempted: ", "strong"), Span(numbers)))
 
 
 def _balance(sides: Sequence[run_comparisons.SideResult]) -> Iterator[Block]:

@@ -1,21 +1,20 @@
-"""A simulation for people: the answer, each workload in the order given, and then what concerns all of them.
+"""A simulation for people: the answer, why pods would stay pending, each workload, and what concerns all of them.
 
-Of a workload: the zones and nodes its pods went to, what changes, and why pods of it are pending. Of all: who had to
-make room, what admission did, and how full and even the nodes are before and after.
+Of a workload: the zones and nodes its pods would go to, and what changes. Of all: who would have to make room, what
+admission would do, and how full and even the nodes are before and after.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
 from schedctl.api.amounts import amount
-from schedctl.render import notices
+from schedctl.render import notices, pending_pods
 from schedctl.render.layout import ALL, Block, Cell, Line, Span, Table, line, separate
 from schedctl.reports import counts, simulations
-from schedctl.reports.reasons import Reason
 
 _FEW = 5
 _BAR = 10
@@ -25,13 +24,13 @@ TAKEN, MORE, FREED, FREE = "█", "▒", "░", "·"
 _ALWAYS = ("cpu", "memory")
 _FATES = {
     simulations.Fate.UNSCHEDULABLE: "pending",
-    simulations.Fate.NOMINATED: "pending, promised to {node}",
+    simulations.Fate.NOMINATED: "pending, nominated to {node}",
     simulations.Fate.GATED: "gated",
-    simulations.Fate.WAITING: "held back on {node}",
-    simulations.Fate.QUEUED: "not tried yet",
-    simulations.Fate.FAILED: "pending after a fault",
-    simulations.Fate.EVICTED: "evicted for good",
-    simulations.Fate.FOREIGN_SCHEDULER: "left to another scheduler",
+    simulations.Fate.WAITING: "waiting for Permit on {node}",
+    simulations.Fate.QUEUED: "still in the queue",
+    simulations.Fate.FAILED: "pending after an error",
+    simulations.Fate.EVICTED: "lost (no controller recreates it)",
+    simulations.Fate.FOREIGN_SCHEDULER: "skipped (of another scheduler)",
     simulations.Fate.INCONCLUSIVE: "inconclusive",
 }
 
@@ -50,19 +49,21 @@ def lines(report: simulations.SimulationReport, *, wide: bool = False, limit: in
     Args:
         report: what to tell.
         wide: show every pod, every entry of a list and every resource.
-        limit: show so many entries of a list, 0 for what suits.
+        limit: show so many answers about pending pods and so many entries of a list, 0 for what suits.
     """
     detail = _Detail(limit or (ALL if wide else _FEW), wide)
     yield _answer(report)
     yield from notices.what_if(report.metadata.what_if)
+    pending = pending_pods.distinct([(each.namespace, group) for each in report.results for group in each.pending])
     sections = (
+        *pending_pods.sections(pending, wide=wide, limit=limit),
         *(_workload(result, detail) for result in report.results),
         _rejected_objects(report.rejected),
         _preemptions(report.preemptions, detail),
-        _others(report.others, detail),
+        _others(report.others, {each.group.message: each.subject for each in pending}, detail),
         _admission(report.results, detail),
         _utilisation(report, detail),
-        _last(report),
+        _last(report, bool(pending), wide),
     )
     yield from separate(sections)
 
@@ -70,15 +71,17 @@ def lines(report: simulations.SimulationReport, *, wide: bool = False, limit: in
 def _answer(report: simulations.SimulationReport) -> Line:
     summary = report.summary
     done = summary.placed == summary.pods and not summary.rejected
-    first = f"{summary.placed} of {counts.of(summary.pods, 'pod')} placed" if summary.pods else "no pods to place"
+    first = (
+        f"{summary.placed} of {counts.of(summary.pods, 'pod')} would be placed" if summary.pods else "no pods to place"
+    )
     more = (
         (summary.pending, "pending"),
         (summary.not_created, "not created"),
         (summary.rejected, "rejected"),
         (summary.inconclusive, "inconclusive"),
-        (summary.foreign_scheduler, "left to another scheduler"),
-        (summary.preempted, "preempted"),
-        (summary.not_returned, "of those not placed again"),
+        (summary.foreign_scheduler, "skipped, of another scheduler"),
+        (summary.preempted, "would be preempted"),
+        (summary.not_returned, "of those would not be placed again"),
     )
     others = [f"{count} {what}" for count, what in more if count]
     if summary.mistakes:
@@ -101,21 +104,21 @@ def _workload(result: simulations.WorkloadResult, detail: _Detail) -> Iterator[B
     if detail.wide:
         yield from _pods(result)
     for pending in result.pending:
-        yield from _pending_pods(pending, detail)
+        yield _names(f"{len(pending.pods)} {_fate(pending.fate, pending.node)}", pending.pods, detail)
     for rejected in result.rejected:
         yield _names(f"{len(rejected.pods)} rejected", rejected.pods, detail)
-        yield Line((Span(rejected.message),), 4, whole=True)
+        yield from notices.kubernetes_line(rejected.message, 4)
     if result.not_created:
         yield _names(f"{len(result.not_created)} not created", result.not_created, detail)
-        yield line("its controller waits for the pods before", indent=4)
+        yield line("the controller waits for the pods before them to be ready", indent=4)
     for note in result.notes:
         yield notices.note(note, 2)
 
 
 def _head(result: simulations.WorkloadResult) -> Line:
     subject = f"{result.kind} {result.namespace}/{result.name}"
-    placed = f"{result.placed} of {result.wanted} placed" if result.wanted else "no pods"
-    kept = f", {result.kept} of them as before" if result.kept else ""
+    placed = f"{result.placed} of {result.wanted} would be placed" if result.wanted else "no pods"
+    kept = f", {result.kept} of them where they run now" if result.kept else ""
     style = "good" if result.placed == result.wanted else "bad"
     how = [change.what for change in result.changes if change.what in ("new", "unchanged")]
     skew = [f"zone skew {result.zone_skew}"] if (result.zone_skew or 0) > 1 else []
@@ -132,9 +135,9 @@ def _head(result: simulations.WorkloadResult) -> Line:
 def _changes(result: simulations.WorkloadResult, detail: _Detail) -> Iterator[Block]:
     changes = [change.text for change in result.changes if change.what not in ("new", "unchanged")]
     if result.removed:
-        changes.append(f"{counts.of(result.removed, 'old pod')} removed")
+        changes.append(f"{counts.of(result.removed, 'old pod')} would be removed")
     if result.left:
-        changes.append(f"{counts.of(result.left, 'old pod')} not removed yet, since new ones do not run")
+        changes.append(f"{counts.of(result.left, 'old pod')} would stay, since new pods are not running")
     for text in changes[: detail.entries]:
         yield Line((Span("change: ", "faint"), Span(text)), 2, hang=8)
     if len(changes) > detail.entries:
@@ -175,31 +178,8 @@ def _pods(result: simulations.WorkloadResult) -> Iterator[Block]:
         yield Table(rows, 2)
 
 
-def _pending_pods(pending: simulations.PendingPods, detail: _Detail) -> Iterator[Block]:
-    yield _names(f"{len(pending.pods)} {_fate(pending.fate, pending.node)}", pending.pods, detail)
-    if pending.message:
-        yield Line((Span(pending.message),), 4, whole=True)
-    if pending.reasons and len(pending.pods) > 1:
-        yield line(f"for {pending.example}, as the run left the cluster:", "faint", indent=4)
-    for reason in pending.reasons:
-        yield _reason(reason)
-    for each in pending.remarks:
-        yield from notices.remark(each, detail.entries, 4)
-    for note in pending.notes:
-        yield notices.note(note, 4)
-    for hint in pending.hints[: detail.entries]:
-        yield notices.hint(hint.text, 4)
-
-
 def _fate(fate: simulations.Fate, node: str) -> str:
     return _FATES.get(fate, fate.value.lower()).format(node=node)
-
-
-def _reason(reason: Reason) -> Line:
-    detail = f"  {reason.detail}" if reason.detail else ""
-    return Line(
-        (notices.rejection_subject(reason), Span(reason.text), Span(f"  [{reason.plugin}]", "faint"), Span(detail)), 4
-    )
 
 
 def _names(what: str, names: Sequence[str], detail: _Detail) -> Line:
@@ -217,7 +197,7 @@ def _rejected_objects(messages: Sequence[str]) -> Iterator[Block]:
 def _preemptions(preemptions: Sequence[simulations.Preempted], detail: _Detail) -> Iterator[Block]:
     if not preemptions:
         return
-    yield line("preempted", "strong")
+    yield line("would be preempted", "strong")
     rows: list[Sequence[Cell]] = []
     for each in preemptions[: detail.entries]:
         cells = (each.pod, f"priority {each.priority} on {each.node}", f"by {each.by}", _came_back(each))
@@ -226,42 +206,45 @@ def _preemptions(preemptions: Sequence[simulations.Preempted], detail: _Detail) 
     yield from notices.rest(len(preemptions) - len(rows))
     lost = [(each.successor, each.message) for each in preemptions if each.fate not in (None, simulations.Fate.PLACED)]
     if lost:
-        verb = "is" if len(lost) == 1 else "are"
-        yield Line((Span(f"{counts.of(len(lost), 'successor')} {verb} not placed:", "bad"),), 2)
-        yield from _why(lost, detail)
+        yield Line((Span(f"{counts.of(len(lost), 'replacement')} would not be placed:", "bad"),), 2)
+        yield from _why(lost, {}, detail)
 
 
 def _came_back(each: simulations.Preempted) -> str:
     if each.fate is None:
-        return "nobody makes another"
+        return "lost: no controller recreates it"
     if each.fate is simulations.Fate.PLACED:
-        return f"came back on {each.successor_node}"
-    return f"its successor {each.successor.partition('/')[2]} is {_fate(each.fate, each.successor_node)}"
+        return f"recreated on {each.successor_node}"
+    return f"recreated as {each.successor.partition('/')[2]}: {_fate(each.fate, each.successor_node)}"
 
 
-def _others(others: Sequence[simulations.OtherPod], detail: _Detail) -> Iterator[Block]:
-    """Pods of the cluster that were pending before; those that move, by name."""
+def _others(others: Sequence[simulations.OtherPod], explained: Mapping[str, str], detail: _Detail) -> Iterator[Block]:
+    """Pods of the cluster that were pending before; those that would be placed, by name."""
     placed = [other for other in others if other.fate is simulations.Fate.PLACED]
     if placed:
-        yield line(f"{counts.of(len(placed), 'other pod')} of the cluster found room", "strong")
+        yield line(f"{counts.of(len(placed), 'other pending pod')} would be placed", "strong")
         yield Table([[(Span(other.pod),), (Span(other.node),)] for other in placed[: detail.entries]], 2)
         yield from notices.rest(len(placed) - detail.entries)
     still = [(other.pod, other.message) for other in others if other.fate is not simulations.Fate.PLACED]
     if still:
-        verb = "is" if len(still) == 1 else "are"
-        yield line(f"{counts.of(len(still), 'other pod')} of the cluster {verb} pending", "strong")
-        yield from _why(still, detail)
+        yield line(f"{counts.of(len(still), 'other pending pod')} would stay pending", "strong")
+        yield from _why(still, explained, detail)
 
 
-def _why(pods: Sequence[tuple[str, str]], detail: _Detail) -> Iterator[Block]:
-    """Name pods that are on no node, those together that are so for the same reason, with the reason."""
+def _why(pods: Sequence[tuple[str, str]], explained: Mapping[str, str], detail: _Detail) -> Iterator[Block]:
+    """Name pods that are on no node, those together that are so for the same reason, with the reason.
+
+    A reason that was given for other pods is not given again.
+    """
     by_message: dict[str, list[str]] = {}
     for pod, message in pods:
         by_message.setdefault(message, []).append(pod)
     for message, names in list(by_message.items())[: detail.entries]:
         yield line(notices.few(names, detail.entries), indent=2)
-        if message:
-            yield Line((Span(message),), 4, whole=True)
+        if message in explained:
+            yield line(f"for the same reasons as {explained[message]}", indent=4)
+        else:
+            yield from notices.kubernetes_line(message, 4)
     yield from notices.rest(sum(len(names) for names in list(by_message.values())[detail.entries :]))
 
 
@@ -370,21 +353,23 @@ def _both(before: float, after: float) -> str:
 # -- the end ----------------------------------------------------------------------
 
 
-def _last(report: simulations.SimulationReport) -> Iterator[Block]:
+def _last(report: simulations.SimulationReport, pending: bool, wide: bool) -> Iterator[Block]:
     ending, metadata = report.ending, report.metadata
     yield from notices.assumptions(report.guesses)
     yield from notices.not_known(metadata.missing)
-    clock = f", after {ending.clock:g} s on its clock" if ending.clock else ""
+    clock = f"simulated {ending.clock:g} s, " if ending.clock else ""
     style = "bad" if ending.reason is simulations.EndReason.INTERRUPTED else "faint"
     attempts = counts.of(ending.attempts, "attempt")
-    yield Line((Span("ended: ", "faint"), Span(f"{ending.text}{clock} ({attempts})", style)), hang=6)
+    yield Line((Span("stopped: ", "faint"), Span(f"{ending.text} ({clock}{attempts})", style)), hang=9)
+    if pending and ending.clock:
+        yield notices.note("causes and fixes of pending pods are judged against the final state")
     tied = sum(pod.ties > 1 for result in report.results for pod in result.pods)
     if tied:
-        taken = "the first by name was taken" if metadata.seed is None else f"seed {metadata.seed} drew one"
-        yield notices.note(f"{counts.of(tied, 'pod')} had several equally good nodes, of which {taken}")
+        rule = "the first by name is taken" if metadata.seed is None else f"seed {metadata.seed} draws one"
+        yield notices.note(f"{counts.of(tied, 'pod')} had several nodes with the same highest score: {rule}")
     if metadata.skipped_admission:
-        yield notices.note(f"admission without {', '.join(metadata.skipped_admission)}")
+        yield notices.note(f"admission plugins not run: {', '.join(metadata.skipped_admission)}")
     if report.passed:
         kinds = ", ".join(f"{count} {kind.rpartition(' ')[2]}" for kind, count in report.passed.items())
-        yield notices.note(f"scheduling does not read {kinds}")
-    yield notices.note(notices.rules(metadata))
+        yield notices.note(f"ignored, for scheduling does not read them: {kinds}")
+    yield notices.end(metadata, wide=wide)

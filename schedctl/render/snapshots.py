@@ -92,14 +92,14 @@ def _inspection(report: SnapshotReport) -> Iterator[Block]:
         gaps: list[Sequence[Cell]] = [
             ((Span(gap.kind),), (Span(_reason(gap.reason)),), (Span(", ".join(gap.plugins)),)) for gap in report.missing
         ]
-        yield Table(gaps, 2, ("KIND", "WHY", "A GUESS WITHOUT IT"))
+        yield Table(gaps, 2, ("KIND", "WHY", "INCONCLUSIVE WITHOUT IT"))
     yield BLANK
     if report.in_clear:
         yield line("can be read in it", "strong")
         clear: list[Sequence[Cell]] = [((Span(one.sort),), (Span(str(one.count)),)) for one in report.in_clear]
         yield Table(clear, 2, (), frozenset((1,)))
     if header.redaction == "none":
-        yield line("and whatever else the objects hold: environment variables, commands, annotations", "bad", indent=2)
+        yield line("and everything else in the objects: environment variables, commands, annotations", "bad", indent=2)
 
 
 def _facts(report: SnapshotReport) -> Iterator[tuple[str, str, str]]:
@@ -113,19 +113,19 @@ def _facts(report: SnapshotReport) -> Iterator[tuple[str, str, str]]:
     key = f", key {header.key}" if header.key else ""
     yield "redaction", f"{header.redaction}{key}", "bad" if header.redaction == "none" else ""
     if header.configuration_left_out:
-        yield "scheduler", "its configuration is left out", ""
+        yield "scheduler", "configuration left out", ""
     else:
         configured = "with its configuration" if header.scheduler_configuration else "without a configuration"
         yield "scheduler", configured, ""
     if report.intact:
-        yield "digest", f"{header.digest}, as it was written", ""
+        yield "digest", f"{header.digest}, unchanged since it was written", ""
     else:
-        yield "digest", "another: the objects were changed after they were written", "bad"
+        yield "digest", "does not match: the objects were changed after they were written", "bad"
 
 
 def _time_taken(header: Header, age: int | None) -> str:
     if not header.taken or age is None:
-        return "nobody knows when"
+        return "unknown"
     if age < 0:
         return f"{header.taken}, which is in the future"
     unit, seconds = next(((unit, each) for unit, each in _UNITS if age >= each), _UNITS[-1])
@@ -148,11 +148,11 @@ def _comparison(report: SnapshotDiff, entries: int) -> Iterator[Block]:
     if report.before.taken and report.after.taken:
         yield Line((Span("taken: ", "faint"), Span(f"{report.before.taken} → {report.after.taken}")), 2)
         if times.unix_nanoseconds(report.after.taken) < times.unix_nanoseconds(report.before.taken):
-            yield line("note: the second was taken before the first, so what is told as added was removed", indent=2)
+            yield line("note: the second was taken before the first: what is shown as added was removed", indent=2)
     for field in report.header:
         yield _field(field, 2)
     if report.not_compared:
-        yield line(f"not compared, as one of them could not list them: {', '.join(report.not_compared)}", indent=2)
+        yield line(f"not compared, since one snapshot could not list them: {', '.join(report.not_compared)}", indent=2)
     if report.kinds:
         yield BLANK
         rows: list[Sequence[Cell]] = [
@@ -202,12 +202,12 @@ def _group(group: list[ObjectChange], entries: int) -> Iterator[Block]:
         2,
     )
     if first.change is ObjectChangeType.REPLACED:
-        yield line("another object of the same name", "faint", indent=6)
+        yield line("replaced by another object of the same name", "faint", indent=6)
         return
     for field in first.fields[:entries]:
         yield _field(field, 6)
     if len(first.fields) > entries:
-        yield line(f"+{len(first.fields) - entries} more fields", "faint", indent=6)
+        yield line(f"+{counts.of(len(first.fields) - entries, 'more field')}", "faint", indent=6)
 
 
 def _field(field: FieldChange, indent: int) -> Line:
@@ -223,7 +223,7 @@ def _value(value: Any) -> str:
 
 
 def _reason(reason: str) -> str:
-    return {"Forbidden": "forbidden", "Unread": "in no version that is read", "LeftOut": "left out"}.get(reason, reason)
+    return {"Forbidden": "forbidden", "Unread": "in no supported version", "LeftOut": "left out"}.get(reason, reason)
 
 
 def _bytes(size: int) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from schedctl.render import notices
 from schedctl.render.explanations import answer
 from schedctl.render.layout import Block, Line, Span
 from schedctl.reports.watches import WatchEvent, WatchLine
@@ -18,5 +19,4 @@ def lines(news: WatchLine) -> Iterator[Block]:
     first, *rest = answer(news.result)
     yield Line((time, *first.spans))
     yield from rest
-    if news.result.message:
-        yield Line((Span(news.result.message),), 2, whole=True)
+    yield from notices.kubernetes_line(news.result.message, 2)

@@ -21,5 +21,5 @@ def by_zone(zones: Mapping[str, int]) -> str:
     """Return how many there are in which zone, ``eu-1a 3, eu-1b 2``; many zones are cut short."""
     parts = [f"{zone or 'no zone'} {count}" for zone, count in zones.items()]
     return ", ".join(
-        parts[:_MOST_ZONES] + ([f"+{len(parts) - _MOST_ZONES} more zones"] if len(parts) > _MOST_ZONES else [])
+        parts[:_MOST_ZONES] + ([f"+{of(len(parts) - _MOST_ZONES, 'more zone')}"] if len(parts) > _MOST_ZONES else [])
     )

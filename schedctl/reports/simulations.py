@@ -10,6 +10,7 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Any, Literal
 
+from schedctl.reports.explanations import OwnerPods
 from schedctl.reports.metadata import Metadata, Record, ReportedAssumption, schema_name
 from schedctl.reports.reasons import Hint, Reason, Remark
 
@@ -125,7 +126,7 @@ class AdmissionEffect(Record, frozen=True, kw_only=True):
 
 
 class PendingPods(Record, frozen=True, kw_only=True):
-    """Pods of one workload that are pending for the same reason.
+    """Pods that are pending for the same reason; of a simulation, of one workload.
 
     Attributes:
         fate: where they stand.
@@ -134,10 +135,11 @@ class PendingPods(Record, frozen=True, kw_only=True):
         pods: their names.
         node: where a node is promised to them or Permit holds them, it.
         example: the one of them that was asked about and stands for all, "" where none was.
-        reasons: why no node will do for that pod as the run left the cluster, the most frequent first.
+        reasons: why no node is feasible for that pod, judged against the final state, the nearest to a fix first.
         hints: next steps for it.
         notes: what a reader must know to read the answer right.
         remarks: what plugins say of it beyond their verdicts.
+        owners: how many of them belong to which workload, that with most first.
     """
 
     fate: Fate
@@ -150,6 +152,7 @@ class PendingPods(Record, frozen=True, kw_only=True):
     hints: list[Hint] = []
     notes: list[str] = []
     remarks: list[Remark] = []
+    owners: list[OwnerPods] = []
 
 
 class RejectedPods(Record, frozen=True, kw_only=True):

@@ -24,7 +24,6 @@ from schedctl.session.notifiers import SILENT, Notifier
 from schedctl.session.sessions import Session
 from schedctl.session.subjects import Question
 from schedctl.workloads import admission, ownership
-from schedctl.workloads.clusters import every_pod
 
 if TYPE_CHECKING:
     from schedctl.reports.metadata import Metadata
@@ -203,18 +202,8 @@ def explain_objects(
 
 def owner_names(cluster: Cluster) -> Callable[[PodReference], str]:
     """Return a function that names the workload of a pod of the cluster."""
-    workload_of = ownership.workloads_of(cluster)
-    pods = {info.key: info for info in every_pod(cluster)}
-
-    def name(pod: PodReference) -> str:
-        info = pods.get(f"{pod.namespace}/{pod.name}")
-        workload = workload_of(info) if info is not None else None
-        if workload is None:
-            return ""
-        kind, namespace, owner = workload
-        return f"{kind} {namespace}/{owner}"
-
-    return name
+    name = ownership.owner_names(cluster)
+    return lambda pod: name(f"{pod.namespace}/{pod.name}")
 
 
 def pod_of(obj: Any, cluster: Cluster, node: str) -> tuple[Pod | None, list[str]]:

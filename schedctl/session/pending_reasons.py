@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 
 import msgspec
@@ -9,10 +10,12 @@ import msgspec
 from schedctl.explain.pending_pods import PendingPodExplainer
 from schedctl.framework.remedies import UNCORDON
 from schedctl.reports.drains import DrainReport
+from schedctl.reports.explanations import OwnerPods
 from schedctl.reports.simulations import Fate, PendingPods, SimulationReport
 from schedctl.scheduler import Scheduler
 from schedctl.simulation.report_builder import pending_pod
 from schedctl.simulation.simulations import Simulation
+from schedctl.workloads import ownership
 
 _HINTED_GROUPS = 20
 _HINTED_GROUPS_OF_A_DRAIN = 10
@@ -60,9 +63,12 @@ def of_drain(report: DrainReport, scheduler: Scheduler, advance: Callable[[int, 
         _HINTED_GROUPS_OF_A_DRAIN,
         lambda hint: not (hint.type.startswith(UNCORDON) and hint.node in drained),
     )
+    pending, owner_of = scheduler.cluster.pending, ownership.owner_names(scheduler.cluster)
     groups: list[PendingPods] = []
     for number, group in enumerate(report.pending):
         advance(number, len(report.pending), group.pods[0])
-        pod = scheduler.cluster.pending.get(group.pods[0])
-        groups.append(group if pod is None else explainer.add_reasons(group, pod))
+        owners = Counter(map(owner_of, group.pods)).most_common()
+        owned = _replace(group, owners=[OwnerPods(owner, pods) for owner, pods in owners])
+        pod = pending.get(group.pods[0])
+        groups.append(owned if pod is None else explainer.add_reasons(owned, pod))
     return _replace(report, pending=groups)

@@ -14,10 +14,10 @@ from schedctl.simulation.timeline import AnyRecord
 class RunEnd(Enum):
     """Why a run ended."""
 
-    SETTLED = "no pod waits for a node any more"
-    STUCK = "nothing that is going to happen could move a pending pod"
-    PATIENCE = "nothing lasting happened for as long as the run was to be patient"
-    HORIZON = "the run was not to go on for longer"
+    SETTLED = "no pod is waiting for a node"
+    STUCK = "no remaining event can unblock the pending pods"
+    PATIENCE = "nothing changed lastingly within the patience of the run"
+    HORIZON = "the time limit of the run is reached"
     INTERRUPTED = "interrupted"
 
 

@@ -16,6 +16,7 @@ from schedctl.cache.cluster import Cluster
 from schedctl.cache.pod_info import PodInfo
 from schedctl.errors import Problem
 from schedctl.reports import exit_codes, simulations
+from schedctl.reports.explanations import OwnerPods
 from schedctl.reports.metadata import Metadata, ReportedAssumption
 from schedctl.reports.simulations import EndReason, Fate
 from schedctl.simulation import utilisation
@@ -185,7 +186,7 @@ def _result(
             for node, number in sorted(Counter(places).items(), key=lambda item: (zones.get(item[0], ""), item[0]))
         ],
         zone_skew=utilisation.skew(by_zone, domains) if len(domains) > 1 and not _per_node(workload.object) else None,
-        pending=_pending_groups(facts, created),
+        pending=_pending_groups(facts, created, "" if workload.kind == "Pod" else workload.subject),
         rejected=_rejected_groups(facts, created),
         not_created=unsent,
         pods=[
@@ -253,7 +254,7 @@ def fate_of(outcome: PodOutcome) -> Fate:
 
 
 def _pending_groups(
-    facts: Simulation, created: Iterable[tuple[str, simulations.WorkloadPod]]
+    facts: Simulation, created: Iterable[tuple[str, simulations.WorkloadPod]], owner: str
 ) -> list[simulations.PendingPods]:
     groups: dict[tuple[Fate, str, tuple[str, ...], str], list[str]] = {}
     for key, pod in created:
@@ -263,10 +264,17 @@ def _pending_groups(
         message, plugins = (outcome.message, outcome.plugins) if outcome is not None else ("", ())
         if pod.fate is Fate.FOREIGN_SCHEDULER:
             scheduler_name = facts.controller.foreign[facts.controller.latest(key)].pod.spec.scheduler_name
-            message = f"no profile serves schedulerName {scheduler_name}"
+            message = f'schedulerName "{scheduler_name}" belongs to another scheduler'
         groups.setdefault((pod.fate, message, plugins, pod.node), []).append(pod.name)
     return [
-        simulations.PendingPods(fate=fate, message=message, plugins=list(plugins), pods=names, node=node)
+        simulations.PendingPods(
+            fate=fate,
+            message=message,
+            plugins=list(plugins),
+            pods=names,
+            node=node,
+            owners=[OwnerPods(owner, len(names))] if owner else [],
+        )
         for (fate, message, plugins, node), names in groups.items()
     ]
 

@@ -104,12 +104,12 @@ def read(data: bytes | memoryview) -> tuple[ReadSnapshot | None, list[Finding]]:
 def together(first: Header, other: Header) -> tuple[str, str]:
     """Return what keeps two snapshots from being one state, "" for nothing, and what to know of it otherwise."""
     if "strict" in (first.redaction, other.redaction):
-        return "names are hashed in one of the snapshots: what has one name in both cannot be told", ""
+        return "names are hashed in one of the snapshots, so objects cannot be matched by name", ""
     if first.redaction != other.redaction:
         return f"the snapshots are not redacted alike: {first.redaction} and {other.redaction}", ""
     if first.source != other.source:
         return f"the snapshots are of different clusters: {first.source or 'unknown'}, {other.source or 'unknown'}", ""
-    times = f"{first.taken or 'nobody knows when'} and {other.taken or 'nobody knows when'}"
+    times = f"{first.taken or 'unknown'} and {other.taken or 'unknown'}"
     return "", f"is laid over another snapshot (taken {times}): the cluster never looked like the two together"
 
 

@@ -73,6 +73,25 @@ def _outermost(owners: Iterator[Owned]) -> Owned | None:
     return next(iter(deque(owners, maxlen=1)), None)
 
 
+def owner_names(cluster: Cluster) -> Callable[[str], str]:
+    """Return a function from ``namespace/name`` of a pod to its workload, such as ``Deployment shop/web``.
+
+    It is "" for a pod without a controller.
+    """
+    workload_of = workloads_of(cluster)
+    pods = {info.key: info for info in every_pod(cluster)}
+
+    def name(pod: str) -> str:
+        info = pods.get(pod)
+        workload = workload_of(info) if info is not None else None
+        if workload is None:
+            return ""
+        kind, namespace, owner = workload
+        return f"{kind} {namespace}/{owner}"
+
+    return name
+
+
 def _controllers(cluster: Cluster) -> dict[Owned, Owned]:
     """Return what controls the objects that control pods, by what they are."""
     parents: dict[Owned, Owned] = {}

@@ -90,7 +90,7 @@ def test_the_lines_of_a_report_where_nothing_agrees():
     texts = ["".join(span.text for span in each.spans) for each in blocks]
     assert texts[:2] == [
         "0 of 1 decision agree: 0.0 %",
-        "1 refused, 1 with only such traces as almost any decision bears",
+        "1 rejected, 1 of these with only causes that apply to almost any decision",
     ]
 
 

@@ -88,7 +88,7 @@ def test_simulate_follows_the_profile_that_each_pod_asks_for(schedctl, files):
     results = {each["name"]: each for each in json.loads(ended.out)["results"]}
     assert {name: each["pods"][0]["node"] for name, each in results.items()} == WHERE
     assert results["elsewhere"]["pods"][0]["fate"] == "ForeignScheduler"
-    assert results["elsewhere"]["pending"][0]["message"] == "no profile serves schedulerName elsewhere"
+    assert results["elsewhere"]["pending"][0]["message"] == 'schedulerName "elsewhere" belongs to another scheduler'
 
 
 def test_drain_follows_the_profile_that_each_pod_asks_for(schedctl, files):

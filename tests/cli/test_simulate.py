@@ -127,7 +127,7 @@ def test_one_mistake_does_not_hide_what_becomes_of_the_others(simulate):
     ended = simulate("-", "--stdin-filename", "web.yaml", stdin=GOOD + BAD)
     assert ended.code == 3
     assert ended.err.startswith("error: web.yaml:18:55: Pod default/bad: spec.containers[0].resources.requests.cpu: ")
-    assert ended.out.startswith("2 of 2 pods placed; 1 mistake in the manifests\n")
+    assert ended.out.startswith("2 of 2 pods would be placed; 1 mistake in the manifests\n")
     document = json.loads(simulate("-", "-o", "json", stdin=GOOD + BAD).out)
     assert document["summary"]["exitCode"] == 3
     assert [(each["line"], each["path"]) for each in document["mistakes"]] == [
@@ -161,14 +161,14 @@ def test_files_and_kustomizations_can_be_named_together(simulate, tmp_path, monk
 
 def test_skipped_admission_plugins_are_noted(simulate):
     ended = simulate(f"{SPRING}/preview.yaml", "--skip-admission", "resourcequota")
-    assert ended.out.startswith("3 of 3 pods placed\n")
-    assert "note: admission without ResourceQuota\n" in ended.out
+    assert ended.out.startswith("3 of 3 pods would be placed\n")
+    assert "note: admission plugins not run: ResourceQuota\n" in ended.out
 
 
 def test_a_profile_is_used_whatever_scheduler_pods_ask_for(simulate):
     foreign = GOOD.replace("spec: {containers", "spec: {schedulerName: mine, containers")
-    assert simulate("-", stdin=foreign).out.startswith("0 of 2 pods placed; 2 left to another scheduler\n")
-    assert simulate("-", "--profile", "bin-packing", stdin=foreign).out.startswith("2 of 2 pods placed\n")
+    assert simulate("-", stdin=foreign).out.startswith("0 of 2 pods would be placed; 2 skipped, of another scheduler\n")
+    assert simulate("-", "--profile", "bin-packing", stdin=foreign).out.startswith("2 of 2 pods would be placed\n")
 
 
 def test_the_trace_is_every_step(simulate, tmp_path):
@@ -203,8 +203,8 @@ def test_an_interrupted_run_prints_what_is_known_and_ends_with_130(simulate, mon
     ended = simulate(SPRING)
     assert ended.code == 130
     assert ended.err == "interrupted: this is what is known so far\n"
-    assert "of 19 pods placed" in ended.out.partition("\n")[0]
-    assert "not tried yet" in ended.out
+    assert "of 19 pods would be placed" in ended.out.partition("\n")[0]
+    assert "still in the queue" in ended.out
     assert "ended: interrupted" in ended.out
 
 
@@ -217,7 +217,7 @@ def test_an_interrupt_while_reasons_are_sought_loses_only_those(simulate, monkey
     monkeypatch.setattr(explanations, "explain", explain)
     ended = simulate(SPRING)
     assert ended.code == 130
-    assert ended.out.startswith("17 of 19 pods placed")
+    assert ended.out.startswith("17 of 19 pods would be placed")
 
 
 def test_what_ifs_come_before_the_release_and_count_in_what_it_did(simulate):

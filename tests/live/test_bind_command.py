@@ -58,10 +58,10 @@ def test_bind_without_flags_prints_the_binding_and_sends_nothing(bind, server, w
     result = bind(*words)
     first, _, rest = result.out.partition("\n\n")
     binding, _, last = rest.partition("\n\n")
-    assert first.startswith("pod shop/web → node-2 (score ")
+    assert first.startswith("pod shop/web would be bound to node-2 (score ")
     assert yaml.safe_load(binding)["target"] == {"apiVersion": "v1", "kind": "Node", "name": "node-2"}
     assert yaml.safe_load(binding)["metadata"]["uid"] == server.objects[WEB]["metadata"]["uid"]
-    assert "nothing was sent" in last
+    assert "dry run, nothing was changed" in last
     assert result.code == 0
     assert all(method == "GET" for method, _, _ in server.requests)
 
@@ -150,7 +150,7 @@ def test_dry_run_server_changes_nothing(bind, server):
 
 def test_requested_node_is_used_if_feasible(bind, server):
     result = bind("shop/web", "--node", "node-1", "--execute", "--yes")
-    assert "kube-scheduler would take node-2" in result.out
+    assert "kube-scheduler would choose node-2" in result.out
     assert server.objects[WEB]["spec"]["nodeName"] == "node-1"
 
 
@@ -173,7 +173,7 @@ def test_inconclusive_decision_is_not_bound(bind, server, monkeypatch):
     assert result.code == 5
     assert result.out.startswith("pod shop/web: INCONCLUSIVE (Services not known")
     assert "hint: the role schedctl-reader of deploy/clusterrole.yaml" in result.out
-    assert result.out.endswith("nothing was sent: a pod is not bound on a guess\n")
+    assert result.out.endswith("nothing was sent: schedctl does not bind a pod when the answer is inconclusive\n")
     assert server.writes() == []
 
 
@@ -208,7 +208,7 @@ def test_a_pod_that_fits_nowhere_is_not_bound(bind, server):
     assert bind("shop/web", "--exit-code").code == 1
     result = bind("shop/web", "--execute", "--yes")
     assert result.code == 1
-    assert result.out.startswith("pod shop/web: UNSCHEDULABLE (0/2 nodes)")
+    assert result.out.startswith("pod shop/web: UNSCHEDULABLE (0/2 nodes feasible)")
     assert server.writes() == []
 
 
@@ -218,7 +218,7 @@ def test_a_pod_that_needs_a_preemption_is_not_bound(bind, server):
     server.put(pod("web", priority=10, containers=whole))
     result = bind("shop/web", "--execute", "--yes")
     assert result.code == 1
-    assert "preemption makes room on node-1 by evicting\n  shop/db" in result.out
+    assert "preemption would make room on node-1 by evicting\n  shop/db" in result.out
     assert server.writes() == []
 
 
@@ -303,7 +303,7 @@ def test_changes_during_the_bind_are_a_warning(bind, server):
     server.before = hook
     result = bind("shop/web", "--execute", "--yes")
     assert result.code == 4
-    assert "SOMETHING MOVED WHILE THE POD WAS BEING BOUND" in result.out
+    assert "THE CLUSTER CHANGED DURING THE BIND" in result.out
     assert "node node-2 is gone" in result.out
 
 

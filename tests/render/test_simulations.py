@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import io
+import re
 
+import msgspec
 import pytest
 
 from schedctl.render import outputs, simulations
 from schedctl.render.terminals import PLAIN, Terminal
+from schedctl.reports.explanations import OwnerPods
 from schedctl.reports.metadata import Metadata
 from schedctl.reports.reasons import Hint, Reason
 from schedctl.reports.simulations import (
@@ -121,7 +124,7 @@ def test_a_bar(before, after, bar):
 
 
 def test_the_first_line_answers():
-    assert shown(report(PLACED)).startswith("2 of 2 pods placed\n")
+    assert shown(report(PLACED)).startswith("2 of 2 pods would be placed\n")
     summary = SimulationSummary(
         exit_code=3,
         workloads=1,
@@ -136,15 +139,16 @@ def test_the_first_line_answers():
         mistakes=2,
     )
     assert shown(report(PLACED, summary=summary)).partition("\n")[0] == (
-        "100 of 120 pods placed; 2 pending; 4 not created; 3 rejected; 5 inconclusive; 6 left to another scheduler; "
-        "1 preempted; 2 mistakes in the manifests"
+        "100 of 120 pods would be placed; 2 pending; 4 not created; 3 rejected; 5 inconclusive; "
+        "6 skipped, of another scheduler; 1 would be preempted; 2 mistakes in the manifests"
     )
     assert shown(report()).startswith("no pods to place\n")
 
 
 def test_the_pods_of_a_workload_are_counted_by_zone_and_node():
     assert (
-        "\nDeployment shop/web: 2 of 2 placed  [new, zone skew 2, deploy/web.yaml:3]\n  a  3  n1 ×2, n2\n  b  1  n3\n"
+        "\nDeployment shop/web: 2 of 2 would be placed  [new, zone skew 2, deploy/web.yaml:3]\n"
+        "  a  3  n1 ×2, n2\n  b  1  n3\n"
     ) in shown(report(PLACED))
     assert "  a  3  n1 ×2, +1 on 1 more node\n" in shown(report(PLACED), limit=1)
 
@@ -156,8 +160,8 @@ def test_changes_of_a_workload_are_listed():
     ]
     text = shown(report(workload(changes=changes, removed=3, left=1)))
     assert "  change: scaled from 3 to 5\n  change: c1\n" in text
-    assert "  change: 3 old pods removed\n" in text
-    assert "  change: 1 old pod not removed yet, since new ones do not run\n" in text
+    assert "  change: 3 old pods would be removed\n" in text
+    assert "  change: 1 old pod would stay, since new pods are not running\n" in text
     assert "  +3 more changes\n" in shown(report(workload(changes=changes, removed=3, left=1)), limit=2)
 
 
@@ -168,32 +172,91 @@ PENDING = PendingPods(
     pods=["web-1", "web-2"],
     example="web-1",
     reasons=[Reason(reference="x/y", plugin="P", code="Unschedulable", text="Insufficient cpu", count=3, detail="d")],
-    hints=[Hint(type="t", text="would fit if cpu <= 1")],
+    hints=[
+        Hint(type="t", text="would fit if cpu <= 1", tried=True, fits=2),
+        Hint(type="u", text="would fit if cpu <= 2", tried=True, fits=1),
+        Hint(type="v", text="ask somebody"),
+    ],
     notes=["n"],
+    owners=[OwnerPods("Deployment shop/web", 2)],
 )
 
 
-def test_pending_pods_of_one_reason_are_grouped():
+def test_pending_pods_are_explained_right_after_the_answer_in_the_shape_of_explain():
+    text = shown(report(workload(placed=0, pending=[PENDING])))
+    assert text.startswith(
+        "0 of 2 pods would be placed; 2 pending\n"
+        "\n"
+        "2 pods of Deployment shop/web would stay pending\n"
+        "  for example shop/web-1, shop/web-2\n"
+        "\n"
+        "3 nodes: Insufficient cpu  [P]\n"
+        "  d\n"
+        "fix:  would fit if cpu <= 1\n"
+        "  or: would fit if cpu <= 2\n"
+        "hint: ask somebody\n"
+        "note: n\n"
+        "\n"
+        "0/3 nodes are available: 3 Insufficient cpu.\n"
+        "\n"
+        "Deployment shop/web: 0 of 2 would be placed"
+    )
+    assert "  2 pending: web-1, web-2\n" in text
+
+
+@pytest.mark.parametrize(
+    ("changes", "answers"),
+    [
+        pytest.param({}, 1, id="another workload with the same answer has no block of its own"),
+        pytest.param({"message": "0/2 nodes are available."}, 1, id="nor where only the line of its attempt differs"),
+        pytest.param({"reasons": []}, 2, id="other causes are another answer"),
+        pytest.param({"hints": []}, 2, id="other fixes are another answer"),
+        pytest.param({"fate": Fate.NOMINATED, "node": "n1"}, 2, id="pods with a nominated node are told apart"),
+    ],
+)
+def test_an_answer_is_given_once(changes, answers):
+    other = msgspec.structs.replace(PENDING, pods=["api-1"], owners=[OwnerPods("Deployment shop/api", 1)], **changes)
+    results = workload(placed=0, pending=[PENDING]), workload("api", placed=0, pending=[other])
+    text = shown(report(*results))
+    assert len(re.findall("^.* would stay pending", text, re.MULTILINE)) == answers
+    assert "\nPODS  OWNER                CAUSE" in text
+    assert ("\n3 pods would stay pending\n  for example shop/web-1, shop/web-2, shop/api-1\n" in text) == (answers == 1)
+
+
+def test_the_table_of_answers_has_the_most_pods_first_and_the_limit_counts_answers():
+    few = msgspec.structs.replace(
+        PENDING, pods=["api-1"], reasons=[], message="held", hints=[], owners=[OwnerPods("Job shop/api", 1)]
+    )
+    document = report(workload("api", placed=0, pending=[few]), workload(placed=0, pending=[PENDING]))
     assert (
-        "  2 pending: web-1, web-2\n"
-        "    0/3 nodes are available: 3 Insufficient cpu.\n"
-        "    for web-1, as the run left the cluster:\n"
-        "    3 nodes: Insufficient cpu  [P]  d\n"
-        "    note: n\n"
-        "    hint: would fit if cpu <= 1\n"
-    ) in shown(report(workload(placed=0, pending=[PENDING])))
+        "PODS  OWNER                CAUSE                FIX\n"
+        "   2  Deployment shop/web  3: Insufficient cpu  would fit if cpu <= 1\n"
+        "   1  Job shop/api         held\n"
+        "\n"
+        "2 pods of Deployment shop/web would stay pending\n"
+    ) in shown(document)
+    cut = shown(document, limit=1)
+    assert "pod shop/api-1 would stay pending" not in cut
+    assert "+1 more answer: --limit 2 shows them\n" in cut
+
+
+def test_a_reason_given_for_pods_of_the_manifests_is_not_given_again_for_other_pods():
+    others = [OtherPod(pod="a/b", fate=Fate.UNSCHEDULABLE, message=PENDING.message)]
+    text = shown(report(workload(placed=0, pending=[PENDING]), others=others))
+    assert "  a/b\n    for the same reasons as 2 pods of Deployment shop/web\n" in text
+    assert text.count(PENDING.message) == 1
 
 
 @pytest.mark.parametrize(
     ("fate", "words"),
     [
-        (Fate.NOMINATED, "1 pending, promised to n1: web-1"),
+        (Fate.NOMINATED, "1 pending, nominated to n1: web-1"),
         (Fate.GATED, "1 gated: web-1"),
-        (Fate.WAITING, "1 held back on n1: web-1"),
-        (Fate.QUEUED, "1 not tried yet: web-1"),
-        (Fate.FAILED, "1 pending after a fault: web-1"),
-        (Fate.EVICTED, "1 evicted for good: web-1"),
-        (Fate.FOREIGN_SCHEDULER, "1 left to another scheduler: web-1"),
+        (Fate.WAITING, "1 waiting for Permit on n1: web-1"),
+        (Fate.QUEUED, "1 still in the queue: web-1"),
+        (Fate.FAILED, "1 pending after an error: web-1"),
+        (Fate.EVICTED, "1 lost (no controller recreates it): web-1"),
+        (Fate.FOREIGN_SCHEDULER, "1 skipped (of another scheduler): web-1"),
         (Fate.INCONCLUSIVE, "1 inconclusive: web-1"),
     ],
 )
@@ -208,7 +271,7 @@ def test_rejected_and_not_created_pods_are_listed():
         report(workload(placed=0, rejected=rejected, not_created=["web-2"]), rejected=["claims are forbidden"])
     )
     assert '  1 rejected: web-1\n    pods "web-1" is forbidden: x\n' in text
-    assert "  1 not created: web-2\n    its controller waits for the pods before\n" in text
+    assert "  1 not created: web-2\n    the controller waits for the pods before them to be ready\n" in text
     assert "\nrejected: claims are forbidden\n" in text
 
 
@@ -224,9 +287,9 @@ def test_preempted_pods_and_their_successors_are_listed():
             ],
         )
     )
-    assert "  a/b  priority 1 on n1  by shop/web-1  nobody makes another\n" in text
-    assert "  a/c  priority 1 on n1  by shop/web-1  came back on n2\n" in text
-    assert "  a/e  priority 1 on n1  by shop/web-1  its successor f is pending\n" in text
+    assert "  a/b  priority 1 on n1  by shop/web-1  lost: no controller recreates it\n" in text
+    assert "  a/c  priority 1 on n1  by shop/web-1  recreated on n2\n" in text
+    assert "  a/e  priority 1 on n1  by shop/web-1  recreated as f: pending\n" in text
 
 
 def test_other_pending_pods_are_listed_by_whether_they_were_placed():
@@ -235,8 +298,8 @@ def test_other_pending_pods_are_listed_by_whether_they_were_placed():
         OtherPod(pod="a/c", fate=Fate.UNSCHEDULABLE, message="no"),
     ]
     text = shown(report(PLACED, others=others))
-    assert "1 other pod of the cluster found room\n  a/b  n1\n" in text
-    assert "1 other pod of the cluster is pending\n  a/c\n    no\n" in text
+    assert "1 other pending pod would be placed\n  a/b  n1\n" in text
+    assert "1 other pending pod would stay pending\n  a/c\n    no\n" in text
 
 
 def test_an_effect_of_admission_is_listed_once_with_its_workloads():
@@ -265,8 +328,8 @@ def test_every_sign_has_an_ascii_form():
 
 def test_a_note_says_how_ties_were_broken():
     tied = workload(pods=[WorkloadPod(name="web-1", fate=Fate.PLACED, node="n1", ties=2)])
-    assert "of which the first by name was taken" in shown(report(tied))
-    assert "of which seed 3 drew one" in shown(report(tied, metadata=Metadata(seed=3)))
+    assert "1 pod had several nodes with the same highest score: the first by name is taken" in shown(report(tied))
+    assert "with the same highest score: seed 3 draws one" in shown(report(tied, metadata=Metadata(seed=3)))
     assert "  web-1  n1  2 tied\n" in shown(report(tied), "wide")
 
 
@@ -324,5 +387,5 @@ def test_successors_that_are_on_no_node_are_named_with_the_reason():
     )
     summary = SimulationSummary(exit_code=0, workloads=1, pods=1, placed=1, preempted=1, not_returned=1)
     text = shown(report(PLACED, preemptions=[gone], summary=summary))
-    assert text.startswith("1 of 1 pod placed; 1 preempted; 1 of those not placed again\n")
-    assert "  1 successor is not placed:\n  a/next\n    0/1 nodes are available.\n" in text
+    assert text.startswith("1 of 1 pod would be placed; 1 would be preempted; 1 of those would not be placed again\n")
+    assert "  1 replacement would not be placed:\n  a/next\n    0/1 nodes are available.\n" in text

@@ -159,7 +159,7 @@ def test_pods_that_gather_on_one_node_move_and_the_balance_says_so():
 def test_pods_that_one_side_does_not_place_break_and_say_why():
     found = compare_releases(one_node("a1"), deployment(2, "1"), "", ELSEWHERE, fail=True)
     assert found.summary.workload_pods[0].breaks == 2
-    assert found.results[0].outcomes[1].messages == ["no profile serves schedulerName default-scheduler"]
+    assert found.results[0].outcomes[1].messages == ['schedulerName "default-scheduler" belongs to another scheduler']
     assert found.summary.exit_code == 1
 
 

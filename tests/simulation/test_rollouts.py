@@ -345,7 +345,7 @@ def test_an_admission_plugin_that_is_none_is_an_error(simulate):
 def test_pods_of_another_scheduler_are_created_and_left_alone(simulate):
     release = simulate(TWO, workload(more="schedulerName: mine"))
     assert release.report.summary.foreign_scheduler == 2
-    assert release.report.results[0].pending[0].message == "no profile serves schedulerName mine"
+    assert release.report.results[0].pending[0].message == 'schedulerName "mine" belongs to another scheduler'
     assert release.facts.run.pods == {}
 
 
