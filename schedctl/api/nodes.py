@@ -39,6 +39,12 @@ class NodeCondition(Struct, frozen=True):
     reason: str = ""
 
 
+class NodeSystemInfo(Struct, frozen=True):
+    """What a node is made of; only its kubelet's version is kept, by which the version of a cluster can be told."""
+
+    kubelet_version: str = ""
+
+
 class NodeStatus(Struct, frozen=True):
     """``v1.NodeStatus``."""
 
@@ -47,6 +53,7 @@ class NodeStatus(Struct, frozen=True):
     images: list[ContainerImage] | None = None
     conditions: list[NodeCondition] | None = None
     declared_features: list[str] | None = None
+    node_info: NodeSystemInfo = NodeSystemInfo()
 
 
 class Node(Struct, frozen=True):

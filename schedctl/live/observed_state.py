@@ -17,7 +17,7 @@ import msgspec
 from schedctl.api import defaults
 from schedctl.api.kinds import Kind
 from schedctl.api.meta import ObjectMeta, Struct
-from schedctl.api.nodes import Node
+from schedctl.api.nodes import Node, NodeSystemInfo
 from schedctl.api.pods import FINISHED, Pod
 from schedctl.cache.pod_info import PodInfo
 from schedctl.live.connections import Connection
@@ -190,7 +190,7 @@ def _strip_node(node: Node) -> Node:
     """Return a node with nothing but what scheduling reads of it."""
     metadata, filled, replace = node.metadata, defaults.node(node), msgspec.structs.replace
     kept = ObjectMeta(name=metadata.name, uid=metadata.uid, labels=metadata.labels)
-    return replace(filled, metadata=kept, status=replace(filled.status, conditions=None))
+    return replace(filled, metadata=kept, status=replace(filled.status, conditions=None, node_info=NodeSystemInfo()))
 
 
 def _active_by_uid(pods: Iterable[Pod]) -> dict[str, Pod]:

@@ -93,6 +93,24 @@ class Side(Record, frozen=True):
     configuration: str
 
 
+class VersionSkew(Record, frozen=True):
+    """The state is of another minor version of Kubernetes than the rules by which it was judged.
+
+    Attributes:
+        source: who says which version the state is of: ``APIServer``, ``Snapshot`` or ``Kubelets``.
+        state_version: of the state, e.g. ``v1.29.3``; of several kubelets the newest.
+        rules_version: of the kube-scheduler whose rules are in force.
+        differences: what changed for placements between the two, as far as it is known, the latest last.
+        text: the same in words.
+    """
+
+    source: Literal["APIServer", "Snapshot", "Kubelets"]
+    state_version: str
+    rules_version: str
+    differences: list[str] = []
+    text: str = ""
+
+
 class Head(Record, frozen=True):
     """Which schedctl made the document, and whose behaviour it follows.
 
@@ -120,6 +138,8 @@ class Metadata(Head, frozen=True):
         what_if: what was changed in the cluster before anything was asked, in words and in order.
         inputs: what was read: manifests, state, policies, baseline.
         missing: the kinds that could not be listed.
+        version_skew: that the state is of another minor version than the rules in force, null where it is not or where
+            nobody says of which it is.
     """
 
     configuration: str = BUILT_IN
@@ -131,3 +151,4 @@ class Metadata(Head, frozen=True):
     what_if: list[str] = []
     inputs: list[Input] = []
     missing: list[MissingKind] = []
+    version_skew: VersionSkew | None = None

@@ -214,7 +214,12 @@ def check(
         raise InputError([Problem(message, hint=_ALLOW_EMPTY)])
     today = datetime.fromtimestamp(options.now, UTC).date()
     conditions = Conditions(
-        metadata=Metadata(configuration=session.choice.origin, state_taken=session.state.taken, inputs=list(inputs)),
+        metadata=Metadata(
+            configuration=session.choice.origin,
+            state_taken=session.state.taken,
+            inputs=list(inputs),
+            version_skew=session.version_skew,
+        ),
         fail_on=options.fail_on,
         on_inconclusive=options.on_inconclusive,
         strategy=options.strategy,

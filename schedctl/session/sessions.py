@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from schedctl.reports.metadata import Input, Metadata
+from schedctl.reports.metadata import Input, Metadata, VersionSkew
 from schedctl.scheduler.gaps import missing_kinds
-from schedctl.session import comparisons, configurations, schedulers, what_ifs
+from schedctl.session import comparisons, configurations, schedulers, version_skews, what_ifs
 from schedctl.session.extenders import NO_EXTENDERS, ExtenderOptions
 from schedctl.session.notifiers import SILENT, Notifier
 from schedctl.session.what_ifs import NO_WHAT_IFS, WhatIfs
@@ -51,6 +51,7 @@ class Session:
         source: where the state is read from.
         choices: the configurations; the others are compared with the first.
         state: the state, once it is loaded.
+        version_skew: that the state is of another minor version than the rules, once it is loaded; None where not.
         changes: what the what-ifs did, once they are made.
         notifier: hears what is said on the way.
 
@@ -73,6 +74,7 @@ class Session:
         self.source = source
         self.notifier = notifier
         self.changes: list[WhatIfResult] = []
+        self.version_skew: VersionSkew | None = None
         self._extenders = options.extenders
         self._what_ifs = what_ifs
         self._reporter = schedulers.PluginFaultReporter(notifier)
@@ -111,6 +113,9 @@ class Session:
         # The plugins of the chosen configurations say which kinds are read; what a snapshot says completes the choice.
         self.state = state or self.source.load(self.notifier, kinds=self.kinds)
         self.choices = comparisons.complete(self.choices, self.state, self._extenders, self.notifier)
+        self.version_skew = version_skews.skew(self.state)
+        if self.version_skew is not None:
+            self.notifier.warn(self.version_skew.text, version_skews.describe(self.version_skew))
 
     def change(self, namespace: str = "") -> None:
         """Carry the what-ifs out.
@@ -147,6 +152,7 @@ class Session:
             what_if=[*self.change_texts, *settled],
             inputs=self.inputs,
             missing=missing_kinds(self.cluster, self.choice.registry),
+            version_skew=self.version_skew,
         )
 
     def scheduler(self, choice: ConfigurationChoice | None = None) -> Scheduler:

@@ -43,6 +43,7 @@ KEPT: Final[Mapping[type[msgspec.Struct], str]] = {
     pods.PodCondition: "type status reason",
     nodes.NodeStatus: "declared_features",
     nodes.NodeCondition: "type status reason",
+    nodes.NodeSystemInfo: "kubelet_version",
     policies.LimitRangeItem: "type",
     policies.ResourceQuotaSpec: "scopes",
     policies.ScopedResourceSelectorRequirement: "scope_name operator",

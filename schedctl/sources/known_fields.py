@@ -62,7 +62,12 @@ _TABLE: tuple[tuple[type[msgspec.Struct], str], ...] = (
     (nodes.NodeSpec, "configSource externalID podCIDR podCIDRs podPreemptionPolicy"),
     (
         nodes.NodeStatus,
-        "addresses config daemonEndpoints features nodeInfo phase runtimeHandlers volumesAttached volumesInUse",
+        "addresses config daemonEndpoints features phase runtimeHandlers volumesAttached volumesInUse",
+    ),
+    (
+        nodes.NodeSystemInfo,
+        "architecture bootID containerRuntimeVersion kernelVersion kubeProxyVersion machineID operatingSystem osImage "
+        "swap systemUUID",
     ),
     (nodes.Taint, "timeAdded"),
     (nodes.ContainerImage, ""),

@@ -12,11 +12,12 @@ from schedctl.explain import bound_pods
 from schedctl.explain.explanations import report
 from schedctl.explain.histories import with_history
 from schedctl.reports.explanations import ExplainReport, OwnerPods
-from schedctl.reports.metadata import Input, Metadata
+from schedctl.reports.metadata import Input, Metadata, VersionSkew
 from schedctl.reports.reasons import Remark
 from schedctl.reports.schemas import schema_of
 from schedctl.scheduler.gaps import missing_kinds
 from schedctl.testing.builders import cluster, node, pod
+from schedctl.versions import KUBERNETES_VERSION
 
 CLAIMED = (
     msgspec.convert(
@@ -68,7 +69,8 @@ def reports(shop, ask):
     owners = [OwnerPods("Deployment default/web", 1)]
     answers[0] = msgspec.structs.replace(answers[0], pods=["default/web"], owners=owners)
     digest = Input(source="cluster.yaml", digest="sha256:00", role="State")
-    metadata = Metadata(inputs=[digest], missing=missing_kinds(unlisted))
+    skew = VersionSkew("Kubelets", "v1.29.3", KUBERNETES_VERSION)
+    metadata = Metadata(inputs=[digest], missing=missing_kinds(unlisted), version_skew=skew)
     return [report(answers, metadata=metadata), *(report([each]) for each in answers)]
 
 

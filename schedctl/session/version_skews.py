@@ -1,0 +1,103 @@
+"""Whether a state is of another minor version of Kubernetes than the rules by which it is judged, and what that means.
+
+Which rules are in force does not depend on it: `schedctl.versions` names the one kube-scheduler that there is.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final, Literal
+
+from schedctl.reports.metadata import VersionSkew
+from schedctl.versions import KUBERNETES_VERSION
+
+if TYPE_CHECKING:
+    from schedctl.cache.cluster import Cluster
+    from schedctl.session.states import State
+
+Minor = tuple[int, int]
+_MINOR: Final = re.compile(r"v?(\d{1,4})\.(\d{1,4})(?!\d)")
+_CHANGES: Final[tuple[tuple[Minor, tuple[str, ...]], ...]] = (
+    ((1, 27), ("minDomains and matchLabelKeys of spread constraints count", "scheduling gates hold pods back")),
+    ((1, 31), ("matchLabelKeys of pod affinity count",)),
+    ((1, 33), ("requests resized in place count",)),
+    ((1, 34), ("ResourceClaims are allocated", "pod-level resources count")),
+    (
+        (1, 36),
+        (
+            "nodes without a declared feature are rejected",
+            "devices answer extended resources",
+            "device taints, partitions and shared capacity count",
+        ),
+    ),
+    (
+        (1, 37),
+        (
+            "DeviceTaintRules count",
+            "nodes are scored by storage capacity",
+            "nodes without the CSI driver of a volume are rejected",
+        ),
+    ),
+)
+"""What changed for placements, by the minor version in which kube-scheduler does it by default for the first time."""
+
+
+def skew(state: State) -> VersionSkew | None:
+    """Return how the version of a state differs from that of the rules, None where it does not or nobody says."""
+    source, version = _version(state)
+    found, rules = _minor(version), _minor(KUBERNETES_VERSION)
+    if found is None or rules is None or found == rules:
+        return None
+    older = found < rules
+    changes = [
+        f"{what} (v{major}.{minor})"
+        for (major, minor), texts in _CHANGES
+        if older and found < (major, minor) <= rules
+        for what in texts
+    ]
+    whose = {"APIServer": "the API server is", "Snapshot": "the snapshot is of", "Kubelets": "the kubelets are"}[source]
+    return VersionSkew(
+        source=source,
+        state_version=version,
+        rules_version=KUBERNETES_VERSION,
+        differences=changes,
+        text=f"{whose} {version}, but answers follow the rules of kube-scheduler {KUBERNETES_VERSION}",
+    )
+
+
+def describe(difference: VersionSkew) -> str:
+    """Return what differs between the two versions, in words."""
+    if not difference.differences:
+        return "what differs between the two is not known to this schedctl"
+    minor = _minor(difference.state_version)
+    since = f"v{minor[0]}.{minor[1]}" if minor is not None else difference.state_version
+    return f"changed by default since {since}: {'; '.join(difference.differences)}"
+
+
+def _version(state: State) -> tuple[Literal["APIServer", "Snapshot", "Kubelets"], str]:
+    """Return the version of a state and who says so; kube-scheduler is as old as its API server, kubelets may be older.
+
+    Where they disagree the newest is taken: a kubelet may be older than the rest of its cluster, and never newer.
+    """
+    if state.listing is not None and state.listing.server_version:
+        return "APIServer", state.listing.server_version
+    headers = [header.server_version for header in state.manifests.snapshots]
+    if newest := _newest(headers):
+        return "Snapshot", newest
+    return "Kubelets", _newest(_kubelet_versions(state.assembled.cluster))
+
+
+def _kubelet_versions(cluster: Cluster) -> set[str]:
+    table = cluster.node_table
+    return {table.objects[row].status.node_info.kubelet_version for row in table.row_of.values()}
+
+
+def _newest(versions: set[str] | list[str]) -> str:
+    """Return the version with the highest minor, "" where none can be read."""
+    known = [(minor, version) for version in versions if (minor := _minor(version)) is not None]
+    return max(known)[1] if known else ""
+
+
+def _minor(version: str) -> Minor | None:
+    found = _MINOR.match(version)
+    return (int(found[1]), int(found[2])) if found else None
