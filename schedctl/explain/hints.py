@@ -246,7 +246,7 @@ def _plan_hint(plan: Plan, trial: Trial, trials: Trials, node: str) -> Hint:
     named = any(plan.node in remedy.condition.split() for remedy in plan.remedies)
     subject = "would fit"
     if plan.node and not (named and (node or trial.fits == 1)):
-        subject = f"{node} would take it" if node else f"would fit {_where(trial)}"
+        subject = f"would fit on {node}" if node else f"would fit {_where(trial)}"
     hint = _hint("+".join(remedy.kind for remedy in plan.remedies), f"{subject} if {conditions}", trial, trials)
     return msgspec.structs.replace(hint, undoes=list(plan.undoes))
 
@@ -261,7 +261,7 @@ def _typos(found: Sequence[Typo], trials: Trials) -> list[Hint]:
         trial = trials.attempt([typo.remedy for typo in found if typo.remedy is not None])
         if trial.fits:
             kind = "+".join(dict.fromkeys(typo.kind for typo in found if typo.remedy is not None))
-            hints.append(_hint(kind, f"with all of these mended the pod {_would(trial)}", trial, trials))
+            hints.append(_hint(kind, f"with all of these fixed the pod {_would(trial)}", trial, trials))
     return hints
 
 
@@ -276,7 +276,10 @@ def _typo(fact: str, typos: Sequence[Typo], trials: Trials) -> Hint:
 def _replace_hint(trials: Trials) -> Hint:
     trial = trials.attempt([pod_remedies.replace_pod()])
     return _hint(
-        pod_remedies.REPLACE_POD, f"kube-scheduler leaves it alone; a new pod like it {_would(trial)}", trial, trials
+        pod_remedies.REPLACE_POD,
+        f"it is terminating and not scheduled any more; a new pod like it {_would(trial)}",
+        trial,
+        trials,
     )
 
 

@@ -33,13 +33,13 @@ _KINDS = {
     Resource.NODE: "a node",
 }
 _MOVES = {
-    ClusterEvent(Resource.ASSIGNED_POD, Action.ADD): "a pod comes to a node",
+    ClusterEvent(Resource.ASSIGNED_POD, Action.ADD): "a pod is bound to a node",
     ClusterEvent(Resource.ASSIGNED_POD, Action.DELETE): "a pod leaves its node",
 }
 _DONE = {
     Action.ADD: "{} is added",
     Action.DELETE: "{} is deleted",
-    Action.UPDATE_NODE_ALLOCATABLE: "what a node offers changes",
+    Action.UPDATE_NODE_ALLOCATABLE: "allocatable of a node changes",
     Action.UPDATE_NODE_LABEL: "labels of a node change",
     Action.UPDATE_NODE_TAINT: "taints of a node change, or it is uncordoned",
     Action.UPDATE_NODE_CONDITION: "conditions of a node change",
@@ -47,10 +47,10 @@ _DONE = {
     Action.UPDATE_NODE_DECLARED_FEATURE: "the features that a node declares change",
     Action.UPDATE_NODE_PREEMPTION_POLICY: "the preemption policy of a node changes",
     Action.UPDATE_POD_LABEL: "labels of {} change",
-    Action.UPDATE_POD_SCALE_DOWN: "{} asks for less",
-    Action.UPDATE_POD_SCALE_UP: "{} asks for more",
-    Action.UPDATE_POD_TOLERATION: "{} gets a toleration",
-    Action.UPDATE_POD_SCHEDULING_GATES_ELIMINATED: "{} loses its last scheduling gate",
+    Action.UPDATE_POD_SCALE_DOWN: "requests of {} are lowered",
+    Action.UPDATE_POD_SCALE_UP: "requests of {} are raised",
+    Action.UPDATE_POD_TOLERATION: "a toleration is added to {}",
+    Action.UPDATE_POD_SCHEDULING_GATES_ELIMINATED: "the last scheduling gate of {} is removed",
     Action.UPDATE_POD_GENERATED_RESOURCE_CLAIM: "a ResourceClaim is generated for {}",
     Action.UPDATE: "{} changes",
 }
@@ -176,8 +176,5 @@ def _tally(event: ClusterEvent, counting: int, instances: int) -> str:
     """Return in words which instances of an event would bring the pod back; nothing where any would."""
     if counting == instances:
         return ""
-    if event == events.NODE_ADD:
-        return f" like {counting} of the {instances} there" if counting else f" unlike the {instances} there"
-    if counting:
-        return f", as {counting} of the {instances} there could"
-    return f", but none of the {instances} there would count"
+    like = "like it" if event == events.NODE_ADD else "running"
+    return f" ({counting or 'none'} of the {instances} {like} would count)"

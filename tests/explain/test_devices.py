@@ -129,20 +129,26 @@ def details(answer):
             using("one"),
             [
                 "claim one, request gpu: 1 device of class gpu",
-                "dev-1 has taint broken=x:NoSchedule (others: 1 held)",
+                "dev-1 has taint broken=x:NoSchedule (others: 1 allocated)",
             ],
             id="the nearest device first, the others by their first reason",
         ),
         pytest.param(
             [A, GPU, devices("a", device("dev-0")), HELD, claim()],
             using("one"),
-            ["claim one, request gpu: 1 device of class gpu", "dev-0 is held by claim default/two, which no pod uses"],
+            [
+                "claim one, request gpu: 1 device of class gpu",
+                "dev-0 is allocated to claim default/two, which no pod uses",
+            ],
             id="who holds a device",
         ),
         pytest.param(
             [A, GPU, devices("a", device("dev-0")), claim("two", holds="a/dev-0", users=["x"]), claim()],
             using("one"),
-            ["claim one, request gpu: 1 device of class gpu", "dev-0 is held by claim default/two of pod default/x"],
+            [
+                "claim one, request gpu: 1 device of class gpu",
+                "dev-0 is allocated to claim default/two of pod default/x",
+            ],
             id="whose claim holds a device",
         ),
         pytest.param(
@@ -191,7 +197,7 @@ def details(answer):
             using("one"),
             [
                 "claim one, request gpu: 1 device of class gpu",
-                "whole needs 4 of set/slots where 2 is left (others: 1 held)",
+                "whole needs 4 of set/slots where 2 is left (others: 1 allocated)",
             ],
             id="a partition for which too little is left",
         ),
@@ -209,15 +215,15 @@ def details(answer):
             [A, B, GPU, claim(holds="a/dev-0")],
             using("one", nodeSelector={"kubernetes.io/hostname": "b"}),
             [
-                "does not have nodeSelector kubernetes.io/hostname=b",
-                "the devices of claim one are within reach only of metadata.name=a",
+                "label kubernetes.io/hostname=b missing",
+                "the devices of claim one are reachable only from metadata.name=a",
             ],
             id="a claim that is allocated elsewhere",
         ),
         pytest.param(
             [A, device_class(extended="example.com/gpu"), devices("a", device("dev-0"))],
             pod(requests={"example.com/gpu": "2"}),
-            ["extended resources: 2 devices of class gpu", "only 1 device here, 2 wanted"],
+            ["extended resources: 2 devices of class gpu", "only 1 device here, 2 requested"],
             id="an extended resource that a class stands behind",
         ),
     ],
@@ -374,7 +380,7 @@ def test_what_stands_behind_a_refusal_is_told(ask, objects, subject, texts):
             [A, GPU, devices("a", device("dev-0"), device("dev-1")),
              claim("one", request("gpu", 1, of="gpuu"), match=f"{DRIVER}/modle")],
             using("one"),
-            ["with all of these mended the pod would go to a"],
+            ["with all of these fixed the pod would go to a"],
             id="two misspelt names, of which one is not enough",
         ),
         pytest.param(

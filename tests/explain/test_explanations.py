@@ -136,7 +136,7 @@ def test_a_node_short_of_two_resources_counts_for_both(ask):
     [
         pytest.param(
             pod(nodeSelector={"disk": "ssd", "arch": "arm64"}),
-            "does not have nodeSelector arch=arm64, disk=ssd",
+            "labels arch=arm64, disk=ssd missing",
             id="the node selector names what a node lacks",
         ),
         pytest.param(
@@ -152,12 +152,12 @@ def test_a_node_short_of_two_resources_counts_for_both(ask):
                     }
                 }
             ),
-            "does not have affinity disk in (nvme,ssd) or tier",
+            "nodeAffinity disk in (nvme,ssd) or tier not met",
             id="node affinity names what a node lacks of each term",
         ),
         pytest.param(
             pod(ports=[{"containerPort": 80, "hostPort": 8080}]),
-            "8080/TCP is held by default/running",
+            "8080/TCP is used by default/running",
             id="a busy port names the pod that holds it",
         ),
         pytest.param(
@@ -341,7 +341,7 @@ def test_one_refused_node_in_depth_has_its_own_next_step(shop, ask):
     assert found.node.verdict is NodeVerdict.REFUSED
     assert found.node.taints == ["dedicated=gpu:NoSchedule"]
     assert [each.plugin for each in found.node.filters if each.refused] == ["TaintToleration"]
-    assert found.hints[0].text == "gpu-0 would take it if it tolerated dedicated=gpu:NoSchedule"
+    assert found.hints[0].text == "would fit on gpu-0 if it tolerated dedicated=gpu:NoSchedule"
 
 
 def test_a_node_that_is_not_there_is_a_usage_error_with_the_nearest_name(shop, ask):

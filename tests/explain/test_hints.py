@@ -211,7 +211,7 @@ def test_every_refusal_ends_with_a_next_step_that_was_tried(ask, objects, subjec
         ),
         pytest.param(
             pod(cpu="1", metadata={"deletionTimestamp": "2026-01-01T00:00:00Z"}),
-            "kube-scheduler leaves it alone; a new pod like it would go to node-0",
+            "it is terminating and not scheduled any more; a new pod like it would go to node-0",
             id="a pod on its way out",
         ),
         pytest.param(

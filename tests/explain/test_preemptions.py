@@ -92,7 +92,7 @@ def test_victims_come_with_their_budgets_and_the_places_they_would_find(ask):
             budgets=["default/kept"],
             breaks_budget=True,
             elsewhere="c",
-            text="priority 2, breaks budget default/kept; one like it would find room on c",
+            text="priority 2, violates PodDisruptionBudget default/kept; one like it would find room on c",
         ),
         Victim(
             "default/b2",
@@ -100,7 +100,7 @@ def test_victims_come_with_their_budgets_and_the_places_they_would_find(ask):
             "2026-02-01T01:00:00Z",
             budgets=["default/free"],
             elsewhere="",
-            text="priority 1, is within budget default/free; one like it would find no room",
+            text="priority 1, allowed by PodDisruptionBudget default/free; one like it would find no room",
         ),
     ]
     assert found.text == "b is the only node found where evictions make room"
@@ -111,7 +111,7 @@ def test_one_that_is_on_its_way_out_finds_no_place(ask):
     c = cluster(node("a", cpu="4"), node("b", cpu="1"), running("x", "a", metadata=going))
     (victim,) = ask(c, high()).preemption.evictions
     assert (victim.terminating, victim.elsewhere) == (True, None)
-    assert victim.text == "priority 0, is on its way out already"
+    assert victim.text == "priority 0, already terminating"
 
 
 def test_one_that_schedctl_cannot_place_is_left_open(ask):
@@ -124,7 +124,9 @@ def test_where_the_name_decides_it_is_said(ask):
     c = cluster(*(node(name, cpu="4") for name in ("a", "b", "c")), *(running(f"on-{n}", n) for n in ("a", "b", "c")))
     found = ask(c, high()).preemption
     assert (found.ties, found.criterion) == (["a", "b", "c"], "")
-    assert found.text == ("of 3 nodes where evictions make room, a is taken, the first by name: 2 others are as good")
+    assert found.text == (
+        "of 3 nodes where evictions make room, a is chosen as the first by name: 2 others are equally good"
+    )
 
 
 def test_where_not_every_node_was_tried_it_is_said():

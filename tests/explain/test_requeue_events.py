@@ -42,14 +42,14 @@ from schedctl.testing.builders import node, pod
             ["a node is added", "labels of a node change"],
         ),
         (registers(Resource.ASSIGNED_POD, Action.DELETE), ["a pod leaves its node"]),
-        (registers(Resource.TARGET_POD, Action.UPDATE_POD_TOLERATION), ["this pod gets a toleration"]),
+        (registers(Resource.TARGET_POD, Action.UPDATE_POD_TOLERATION), ["a toleration is added to this pod"]),
         (
             registers(Resource.PERSISTENT_VOLUME_CLAIM, Action.ADD | Action.UPDATE),
             ["a PersistentVolumeClaim is added", "a PersistentVolumeClaim changes"],
         ),
         (
             registers(Resource.POD, Action.ADD),
-            ["a pod comes to a node", "another pending pod is added"],
+            ["a pod is bound to a node", "another pending pod is added"],
         ),
     ],
 )
@@ -69,8 +69,8 @@ def test_an_event_that_two_plugins_ask_for_is_listed_once_and_hinted_only_if_bot
 @pytest.mark.parametrize(
     ("counted", "text"),
     [
-        ((0, 3), "a node is added unlike the 3 there"),
-        ((1, 3), "a node is added like 1 of the 3 there"),
+        ((0, 3), "a node is added (none of the 3 like it would count)"),
+        ((1, 3), "a node is added (1 of the 3 like it would count)"),
         ((3, 3), "a node is added"),
         (None, "a node is added"),
     ],
@@ -90,14 +90,14 @@ def test_a_pod_that_leaves_counts_where_it_was_in_the_way():
     )
     explanation = explain(Scheduler(state), next(iter(state.pending.values())), hints=False)
     leaves = next(each for each in explanation.wakings if each.event == "AssignedPodDelete")
-    assert leaves.text == "a pod leaves its node, as 1 of the 2 there could"
+    assert leaves.text == "a pod leaves its node (1 of the 2 running would count)"
     assert (leaves.counting, leaves.asked) == (1, 2)
 
 
 def test_a_gated_pod_waits_for_its_last_gate_to_go():
     cluster = cluster_of(node("n1", cpu="4"), pod("held", schedulingGates=[{"name": "quota"}]))
     explanation = explain(Scheduler(cluster), next(iter(cluster.pending.values())), hints=False)
-    assert [waking.text for waking in explanation.wakings] == ["this pod loses its last scheduling gate"]
+    assert [waking.text for waking in explanation.wakings] == ["the last scheduling gate of this pod is removed"]
 
 
 class TakesItBack(ReservePlugin):

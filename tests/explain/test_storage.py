@@ -119,7 +119,7 @@ def details(answer):
         pytest.param(
             [A, *bound("data", only={ZONE: "zone-b"})],
             using("data"),
-            [f"volume pv-data of claim data is within reach only of {ZONE}=zone-b"],
+            [f"volume pv-data of claim data is reachable only from {ZONE}=zone-b"],
             id="the volume of a bound claim is out of reach",
         ),
         pytest.param(
@@ -132,7 +132,7 @@ def details(answer):
             [A, claim(of="local"), LOCAL, volume("small", "local", "1Gi")],
             using("data"),
             [
-                "claim data: 10Gi of class local requested, no volume will do (1 too small), and the class makes none",
+                "claim data: 10Gi of class local requested, no volume matches (1 too small), the class provisions none",
                 "volume small is too small: 1Gi, 9Gi missing",
             ],
             id="the only volume of a class is too small",
@@ -144,10 +144,10 @@ def details(answer):
             using("data"),
             [
                 "claim data: 10Gi of class local requested,"
-                " no volume will do (1 too small, 1 released by another claim), and the class makes none",
-                "volume old is Released: its claimRef keeps it for claim default/gone",
+                " no volume matches (1 too small, 1 released by another claim), the class provisions none",
+                "volume old is Released: its claimRef still names claim default/gone",
                 "volume small is too small: 1Gi, 9Gi missing",
-                "no volume of the class is within reach",
+                "no volume of the class is reachable from here",
             ],
             id="of each node the nearest volume is named, with what is wrong with it",
         ),
@@ -156,7 +156,7 @@ def details(answer):
             using("data"),
             [
                 "claim data: 10Gi of class local requested,"
-                " no volume will do (1 without the access modes), and the class makes none",
+                " no volume matches (1 without the access modes), the class provisions none",
                 "volume own has only access mode ReadWriteOnce",
             ],
             id="the only volume of a class is for one node at a time",
@@ -166,7 +166,7 @@ def details(answer):
             using("data", "log"),
             [
                 "claim log: 10Gi of class local requested,"
-                " no volume will do (1 out of reach), and the class makes none",
+                " no volume matches (1 out of reach), the class provisions none",
                 "volume only goes to another claim of the pod",
             ],
             id="the only volume of a class goes to another claim of the pod",
@@ -174,19 +174,19 @@ def details(answer):
         pytest.param(
             [A, claim(of="local"), LOCAL],
             using("data"),
-            ["claim data: 10Gi of class local requested, there is no volume, and the class makes none", ""],
+            ["claim data: 10Gi of class local requested, there is no volume, the class provisions none", ""],
             id="a class without volumes or a provisioner",
         ),
         pytest.param(
             [A, claim(of="local", notes={SELECTED: "a"}), LOCAL],
             using("data"),
-            ["claim data: 10Gi of class local requested, one is to be made, and the class makes none", ""],
+            ["claim data: 10Gi of class local requested, one is to be provisioned, the class provisions none", ""],
             id="a volume is to be made of a class that makes none",
         ),
         pytest.param(
             [A, claim(), storage_class(zones=["zone-b", "zone-c"])],
             using("data"),
-            [f"class zonal makes volumes, here for claim data, only in {ZONE} in (zone-b,zone-c)"],
+            [f"class zonal provisions volumes (claim data) only in {ZONE} in (zone-b,zone-c)"],
             id="a class that makes volumes in other zones",
         ),
         pytest.param(
@@ -202,19 +202,19 @@ def details(answer):
         pytest.param(
             [A, B, claim(notes={SELECTED: "b"}), storage_class()],
             using("data", nodeSelector={ZONE: "zone-a"}),
-            ["a volume for claim data is being made for b", f"does not have nodeSelector {ZONE}=zone-a"],
+            ["a volume for claim data is being provisioned for b", f"label {ZONE}=zone-a missing"],
             id="a claim that was promised another node",
         ),
         pytest.param(
             [A, csi_node("a", 1), *bound("data"), *bound("log"), using("log", name="other", on="a")],
             using("data"),
-            [f"{DRIVER}: 1 more for volume v0", "1 of at most 1 volumes attached, for default/other"],
+            [f"{DRIVER}: 1 more for volume v0", "1 of at most 1 volumes attached, by default/other"],
             id="a node that has as many volumes attached as it can",
         ),
         pytest.param(
             [A, csi_node("a", 1), *bound("data"), *bound("log"), attachment("log", on="a")],
             using("data"),
-            [f"{DRIVER}: 1 more for volume v0", "1 of at most 1 volumes attached; for no pod: pv-log"],
+            [f"{DRIVER}: 1 more for volume v0", "1 of at most 1 volumes attached; used by no pod: pv-log"],
             id="a node with a volume attached that no pod there uses",
         ),
         pytest.param(
@@ -414,15 +414,15 @@ def test_a_next_step_is_told_after_it_was_tried(ask, objects, subject, texts):
     [
         pytest.param(
             [claim(of="now"), storage_class("now", mode="Immediate")],
-            f"claim data is not bound yet: class now does not wait for a pod, and {DRIVER} has not made a volume",
+            f"claim data is not bound yet: class now binds immediately, and {DRIVER} has not provisioned a volume",
             f"find out why {DRIVER} has not made a volume for claim data:"
             " `kubectl describe pvc data -n default` shows its events",
             id="its class binds at once, and the provisioner has not acted",
         ),
         pytest.param(
             [claim(of="now"), storage_class("now", "kubernetes.io/no-provisioner", mode="Immediate")],
-            "claim data is not bound yet: class now does not wait for a pod and makes no volumes,"
-            " and none was bound to it",
+            "claim data is not bound yet: class now binds immediately and provisions no volumes,"
+            " and none is bound to it",
             "create a volume of class now for claim data",
             id="its class binds at once, and nobody makes volumes",
         ),
@@ -434,7 +434,7 @@ def test_a_next_step_is_told_after_it_was_tried(ask, objects, subject, texts):
         ),
         pytest.param(
             [claim(of=None)],
-            "claim data is not bound yet: it has no class, and no volume was bound to it",
+            "claim data is not bound yet: it has no storage class, and no volume is bound to it",
             "no change is known that helps",
             id="it has no class",
         ),
@@ -446,7 +446,7 @@ def test_a_next_step_is_told_after_it_was_tried(ask, objects, subject, texts):
         ),
         pytest.param(
             [claim(asks_for="pv-1"), storage_class(), volume("pv-1", claimed="log")],
-            "claim data is not bound yet: it names volume pv-1, which is kept for claim default/log",
+            "claim data is not bound yet: it names volume pv-1, which is reserved for claim default/log",
             "would fit if claim data were made anew without a volumeName",
             id="the volume it names is kept for another claim",
         ),
@@ -491,7 +491,7 @@ def test_volumes_that_would_stay_attached_on_an_empty_node_are_noted(ask):
 )  # fmt: skip
 def test_attach_limits_that_nobody_told_are_noted(ask, objects, claims, noted):
     notes = ask(cluster(A, *objects), using(*claims)).notes
-    note = f"no CSINode was given: how many volumes of {DRIVER} a node can attach is not known, and not judged"
+    note = f"the state has no CSINode: how many volumes of {DRIVER} a node can attach is unknown and not checked"
     assert (note in notes) is noted
     assert any("CSINode" in each for each in notes) is noted
 
@@ -506,12 +506,18 @@ def test_attach_limits_that_nobody_told_are_noted(ask, objects, claims, noted):
         ),
         pytest.param(
             [claim(), storage_class()],
-            [([], True, f"a volume is made by {DRIVER} for claim data: 10Gi of class zonal")],
+            [([], True, f"a volume is provisioned by {DRIVER} for claim data: 10Gi of class zonal")],
             id="a volume that is made",
         ),
         pytest.param(
             [claim(), storage_class(), csi_driver(storageCapacity=True), capacity("a", "100Gi")],
-            [([], True, f"a volume is made by {DRIVER} for claim data: 10Gi of class zonal, where 100Gi is left")],
+            [
+                (
+                    [],
+                    True,
+                    f"a volume is provisioned by {DRIVER} for claim data: 10Gi of class zonal, where 100Gi is left",
+                )
+            ],
             id="a volume that is made where there is room",
         ),
         pytest.param([*bound("data")], [], id="nothing, since the claim is bound already"),

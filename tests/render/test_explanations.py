@@ -183,9 +183,7 @@ def test_the_score_table_shows_the_best_and_says_how_many_more(show):
 def test_many_nodes_with_the_same_numbers_are_one_entry_with_their_zones(show):
     state = cluster(*(node(f"n{i}", zone=f"z{i % 2}") for i in range(20)))
     text = show(state, pod(nodeSelector={"disk": "ssd"}))
-    assert (
-        "  20 nodes: does not have nodeSelector disk=ssd\n    n0, n1, n10, n11, n12, +15 more (z0 10, z1 10)\n" in text
-    )
+    assert "  20 nodes: label disk=ssd missing\n    n0, n1, n10, n11, n12, +15 more (z0 10, z1 10)\n" in text
 
 
 def test_five_thousand_nodes_stay_readable(show):

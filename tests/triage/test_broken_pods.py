@@ -295,7 +295,7 @@ PODS = [
     row(
         "the pod it wants to be near is in another namespace",
         "affinity-namespace",
-        ("pods app=redis in orders: none runs anywhere", "namespace caches"),
+        ("pods app=redis in orders: none is running", "namespace caches"),
         ("caches",),
         ("{topologyKey:", "{namespaces: [caches], topologyKey:"),
         waits_for="affinity to pods in another namespace",
@@ -310,7 +310,7 @@ PODS = [
     row(
         "the port of the host is taken on every node",
         "host-port",
-        ("didn't have free ports", "443/TCP is held by kube-system/ingress-a1"),
+        ("didn't have free ports", "443/TCP is used by kube-system/ingress-a1"),
         ("would fit on 9 nodes if it did not ask for host port 443/TCP",),
         (", hostPort: 443", ""),
     ),

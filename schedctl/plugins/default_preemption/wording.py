@@ -75,9 +75,9 @@ def _evictions(result: PostFilterResult, found: Candidates, chosen: int) -> Iter
 
 def _effects(info: PodInfo, breaks: bool, budgets: Sequence[str]) -> Iterator[str]:
     if budgets:
-        yield f"{'breaks' if breaks else 'is within'} budget {few(budgets)}"
+        yield f"{'violates' if breaks else 'allowed by'} PodDisruptionBudget {few(budgets)}"
     if info.is_terminating:
-        yield "is on its way out already"
+        yield "already terminating"
 
 
 def _reason(found: candidates.Preemption) -> str:
@@ -91,8 +91,8 @@ def _reason(found: candidates.Preemption) -> str:
     elif found.choice.criterion is not None:
         why = f"of {number} nodes where evictions make room, {name} has the {found.choice.criterion.value}"
     else:
-        as_good = f"{others} other{' is' if others == 1 else 's are'} as good"
-        why = f"of {number} nodes where evictions make room, {name} is taken, the first by name: {as_good}"
+        as_good = f"{others} other{' is' if others == 1 else 's are'} equally good"
+        why = f"of {number} nodes where evictions make room, {name} is chosen as the first by name: {as_good}"
     if found.tried == found.potential:
         return why
     where = "kube-scheduler begins at a random node, schedctl with the first by name"

@@ -21,7 +21,7 @@ _NONE = "no device here"
 
 
 def _shortage(evidence: Evidence) -> str:
-    """``gpu-1 does not match device.attributes["x"].model == "b" (others: 1 held)``."""
+    """``gpu-1 does not match device.attributes["x"].model == "b" (others: 1 allocated)``."""
     found = evidence["scarcity"]
     parts = []
     if any(lack["closest"] or lack["tooMany"] for lack in found["lacking"]):
@@ -50,13 +50,13 @@ def _distance(evidence: Evidence) -> int:
 
 
 def _unavailable(evidence: Evidence) -> str:
-    """``the devices of claim training are within reach only of metadata.name=gpu-north-1``."""
+    """``the devices of claim training are reachable only from metadata.name=gpu-north-1``."""
     return "; ".join(map(_unavailable_claim, evidence["claims"]))
 
 
 def _leftover_claim(evidence: Evidence) -> str:
-    """``claim web-extended-resources-x of an earlier attempt is still there``."""
-    return f"claim {name_of(evidence['claim'])} of an earlier attempt is still there"
+    """``claim web-extended-resources-x of an earlier attempt still exists``."""
+    return f"claim {name_of(evidence['claim'])} of an earlier attempt still exists"
 
 
 def _objection(written: Evidence, device_class: str, users: Evidence) -> str:
@@ -64,9 +64,9 @@ def _objection(written: Evidence, device_class: str, users: Evidence) -> str:
     subject = written["subject"]
     match why := Why(written["why"]):
         case Why.HELD if written["holders"]:
-            return f"is held by claim {few([_holder(claim, users) for claim in written['holders']])}"
+            return f"is allocated to claim {few([_holder(claim, users) for claim in written['holders']])}"
         case Why.HELD:
-            return f"is {why.value}"
+            return "is allocated to another claim"
         case Why.CHOSEN:
             return "is chosen already"
         case Why.CLASS:
@@ -81,6 +81,8 @@ def _objection(written: Evidence, device_class: str, users: Evidence) -> str:
             return f"has taint {subject}"
         case Why.CONSTRAINT:
             return f"breaks the constraint on {subject}"
+        case Why.TRIED:
+            return "was tried together with others without success"
         case Why.ATTRIBUTE:
             return f"has no attribute {subject}, which a constraint is on"
         case _:
@@ -88,17 +90,17 @@ def _objection(written: Evidence, device_class: str, users: Evidence) -> str:
 
 
 _IN_SHORT = {
-    Why.HELD: "held",
+    Why.HELD: "allocated",
     Why.CHOSEN: "chosen already",
     Why.CLASS: "of another class",
     Why.REQUEST: "not selected",
-    Why.UNREACHED: "out of reach",
+    Why.UNREACHED: "unreachable",
     Why.CAPACITY: "too small",
     Why.COUNTERS: "short of a counter",
     Why.TAINT: "tainted",
-    Why.CONSTRAINT: "against a constraint",
+    Why.CONSTRAINT: "breaking a constraint",
     Why.ATTRIBUTE: "without an attribute",
-    Why.TRIED: "tried in vain",
+    Why.TRIED: "tried without success",
 }
 
 
@@ -122,7 +124,7 @@ def _lack(lack: Evidence, users: Evidence, *, several: bool) -> str:
     if [Why(each["why"]) for each in closest["refusals"]] == [Why.CHOSEN]:
         if chosen > lack["found"]:
             return f"{request}{lack['found']} of {lack['wanted']} found, the other devices are for other requests"
-        return f"{request}only {chosen} device{'' if chosen == 1 else 's'} here, {lack['wanted']} wanted"
+        return f"{request}only {chosen} device{'' if chosen == 1 else 's'} here, {lack['wanted']} requested"
     if first in others:
         others[first] -= 1
     tally = ", ".join(f"{number} {_IN_SHORT[why]}" for why, number in others.items() if number)
@@ -143,11 +145,11 @@ def _unavailable_claim(claim: Evidence) -> str:
     name = name_of(claim["claim"])
     match claim["because"]:
         case "elsewhere":
-            return f"the devices of claim {name} are within reach only of {_reach(claim['reach'])}"
+            return f"the devices of claim {name} are reachable only from {_reach(claim['reach'])}"
         case "unready":
-            return f"the driver gave up on the devices of claim {name}: {claim['detail']}"
+            return f"binding the devices of claim {name} failed: {claim['detail']}"
         case "timeout":
-            return f"the devices of claim {name} took too long to get ready"
+            return f"binding the devices of claim {name} timed out"
     return f"claim {name} needs {claim['detail']}, which the node does not declare"
 
 

@@ -32,15 +32,13 @@ def _no_match(evidence: Evidence) -> str:
 
 def _matches_anywhere(all_evidence: Sequence[Evidence]) -> str:
     cause = all_evidence[0]["cause"]
-    return f"pods {_term(cause)}: {_pods(cause) or _elsewhere(cause) or 'none runs anywhere'}"
+    return f"pods {_term(cause)}: {_pods(cause) or _elsewhere(cause) or 'none is running'}"
 
 
 def _elsewhere(cause: Evidence) -> str:
     """Return in which other namespaces such pods run, "" for none."""
     namespaces = cause.get("elsewhere") or {}
-    return (
-        f"none there, but {few([f'{number} in {name}' for name, number in namespaces.items()])}" if namespaces else ""
-    )
+    return f"none there, {few([f'{number} in {name}' for name, number in namespaces.items()])}" if namespaces else ""
 
 
 def _anti_affinity(evidence: Evidence) -> str:
@@ -50,7 +48,7 @@ def _anti_affinity(evidence: Evidence) -> str:
 
 def _existing_anti_affinity(evidence: Evidence) -> str:
     cause = evidence["cause"]
-    return f"{_domain(cause)} has {_pods(cause)}, which keeps away pods {_term(cause)}"
+    return f"{_domain(cause)} has {_pods(cause)}, whose pod anti-affinity rejects pods {_term(cause)}"
 
 
 WORDING = {

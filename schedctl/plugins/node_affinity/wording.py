@@ -8,11 +8,13 @@ from schedctl.framework.wording import Wording, requirement
 
 def _unmet(evidence: Evidence) -> str:
     selector, *terms = evidence["unmet"]
-    parts = [f"nodeSelector {', '.join(map(requirement, selector))}"] if selector else []
+    parts = []
+    if selector:
+        parts.append(f"label{'s' if len(selector) > 1 else ''} {', '.join(map(requirement, selector))} missing")
     unmet = [", ".join(map(requirement, term)) for term in terms if term]
     if terms and len(unmet) == len(terms):
-        parts.append(f"affinity {' or '.join(unmet)}")
-    return f"does not have {' and '.join(parts)}" if parts else "no term of the affinity can match a node"
+        parts.append(f"nodeAffinity {' or '.join(unmet)} not met")
+    return " and ".join(parts) or "no term of the nodeAffinity can match any node"
 
 
 def _count_unmet(evidence: Evidence) -> int:

@@ -4,4 +4,4 @@ from __future__ import annotations
 
 from schedctl.framework.wording import Wording
 
-WORDING = {"node-name/other": Wording(summary=lambda found: f"the pod asks for {found[0]['requested']}")}
+WORDING = {"node-name/other": Wording(summary=lambda found: f"spec.nodeName is {found[0]['requested']}")}

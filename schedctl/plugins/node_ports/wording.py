@@ -8,7 +8,7 @@ from schedctl.framework.wording import Wording, few
 
 def _collisions(evidence: Evidence) -> str:
     return ", ".join(
-        f"{port['port']}/{port['protocol']} is held by {few(pods)}" for port, pods in evidence["collisions"]
+        f"{port['port']}/{port['protocol']} is used by {few(pods)}" for port, pods in evidence["collisions"]
     )
 
 

@@ -13,12 +13,12 @@ from schedctl.plugins.node_volume_limits.volumes import attachments
 
 
 def _attachment_count(evidence: Evidence) -> str:
-    """``2 of at most 2 volumes attached, for lab/gitea, lab/notebook; for no pod: pv-old``."""
+    """``2 of at most 2 volumes attached, by lab/gitea, lab/notebook; used by no pod: pv-old``."""
     holders = few(list(evidence["holders"]))
     number = f"{evidence['used']} of at most {evidence['limit']} volumes attached"
-    text = f"{number}, for {holders}" if holders else number
+    text = f"{number}, by {holders}" if holders else number
     unused = [each["volume"] for each in evidence["attached"] if not each["pods"]]
-    return f"{text}; for no pod: {few(unused)}" if unused else text
+    return f"{text}; used by no pod: {few(unused)}" if unused else text
 
 
 def _new_attachments(all_evidence: Sequence[Evidence]) -> str:
@@ -55,7 +55,7 @@ def unknown_limits(pod: PodInfo, cluster: Cluster) -> str:
     drivers = [driver for driver in required.drivers if _attaches(driver, cluster)]
     if not drivers:
         return ""
-    return f"no CSINode was given: how many volumes of {few(drivers)} a node can attach is not known, and not judged"
+    return f"the state has no CSINode: how many volumes of {few(drivers)} a node can attach is unknown and not checked"
 
 
 def _attaches(driver: str, cluster: Cluster) -> bool:

@@ -31,7 +31,7 @@ def _constraints(all_evidence: Sequence[Evidence]) -> str:
     for key, found in keys.items():
         domains = found[0].get("domains") or {}
         counts = ", ".join(f"{domain} {count}" for domain, count in list(domains.items())[:_FEW_DOMAINS])
-        emptiest = f"the emptiest domain has {min(evidence['minimum'] for evidence in found)}"
+        emptiest = f"fewest matching pods in a domain: {min(evidence['minimum'] for evidence in found)}"
         parts.append(f"spread over {key}: maxSkew {found[0]['maxSkew']}, {emptiest}{f' ({counts})' if counts else ''}")
     return "; ".join(parts)
 

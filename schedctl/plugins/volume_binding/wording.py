@@ -19,37 +19,37 @@ _FAR, _FARTHEST = 1 << 62, 1 << 63
 
 
 def _out_of_reach(evidence: Evidence) -> str:
-    """``volume pvc-1 of claim data is within reach only of topology.kubernetes.io/zone=b``."""
+    """``volume pvc-1 of claim data is reachable only from topology.kubernetes.io/zone=b``."""
     only = _alternatives(evidence)
-    where = f"is within reach only of {only}" if only else "is within reach of no node"
+    where = f"is reachable only from {only}" if only else "is reachable from no node"
     return f"volume {evidence['volume']} of claim {name_of(evidence['claim'])} {where}"
 
 
 def _selected_node(evidence: Evidence) -> str:
-    """``a volume for claim data is being made for node-3``."""
-    return f"a volume for claim {name_of(evidence['claim'])} is being made for {evidence['selectedNode']}"
+    """``a volume for claim data is being provisioned for node-3``."""
+    return f"a volume for claim {name_of(evidence['claim'])} is being provisioned for {evidence['selectedNode']}"
 
 
 def _nearest_volume(evidence: Evidence) -> str:
     """``volume pv-1 is too small: 100Gi, 200Gi missing``."""
     miss = evidence.get("nearest")
     if miss is None:
-        return "no volume of the class is within reach" if evidence.get("volumes") else ""
+        return "no volume of the class is reachable from here" if evidence.get("volumes") else ""
     missing = evidence["requested"] - miss["capacity"]
     objections = [_objection(Mismatch(each), miss, missing) for each in miss["objections"]]
     return f"volume {miss['volume']} {' and '.join(objections) or 'goes to another claim of the pod'}"
 
 
 def _unmatched_claims(all_evidence: Sequence[Evidence]) -> str:
-    """``claim data: 300Gi of class local requested, no volume will do (1 too small), and the class makes none``."""
+    """``claim data: 300Gi of class local requested, no volume matches (1 too small), the class provisions none``."""
     lines: dict[str, None] = {}
     for evidence in all_evidence:
         tally = ", ".join(f"{number} {what}" for what, number in evidence.get("volumes", {}).items())
-        found = f"no volume will do ({tally})" if tally else "there is no volume"
+        found = f"no volume matches ({tally})" if tally else "there is no volume"
         if "volumes" not in evidence:  # a node was promised to have one made there
-            found = "one is to be made"
+            found = "one is to be provisioned"
         request = f"{_size(evidence['requested'])} of class {evidence['storageClass']} requested"
-        lines[f"claim {name_of(evidence['claim'])}: {request}, {found}, and the class makes none"] = None
+        lines[f"claim {name_of(evidence['claim'])}: {request}, {found}, the class provisions none"] = None
     return "; ".join(lines)
 
 
@@ -69,24 +69,24 @@ def _distance(evidence: Evidence) -> int:
 def _objection(mismatch: Mismatch, miss: Evidence, missing: int) -> str:
     match mismatch:
         case Mismatch.RELEASED:
-            return f"is {miss['phase']}: its claimRef keeps it for claim {miss['keptFor']}"
+            return f"is {miss['phase']}: its claimRef still names claim {miss['keptFor']}"
         case Mismatch.KEPT:
-            return f"is kept for claim {miss['keptFor']}"
+            return f"is reserved for claim {miss['keptFor']}"
         case Mismatch.SMALL:
             return f"is too small: {_size(miss['capacity'])}, {_size(missing)} missing"
         case Mismatch.ACCESS:
             return f"has only access mode {' and '.join(miss['accessModes']) or 'none'}"
         case Mismatch.LABELS:
-            return "does not have the labels asked for"
+            return "does not match the selector of the claim"
         case Mismatch.PHASE:
             return f"is {miss['phase'] or 'in no phase'}, not Available"
     return f"is {mismatch.value}"
 
 
 def _outside(evidence: Evidence) -> str:
-    """``class ssd makes volumes, here for claim data, only in topology.kubernetes.io/zone in (a,b)``."""
-    where = f"only in {_alternatives(evidence) or 'places that no node is in'}"
-    return f"class {evidence['storageClass']} makes volumes, here for claim {name_of(evidence['claim'])}, {where}"
+    """``class ssd provisions volumes (claim data) only in topology.kubernetes.io/zone in (a,b)``."""
+    where = f"only in {_alternatives(evidence) or 'places without a node'}"
+    return f"class {evidence['storageClass']} provisions volumes (claim {name_of(evidence['claim'])}) {where}"
 
 
 def _capacity_left(evidence: Evidence) -> str:
@@ -117,8 +117,8 @@ def _shortfall(evidence: Evidence) -> int:
 
 
 def _lost_volume(evidence: Evidence) -> str:
-    """``volume pvc-1 of claim data is not there``."""
-    return f"volume {evidence['volume']} of claim {name_of(evidence['claim'])} is not there"
+    """``volume pvc-1 of claim data does not exist``."""
+    return f"volume {evidence['volume']} of claim {name_of(evidence['claim'])} does not exist"
 
 
 def _immediate(evidence: Evidence) -> str:
@@ -134,16 +134,16 @@ def _unbound(each: Evidence) -> str:
         case UnboundReason.NO_VOLUME:
             return f"it names volume {volume}, which does not exist"
         case UnboundReason.KEPT:
-            return f"it names volume {volume}, which is kept for claim {each['keptFor']}"
+            return f"it names volume {volume}, which is reserved for claim {each['keptFor']}"
         case UnboundReason.UNFINISHED:
             return f"its binding to volume {volume} is not completed"
         case UnboundReason.CLASSLESS:
-            return "it has no class, and no volume was bound to it"
+            return "it has no storage class, and no volume is bound to it"
         case UnboundReason.NO_CLASS:
             return f"its class {storage_class} does not exist"
     if each["provisioner"] in ("", storage.NO_PROVISIONER):
-        return f"class {storage_class} does not wait for a pod and makes no volumes, and none was bound to it"
-    return f"class {storage_class} does not wait for a pod, and {each['provisioner']} has not made a volume"
+        return f"class {storage_class} binds immediately and provisions no volumes, and none is bound to it"
+    return f"class {storage_class} binds immediately, and {each['provisioner']} has not provisioned a volume"
 
 
 def _alternatives(evidence: Evidence) -> str:
@@ -180,4 +180,4 @@ def allocations(found: PodVolumes, cluster: Cluster) -> Iterator[Allocation]:
         maker = f" by {known.provisioner}" if known is not None else ""
         of = f"{_size(requested_storage(claim).value)} of class {storage_class}"
         room = f", where {left.capacity} is left" if left is not None and left.capacity else ""
-        yield Allocation(f"a volume is made{maker} for claim {name_of(key)}: {of}{room}", claim=key, made=True)
+        yield Allocation(f"a volume is provisioned{maker} for claim {name_of(key)}: {of}{room}", claim=key, made=True)
