@@ -21,6 +21,11 @@ def fixtures() -> Path:
     return _shipped("fixtures")
 
 
+def scenario() -> Path:
+    """The example cluster of ``schedctl demo``."""
+    return fixtures() / "clusters/shop"
+
+
 def proof() -> Path:
     """The numbers of the comparison with kube-scheduler's own plugins, ``conformance/proof.json`` of the repository."""
     return _shipped("conformance/proof.json")

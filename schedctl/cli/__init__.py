@@ -21,3 +21,10 @@ def main() -> NoReturn:
     # after every 700 new objects, as Python does, costs a twentieth of a short command and finds none.
     gc.set_threshold(100_000)
     sys.exit(run(sys.argv[1:]))
+
+
+def complete_for_kubectl() -> NoReturn:
+    """Complete ``kubectl schedctl ...``: kubectl runs ``kubectl_complete-schedctl`` with the words behind it."""
+    from schedctl.cli.completion import for_kubectl
+
+    sys.exit(for_kubectl(sys.argv[1:]))

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from schedctl.cli import options, suggestions
+from schedctl.cli.help_text import OUTPUT
 from schedctl.cli.notifiers import StandardError, with_notifier
 from schedctl.cli.state_options import with_state
 from schedctl.errors import UsageError
@@ -25,18 +26,17 @@ if TYPE_CHECKING:
     from schedctl.session.states import State
 
 _DRY_RUNS = ("none", "client", "server")
-EXAMPLES = """\b
+EXAMPLES = """
 Examples:
-  schedctl bind pod web-0 -n shop                        what would be sent
-  schedctl bind shop/web-0 --dry-run=server              what the API server would say
-  schedctl bind shop/web-0 --execute                     after a question
+  schedctl bind pod web-0 -n shop                # dry run: prints the Binding
+  schedctl bind shop/web-0 --dry-run=server      # is the Binding valid?
+  schedctl bind shop/web-0 --execute             # binds, after a question
   schedctl bind shop/web-0 --node node-3 --execute --yes
-  schedctl bind shop/web-0 -f cluster.yaml -o yaml       for a cluster in a file
+  schedctl bind shop/web-0 -f cluster.yaml -o yaml
 
-\b
-Exit codes: 0 bound, or what would be sent is printed, 1 unschedulable (with --exit-code or --execute), or
-the question was answered "no", 2 usage, configuration or output, 3 input, 4 refused, or the cluster, 5 inconclusive,
-70 a bug, 130 interrupted, 141 the reader went away.
+Exit codes: 0 bound, or the Binding is printed; 1 unschedulable (with --exit-code or --execute), or the question was
+answered "no"; 2 usage, configuration or output; 3 input; 4 refused, or the cluster; 5 inconclusive; 70 a bug;
+130 interrupted; 141 output closed
 """
 
 
@@ -46,38 +46,46 @@ def bind(
     subjects: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="pod NAME",
-            help="Also pod/NAME, NS/NAME and pod NS/NAME.",
+            metavar="[pod] NAME",
+            help="Also pod/NAME, NS/NAME and pod NS/NAME",
             show_default=False,
-            autocompletion=suggestions.subjects,
+            autocompletion=suggestions.pods,
         ),
     ] = None,
-    namespace: Annotated[str, typer.Option("-n", "--namespace", metavar="NS", help="Of a name without one.")] = "",
-    node: Annotated[str, typer.Option(metavar="NAME", help="Bind to this node, if it will do.")] = "",
-    execute: Annotated[bool, typer.Option("--execute", help="Bind the pod; without it nothing is sent.")] = False,
-    yes: Annotated[bool, typer.Option("-y", "--yes", help="Do not ask before.")] = False,
+    namespace: options.Namespace = "",
+    node: Annotated[
+        str, typer.Option(metavar="NAME", help="Bind to this node, if it is feasible", autocompletion=suggestions.nodes)
+    ] = "",
+    execute: Annotated[bool, typer.Option("--execute", help="Bind the pod; without it nothing is changed")] = False,
+    yes: Annotated[bool, typer.Option("-y", "--yes", help="Bind without asking first")] = False,
     dry_run: Annotated[
         str,
-        typer.Option(metavar="HOW", help="none, client (send nothing) or server (send it, and have nothing changed)."),
+        typer.Option(
+            metavar="HOW",
+            help="none (default), client (send nothing) or server (the API server checks it and changes nothing)",
+            autocompletion=suggestions.words(*_DRY_RUNS),
+        ),
     ] = "none",
     force_scheduler: Annotated[
-        bool, typer.Option("--force-scheduler", help="Bind a pod that is another scheduler's to bind.")
+        bool, typer.Option("--force-scheduler", help="Bind a pod that belongs to another scheduler")
     ] = False,
     scheduler_config: options.SchedulerConfig = "",
     profile: options.Profile = "",
     output: options.Output = "text",
     limit: options.Limit = 0,
-    exit_code: Annotated[bool, typer.Option("--exit-code", help="End with 1 if the pod is unschedulable.")] = False,
+    exit_code: Annotated[
+        bool, typer.Option("--exit-code", help="Exit with 1 if the pod is unschedulable", rich_help_panel=OUTPUT)
+    ] = False,
     color: options.Color = "auto",
     *,
     notifier: StandardError,
     source: StateSource,
 ) -> int:
-    """Find a node for a pending pod and print the Binding; `--execute` binds the pod.
+    """Choose a node for a pending pod and print the Binding; `--execute` binds the pod.
 
-    Before anything is sent, the pod, the node and the pods on it are read again: if one has moved since the decision,
-    nothing is done. A pod is ours to bind if its schedulerName is not default-scheduler and is a profile of the
-    configuration in use. A pod that needs a preemption is not bound.
+    Before anything is sent, the pod, the node and the pods on it are read again; if one has changed since the decision,
+    nothing is sent. Only pods whose schedulerName is a profile of the configuration in use, and not default-scheduler,
+    are bound. A pod that needs a preemption is not bound.
     """
     from schedctl.cli import terminations
     from schedctl.cli.printing import Printer
@@ -114,13 +122,13 @@ def _is_sent(source: StateSource, *, execute: bool, yes: bool, dry_run: str) -> 
         UsageError: the flags contradict each other, or nobody can be asked.
     """
     if dry_run not in _DRY_RUNS:
-        raise UsageError(f'--dry-run takes {", ".join(_DRY_RUNS)}, not "{dry_run}"')
+        raise UsageError(f'invalid --dry-run "{dry_run}"', f"--dry-run takes {', '.join(_DRY_RUNS)}")
     if execute and dry_run == "client":
         raise UsageError("--execute sends the Binding, and --dry-run=client sends nothing", "give one of them")
     sends = execute or dry_run == "server"
     if sends and source.paths:
         flag = "--execute" if execute else "--dry-run=server"
-        raise UsageError(f"{flag} is about a live cluster, and -f about files", "leave -f out")
+        raise UsageError(f"{flag} needs a live cluster, and -f reads files", "leave -f out")
     if execute and dry_run == "none" and not yes and not sys.stdin.isatty():
         raise UsageError(
             "--execute asks before it binds, and there is no terminal to ask on", "`--yes` binds without asking"
@@ -134,12 +142,16 @@ def _find_pod(arguments: Sequence[str], namespace: str, state: State) -> Pod:
     Raises:
         UsageError: there is none, or something else is named.
     """
+    from dataclasses import replace
+
     from schedctl.session import subjects
 
     _, names = subjects.parse_names(arguments)
-    if len(names) != 1 or names[0].kind is not subjects.POD:
-        raise UsageError("say which pod to bind, one at a time", "as in `schedctl bind pod NAME -n NAMESPACE`")
-    found: list[Pod] = subjects.find(names[0], state.assembled, subjects.scope(namespace, False))
+    if len(names) != 1 or names[0].kind not in (subjects.POD, None):
+        raise UsageError("bind takes exactly one pod", "e.g. `schedctl bind pod NAME -n NAMESPACE`")
+    found: list[Pod] = subjects.find(
+        replace(names[0], kind=subjects.POD), state.assembled, subjects.scope(namespace, False)
+    )
     return found[0]
 
 

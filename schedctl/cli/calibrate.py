@@ -11,15 +11,14 @@ from schedctl.cli.notifiers import StandardError, with_notifier
 from schedctl.cli.state_options import with_state
 from schedctl.session.states import StateSource
 
-EXAMPLES = """\b
+EXAMPLES = """
 Examples:
-  schedctl calibrate                                     the newest 200 decisions of the live cluster
+  schedctl calibrate                             # newest 200 decisions, live
   schedctl calibrate --last 1000 -o json
   schedctl calibrate -f cluster.json
 
-\b
-Exit codes: 0 answered, 2 usage, configuration or output, 3 input, 4 cluster, 5 there is no decision to make again,
-70 a bug, 130 interrupted, 141 the reader went away.
+Exit codes: 0 answered; 2 usage, configuration or output; 3 input; 4 cluster; 5 no decision to repeat; 70 a bug;
+130 interrupted; 141 output closed
 """
 NEWEST = 200
 
@@ -27,7 +26,7 @@ NEWEST = 200
 @with_state
 @with_notifier
 def calibrate(
-    last: Annotated[int, typer.Option(min=1, metavar="N", help="Make the newest N decisions again.")] = NEWEST,
+    last: Annotated[int, typer.Option(min=1, metavar="N", help="Repeat the newest N decisions (default 200)")] = NEWEST,
     scheduler_config: options.SchedulerConfig = "",
     output: options.Output = "text",
     limit: options.Limit = 0,
@@ -36,11 +35,11 @@ def calibrate(
     notifier: StandardError,
     source: StateSource,
 ) -> int:
-    """Make the decisions that a cluster shows again, and say how many come out as they were.
+    """Repeat the scheduling decisions that a cluster shows, and count how many come out the same.
 
-    Of each bound pod the node is asked for anew, on the state without the pod and without what came after it; of each
-    pending pod, what it was told. Differences are told with what may be the cause. Nothing is changed: the state is
-    read from the live cluster, with the events of its pods, or from the files of -f.
+    A bound pod is scheduled again on the state without it and without what came after it; a pending pod's recorded
+    FailedScheduling event is compared with today's answer. Each difference is shown with its possible cause. Nothing is
+    changed: the state is read from the live cluster, with the events of its pods, or from the files of -f.
     """
     from schedctl.cli.printing import Printer
     from schedctl.session import calibrate as use_case

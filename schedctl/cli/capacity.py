@@ -8,6 +8,7 @@ import typer
 
 from schedctl.cli import options
 from schedctl.cli.extender_options import with_extenders
+from schedctl.cli.help_text import OUTPUT, SELECT
 from schedctl.cli.notifiers import StandardError, with_notifier
 from schedctl.cli.state_options import with_state
 from schedctl.cli.what_if_options import with_what_ifs
@@ -16,17 +17,16 @@ from schedctl.session.extenders import ExtenderOptions
 from schedctl.session.states import StateSource
 from schedctl.session.what_ifs import WhatIfs
 
-EXAMPLES = """\b
+EXAMPLES = """
 Examples:
-  schedctl capacity --like deploy/web -n shop -f cluster.json     how many more replicas of web fit
-  schedctl capacity --like pod/web-0 -n shop -f cluster.json --by node
-  schedctl capacity --like web.yaml -f cluster.json               pods of a manifest
-  schedctl capacity --like deploy/web -n shop -f cluster.json --lose zone=eu-1a
-  schedctl capacity --like deploy/web -n shop -f cluster.json --max 5 --exit-code
+  schedctl capacity --like deploy/web -n shop    # how many more replicas fit?
+  schedctl capacity --like pod/web-0 -n shop --by node
+  schedctl capacity --like web.yaml -f cluster.json
+  schedctl capacity --like deploy/web -n shop --lose zone=eu-1a
+  schedctl capacity --like deploy/web -n shop --max 5 --exit-code
 
-\b
-Exit codes: 0 answered, 1 not one more fits (with --exit-code), 2 usage, configuration or output, 3 input,
-4 cluster, 5 inconclusive, 70 a bug, 130 interrupted, 141 the reader went away.
+Exit codes: 0 answered; 1 not one more fits (with --exit-code); 2 usage, configuration or output; 3 input;
+4 cluster; 5 inconclusive; 70 a bug; 130 interrupted; 141 output closed
 """
 MOST = 10_000
 
@@ -38,19 +38,25 @@ MOST = 10_000
 def capacity(
     like: Annotated[
         list[str] | None,
-        typer.Option(metavar="WHAT", help="KIND/NAME of a pod or workload, or a file with one; repeatable."),
+        typer.Option(
+            metavar="WHAT",
+            help="Pod or workload as KIND/NAME, or a file with one; repeatable",
+            rich_help_panel=SELECT,
+        ),
     ] = None,
-    namespace: Annotated[str, typer.Option("-n", "--namespace", metavar="NS", help="Of names without one.")] = "",
+    namespace: options.Namespace = "",
     by: Annotated[
-        str, typer.Option(metavar="LABEL", help="Count by zone, node or any label; without it by zone and pool.")
+        str, typer.Option(metavar="LABEL", help="Count by zone, node or any label (default: zone and pool)")
     ] = "",
-    most: Annotated[int, typer.Option("--max", min=1, metavar="N", help="Try no more than N.")] = MOST,
+    most: Annotated[int, typer.Option("--max", min=1, metavar="N", help="Stop after N pods")] = MOST,
     scheduler_config: options.SchedulerConfig = "",
     profile: options.Profile = "",
     plugin: options.Plugins = None,
     output: options.Output = "text",
     limit: options.Limit = 0,
-    exit_code: Annotated[bool, typer.Option("--exit-code", help="End with 1 if not one more fits.")] = False,
+    exit_code: Annotated[
+        bool, typer.Option("--exit-code", help="Exit with 1 if not one more fits", rich_help_panel=OUTPUT)
+    ] = False,
     color: options.Color = "auto",
     *,
     notifier: StandardError,
@@ -58,12 +64,12 @@ def capacity(
     what_ifs: WhatIfs,
     extenders: ExtenderOptions,
 ) -> int:
-    """Count how many more pods like one fit on a cluster, by zone and pool, and say what stops the next.
+    """Count how many more pods like one fit, by zone and pool, and show what stops the next one.
 
-    Pods are placed one after another by the whole scheduling cycle, until one finds no node; nobody is evicted for
-    them. It also says how large a single pod could be. Of several --like, each is counted alone, on the cluster as it
-    is. Pods that lose their node to a what-if are placed first. Nothing is changed: the
-    state is read from the live cluster, or from the files of -f.
+    Pods are placed one after another by the whole scheduling cycle, without preemption, until one finds no node. How
+    large a single pod could be is shown, too. With several --like, each is counted alone, on the cluster as it is. Pods
+    that lose their node to a what-if are placed first. Nothing is changed: the state is read from the live cluster, or
+    from the files of -f.
     """
     from schedctl.cli.printing import Printer
     from schedctl.session import capacity as use_case
@@ -71,7 +77,7 @@ def capacity(
 
     printer = Printer.of(output, color)
     if not like:
-        raise UsageError("say which pods", "e.g. `schedctl capacity --like deploy/web -f FILE`")
+        raise UsageError("no pod or workload given", "e.g. `schedctl capacity --like deploy/web -f FILE`")
     namespace = source.namespace(namespace)
     scheduler = SchedulerOptions(scheduler_config, profile, plugins=plugin or (), extenders=extenders)
     session = Session(source, scheduler, notifier, what_ifs)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from schedctl.cli import options, suggestions
+from schedctl.cli.help_text import OUTPUT, SELECT
 from schedctl.cli.notifiers import StandardError, with_notifier
 from schedctl.cli.state_options import with_state
 from schedctl.session.states import StateSource
@@ -18,18 +19,18 @@ if TYPE_CHECKING:
     from schedctl.reports.checks import CheckReport
     from schedctl.reports.metadata import Input
 
-EXAMPLES = """\b
+EXAMPLES = """
 Examples:
-  schedctl check deploy/ -f cluster.json.gz                       every pod finds a node
-  schedctl check deploy/ -f cluster.json.gz -p policies/          what your team demands
-  helm template web charts/web | schedctl check - -f cluster.json.gz --report junit=check.xml
+  schedctl check deploy/ -f cluster.json.gz      # does every pod find a node?
+  schedctl check deploy/ -f cluster.json.gz -p policies/
+  helm template web charts/web | schedctl check - -f cluster.json.gz
   schedctl check -k overlays/prod -f cluster.json.gz -o github
-  schedctl check deploy/ -f cluster.json.gz -p policies/ --write-baseline baseline.yaml
-  schedctl check deploy/ --live                                   ask the live cluster
+  schedctl check deploy/ -f cluster.json.gz --report junit=check.xml
+  schedctl check deploy/ -f cluster.json.gz --write-baseline baseline.yaml
+  schedctl check deploy/ --live                  # against the live cluster
 
-\b
-Exit codes: 0 nothing is violated, 1 something is, 2 usage, policy or configuration, 3 input or nothing to check,
-4 cluster, 5 inconclusive, 70 a bug, 130 interrupted, 141 the reader went away.
+Exit codes: 0 no violation; 1 a policy is violated; 2 usage, policy or configuration; 3 input or nothing to check;
+4 cluster; 5 inconclusive; 70 a bug; 130 interrupted; 141 output closed
 """
 
 
@@ -38,71 +39,91 @@ Exit codes: 0 nothing is violated, 1 something is, 2 usage, policy or configurat
 def check(
     manifests: Annotated[
         list[str] | None,
-        typer.Argument(metavar="MANIFESTS...", help="Files, folders, globs or - (stdin).", show_default=False),
+        typer.Argument(metavar="[MANIFESTS...]", help="Files, folders, globs or - (stdin)", show_default=False),
     ] = None,
     kustomize: Annotated[
         list[str] | None,
-        typer.Option("-k", "--kustomize", metavar="DIR", help="A folder that kustomize builds; repeatable."),
+        typer.Option(
+            "-k",
+            "--kustomize",
+            metavar="DIR",
+            help="Folder to build with kustomize; repeatable",
+            rich_help_panel=SELECT,
+        ),
     ] = None,
     policies: Annotated[
         list[str] | None,
-        typer.Option("-p", "--policy", metavar="PATH", help="CheckPolicies: file, folder or glob; repeatable."),
+        typer.Option(
+            "-p",
+            "--policy",
+            metavar="PATH",
+            help="File, folder or glob with CheckPolicies; repeatable",
+            rich_help_panel=SELECT,
+        ),
     ] = None,
-    namespace: Annotated[str, typer.Option("-n", "--namespace", metavar="NS", help="Of objects that name none.")] = "",
+    namespace: options.Namespace = "",
     fail_on: Annotated[
-        str, typer.Option(metavar="SEVERITY", help="Which violations fail: error, warning, info or never.")
-    ] = "",
-    on_inconclusive: Annotated[
-        str, typer.Option(metavar="WHAT", help="What cannot be told does: fail, warn or ignore.")
-    ] = "",
-    max_age: Annotated[
-        str, typer.Option(metavar="DURATION", help="How old the state may be, e.g. 24h; an older one proves nothing.")
-    ] = "",
-    baseline: Annotated[
-        str, typer.Option(metavar="FILE", help="Accept the violations in there and fail on new ones only.")
-    ] = "",
-    write_baseline: Annotated[
-        str, typer.Option(metavar="FILE", help="Write what is violated now there, and end with 0.")
-    ] = "",
-    no_inline_ignores: Annotated[
-        bool, typer.Option("--no-inline-ignores", help="Annotations schedctl.dev/ignore.<check> accept nothing.")
-    ] = False,
-    rollout: Annotated[
         str,
         typer.Option(
-            metavar="WAY",
-            help="How new pods take the place of old ones: replace (all at once), add (beside them) or rolling.",
-            autocompletion=suggestions.rollouts,
+            metavar="SEVERITY",
+            help="Fail on violations from this severity on: error (default), warning, info or never",
+            autocompletion=suggestions.words("error", "warning", "info", "never"),
         ),
-    ] = "replace",
+    ] = "",
+    on_inconclusive: Annotated[
+        str,
+        typer.Option(
+            metavar="WHAT",
+            help="What an inconclusive result does: fail (default), warn or ignore",
+            autocompletion=suggestions.words("fail", "warn", "ignore"),
+        ),
+    ] = "",
+    max_age: Annotated[
+        str, typer.Option(metavar="DURATION", help="Oldest state to accept, e.g. 24h; an older one is inconclusive")
+    ] = "",
+    baseline: Annotated[
+        str, typer.Option(metavar="FILE", help="Accept the violations in this file, and fail only on new ones")
+    ] = "",
+    write_baseline: Annotated[
+        str, typer.Option(metavar="FILE", help="Write the violations to this file, and exit with 0")
+    ] = "",
+    no_inline_ignores: Annotated[
+        bool, typer.Option("--no-inline-ignores", help="Disregard annotations schedctl.dev/ignore.<check>")
+    ] = False,
+    rollout: options.Rollout = "replace",
     scheduler_config: options.SchedulerConfig = "",
     profile: options.Profile = "",
     config: options.Config = "",
     no_config: options.NoConfig = False,
-    skip_admission: Annotated[
-        str,
-        typer.Option(
-            metavar="PLUGIN,...",
-            help="Admission plugins to leave out, e.g. ResourceQuota,LimitRanger.",
-            autocompletion=suggestions.admission_plugins,
-        ),
-    ] = "",
-    allow_empty: Annotated[bool, typer.Option("--allow-empty", help="It is fine if nothing is judged.")] = False,
+    skip_admission: options.SkipAdmission = "",
+    allow_empty: Annotated[bool, typer.Option("--allow-empty", help="Accept that there is nothing to check")] = False,
     output: Annotated[
         str,
         typer.Option(
             "-o",
             "--output",
             metavar="FORMAT",
-            help="text, json, yaml, junit, sarif, github, gitlab, tap or markdown.",
+            help="text (default), json, yaml, junit, sarif, github, gitlab, tap or markdown",
+            rich_help_panel=OUTPUT,
+            autocompletion=suggestions.words(
+                "text", "json", "yaml", "junit", "sarif", "github", "gitlab", "tap", "markdown"
+            ),
         ),
     ] = "",
     report: Annotated[
         list[str] | None,
-        typer.Option("--report", metavar="FORMAT=FILE", help="Also write the report there; repeatable."),
+        typer.Option(
+            "--report",
+            metavar="FORMAT=FILE",
+            help="Also write the report to a file; repeatable",
+            rich_help_panel=OUTPUT,
+        ),
     ] = None,
     sarif_suppressed: Annotated[
-        bool, typer.Option("--sarif-suppressed", help="SARIF has what was accepted, too, as suppressed.")
+        bool,
+        typer.Option(
+            "--sarif-suppressed", help="List accepted violations in SARIF, as suppressed", rich_help_panel=OUTPUT
+        ),
     ] = False,
     limit: options.Limit = 0,
     color: options.Color = "auto",
@@ -110,10 +131,10 @@ def check(
     notifier: StandardError,
     source: StateSource,
 ) -> int:
-    """Place manifests on a cluster and end with 1 if a policy is violated.
+    """Check that manifests keep placement policies; exit with 1 if one is violated.
 
-    Without a policy one thing is demanded: that every pod finds a node. No cluster is asked unless `--live` says so.
-    Policies, state, reports and thresholds may also stand in the repository's `.schedctl.yaml`, under `check:`.
+    Without a policy, every pod has to find a node. The live cluster is read only with --live. Policies, state, reports
+    and thresholds may also stand in the repository's `.schedctl.yaml`, under `check:`.
     """
     from schedctl.api.defaults import DEFAULT_NAMESPACE
     from schedctl.cli.printing import Printer
@@ -188,7 +209,7 @@ class _Outputs:
         if self.baseline:
             report_files.check([self.baseline], "--write-baseline")
             if os.path.realpath(self.baseline) in [os.path.realpath(file) for file in self.files]:
-                raise UsageError(f"--report and --write-baseline are both to write {self.baseline}", "name two files")
+                raise UsageError(f"--report and --write-baseline would both write {self.baseline}", "name two files")
 
     def spare(self, inputs: Sequence[Input], settings: Iterable[str]) -> None:
         """Keep the files from being written over what was read; a baseline may be, by the one that replaces it.

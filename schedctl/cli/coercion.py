@@ -13,6 +13,8 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 from typing_extensions import override
 
+from schedctl.cli import defaults, help_text
+
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
@@ -56,9 +58,35 @@ class _Coercion:
 class Command(_SparesValidators, TyperCommand):
     """A command."""
 
+    @override
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        parameters = self.get_params(ctx)
+        ctx.default_map = defaults.Defaults(parameters, args)
+        parsed: list[str] = super().parse_args(
+            ctx, [*defaults.options_before_command(parameters, ctx.find_root()), *args]
+        )
+        return parsed
+
+    @override
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:
+        arguments = (each for each in self.get_params(ctx) if each.param_type_name == "argument")
+        return [*(str(each.metavar or each.name) for each in arguments), "[OPTIONS]"]
+
+    @override
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        help_text.write(self, ctx, formatter)
+
 
 class Group(_SparesValidators, TyperGroup):
     """A group of commands."""
+
+    @override
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:
+        return ["COMMAND", "[OPTIONS]"]
+
+    @override
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        help_text.write(self, ctx, formatter)
 
 
 class Application(typer.Typer):

@@ -7,26 +7,28 @@ from importlib import import_module
 from typing import Annotated, Any
 
 import typer
-from typing_extensions import override
 
+from schedctl.cli import options
 from schedctl.cli.coercion import Application, Group
 
 SUMMARIES = {
-    "explain": "Say where pods would go, or why nowhere.",
+    "explain": "Show where pods would go, or why they are pending.",
     "watch": "Explain a pending pod again whenever the cluster changes.",
-    "simulate": "Place whole manifests on a cluster.",
+    "simulate": "Show where the pods of manifests would go.",
     "check": "Check placement policies, e.g. in CI.",
     "test": "Run the tests of placement policies.",
-    "drain": "Say what draining nodes would do.",
+    "drain": "Show what draining nodes would do.",
     "capacity": "Count how many more pods fit.",
-    "bind": "Bind a pod to the node that the rules choose.",
-    "calibrate": "Make a cluster's decisions again and compare.",
-    "schema": "Print the JSON Schema of a document.",
-    "completion": "Print a completion script; no file of yours is changed.",
-    "version": "Say which schedctl and which kube-scheduler this is.",
-    "snapshot": "Keep, inspect, compare and redact clusters as files.",
-    "plugins": "Show the scheduler plugins there are, and make your own.",
+    "bind": "Bind a pending pod to the node that kube-scheduler would choose.",
+    "calibrate": "Repeat a cluster's scheduling decisions and compare.",
+    "snapshot": "Save, inspect, compare and redact clusters as files.",
+    "plugins": "List the scheduler plugins, and write your own.",
     "profiles": "Show, convert and compare scheduler profiles.",
+    "demo": "Explain a pending pod of an example cluster.",
+    "schema": "Print the JSON Schema of a document.",
+    "completion": "Print a completion script for your shell.",
+    "version": "Print the versions of schedctl and of its kube-scheduler.",
+    "help": "Show the help of a command.",
 }
 """By the name of a command, or of a group of them, its line in the help.
 
@@ -62,17 +64,27 @@ class _Commands(Mapping[str, Any]):
 
 
 class _LazyGroup(Group):
-    """The root of all commands, which lists them without importing any."""
+    """The root of all commands, whose help lists them without importing any."""
+
+    summaries = SUMMARIES
 
     def __init__(self, **attributes: Any) -> None:
         super().__init__(**attributes)
         self.commands = _Commands()  # type: ignore[assignment]
 
-    @override
-    def format_commands(self, ctx: Any, formatter: Any) -> None:
-        with formatter.section("Commands"):
-            formatter.write_dl(list(SUMMARIES.items()))
 
+EXAMPLES = """
+Examples:
+  schedctl demo                                  # an example, without a cluster
+  schedctl explain --all-pending                 # why are pods pending?
+  schedctl explain pod web-0 -n shop
+  schedctl simulate deploy/ -n shop              # where would these go?
+  schedctl drain node-3 --ignore-daemonsets      # what would a drain do?
+
+Defaults for options that you always give may stand in ~/.config/schedctl/config.yaml under `defaults:`, or in
+SCHEDCTL_OUTPUT, SCHEDCTL_LIMIT, SCHEDCTL_COLOR, SCHEDCTL_CONTEXT, SCHEDCTL_KUBECONFIG, SCHEDCTL_NAMESPACE and
+SCHEDCTL_REQUEST_TIMEOUT.
+"""
 
 application = Application(
     name="schedctl",
@@ -91,21 +103,25 @@ def _version(requested: bool) -> None:
         raise typer.Exit
 
 
-@application.callback(invoke_without_command=True)
+@application.callback(invoke_without_command=True, epilog=EXAMPLES)
 def schedctl(
-    context: typer.Context,
+    invocation: typer.Context,
+    namespace: options.Namespace = "",
+    context: options.Context = "",
+    kubeconfig: options.Kubeconfig = "",
+    request_timeout: options.RequestTimeout = "",
     version: Annotated[
-        bool, typer.Option("--version", is_eager=True, callback=_version, help="The same as `schedctl version`.")
+        bool, typer.Option("--version", is_eager=True, callback=_version, help="Same as `schedctl version`")
     ] = False,
-    debug: Annotated[bool, typer.Option("--debug", help="Show where faults come from.")] = False,
+    debug: Annotated[bool, typer.Option("--debug", help="Print a traceback on errors")] = False,
 ) -> None:
     """A dry-run kube-scheduler: where a pod would go, why there, and why nowhere else.
 
-    It reads a live cluster, or one in files, and runs kube-scheduler's plugins over it. It changes nothing; `bind`
-    alone does, and only with --execute.
+    schedctl reads a live cluster, or one in files, and runs kube-scheduler's plugins over it. Nothing is changed; only
+    `bind --execute` changes a cluster.
     """
-    if context.invoked_subcommand is None:
-        typer.echo(context.get_help())
+    if invocation.invoked_subcommand is None:
+        typer.echo(invocation.get_help())
 
 
 command = typer.main.get_command(application)

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from schedctl.cli import faults, options
+from schedctl.cli import faults, options, suggestions
+from schedctl.cli.help_text import OUTPUT
 from schedctl.errors import UsageError
 
 if TYPE_CHECKING:
@@ -17,12 +18,12 @@ if TYPE_CHECKING:
     from schedctl.config.legacy.converting import Conversion
     from schedctl.render.layout import Line
 
-EXAMPLES_OF_CONVERT = """\b
+EXAMPLES_OF_CONVERT = """
 Examples:
   schedctl profiles convert kube-scheduler.yaml > kube-scheduler-v1.yaml
   schedctl profiles convert policy.cfg -o text
 """
-EXAMPLES_OF_VALIDATE = """\b
+EXAMPLES_OF_VALIDATE = """
 Examples:
   schedctl profiles validate kube-scheduler.yaml
   schedctl profiles validate config/*.yaml
@@ -32,26 +33,31 @@ SOMETHING_LOST = 1
 
 
 def convert(
-    file: Annotated[str, typer.Argument(metavar="FILE", help="A configuration of any version; - for standard input.")],
+    file: Annotated[str, typer.Argument(metavar="FILE", help="Configuration of any version; - for standard input")],
     output: Annotated[
         str,
         typer.Option(
-            "-o", "--output", metavar="FORMAT", help="yaml or json: the configuration; text: the report alone."
+            "-o",
+            "--output",
+            metavar="FORMAT",
+            help="The configuration as yaml (default) or json, or text: only the report",
+            rich_help_panel=OUTPUT,
+            autocompletion=suggestions.words("yaml", "json", "text"),
         ),
     ] = "yaml",
 ) -> int:
-    """Write a configuration of another time as kube-scheduler reads it today.
+    """Convert an old scheduler configuration to the version that kube-scheduler reads today.
 
-    Takes v1alpha1 to v1beta3 of kubescheduler.config.k8s.io and the Policy of predicates and priorities. The defaults
-    of the old version hold: what differs from today's is written out. The configuration goes to standard output; what
-    became of what, and why, goes to standard error. Ends with 1 if something is lost that may place pods differently.
+    Reads v1alpha1 to v1beta3 of kubescheduler.config.k8s.io, and the Policy with predicates and priorities. Defaults of
+    the old version that differ from today's are written out. The configuration goes to standard output, the changes and
+    their reasons go to standard error. Exits with 1 if something is lost that may place pods differently.
     """
     from schedctl.config.legacy.changes import Outcome
     from schedctl.render import layout, machine, terminals
     from schedctl.session import conversions
 
     if output not in ("text", "yaml", "json"):
-        raise UsageError(f'there is no output "{output}"', "-o takes yaml, json or text")
+        raise UsageError(f'unknown output "{output}"', "-o takes yaml, json or text")
     converted = conversions.convert(file)
     conversion, source = converted.conversion, converted.source
     if conversion is None:
@@ -97,13 +103,13 @@ def _report(conversion: Conversion, source: str) -> Iterator[Line]:
 
 
 def validate(
-    files: Annotated[list[str], typer.Argument(metavar="FILE...", help="Configurations; - for standard input.")],
+    files: Annotated[list[str], typer.Argument(metavar="FILE...", help="Configurations; - for standard input")],
     plugin: options.Plugins = None,
 ) -> None:
-    """Say everything that is wrong with configurations, with file, line, column and field.
+    """List all problems of scheduler configurations, with file, line, column and field.
 
-    What kube-scheduler would refuse is refused, in its own words where it has any, and a version that it does not read
-    any more too. Ends with 2 if there is a problem.
+    Everything that kube-scheduler would refuse is a problem, and so is a version that it no longer reads. Exits with 2
+    if there is a problem.
     """
     from schedctl.render import sanitise
     from schedctl.session import conversions

@@ -6,59 +6,71 @@ from typing import Annotated
 
 import typer
 
-from schedctl.cli import options
+from schedctl.cli import options, suggestions
 from schedctl.cli.extender_options import with_extenders
+from schedctl.cli.help_text import OUTPUT, SELECT
 from schedctl.cli.notifiers import StandardError, with_notifier
 from schedctl.cli.state_options import with_state
-from schedctl.cli.what_if_options import with_what_ifs
+from schedctl.cli.what_if_options import with_what_ifs_but
 from schedctl.errors import UsageError
 from schedctl.session.extenders import ExtenderOptions
 from schedctl.session.states import StateSource
 from schedctl.session.what_ifs import WhatIfs
 
-EXAMPLES = """\b
+EXAMPLES = """
 Examples:
-  schedctl drain node-3 -f cluster.json --ignore-daemonsets --delete-emptydir-data
-  schedctl drain -l pool=spot -f cluster.json --ignore-daemonsets
-  schedctl drain --zone eu-1a -f cluster.json --ignore-daemonsets --exit-code
-  schedctl drain node-3 -f cluster.json --ignore-daemonsets --add-node like:node-3
-  schedctl drain node-3 -f cluster.json --ignore-daemonsets -o name
+  schedctl drain node-3 --ignore-daemonsets --delete-emptydir-data
+  schedctl drain -l pool=spot --ignore-daemonsets
+  schedctl drain --zone eu-1a --ignore-daemonsets --exit-code
+  schedctl drain node-3 --ignore-daemonsets --add-node like:node-3
+  schedctl drain node-3 --ignore-daemonsets -f cluster.json -o name
 
-\b
-Exit codes: 0 answered, 1 not drainable, or pods stay pending (with --exit-code), 2 usage, configuration or output,
-3 input, 4 cluster, 5 inconclusive, 70 a bug, 130 interrupted, 141 the reader went away.
+Exit codes: 0 answered; 1 not drainable, or pods stay pending (with --exit-code); 2 usage, configuration or output;
+3 input; 4 cluster; 5 inconclusive; 70 a bug; 130 interrupted; 141 output closed
 """
 
 
-@with_what_ifs
+@with_what_ifs_but("drain")
 @with_extenders
 @with_state
 @with_notifier
 def drain(
     nodes: Annotated[
-        list[str] | None, typer.Argument(metavar="NODE...", help="The nodes, in this order.", show_default=False)
+        list[str] | None,
+        typer.Argument(
+            metavar="[NODE...]",
+            help="The nodes to drain, in this order",
+            show_default=False,
+            autocompletion=suggestions.nodes,
+        ),
     ] = None,
     selector: Annotated[
-        str, typer.Option("-l", "--selector", metavar="SELECTOR", help="All nodes with these labels.")
+        str,
+        typer.Option(
+            "-l", "--selector", metavar="SELECTOR", help="All nodes with these labels", rich_help_panel=SELECT
+        ),
     ] = "",
-    zone: Annotated[str, typer.Option(metavar="ZONE", help="All nodes of this zone.")] = "",
+    zone: Annotated[str, typer.Option(metavar="ZONE", help="All nodes of this zone", rich_help_panel=SELECT)] = "",
     ignore_daemonsets: Annotated[
-        bool, typer.Option("--ignore-daemonsets", help="Leave the pods of DaemonSets where they are.")
+        bool, typer.Option("--ignore-daemonsets", help="Leave the pods of DaemonSets on their nodes")
     ] = False,
     delete_emptydir_data: Annotated[
-        bool, typer.Option("--delete-emptydir-data", help="Evict pods with emptyDir volumes, whose contents are lost.")
+        bool, typer.Option("--delete-emptydir-data", help="Evict pods with emptyDir volumes, whose data would be lost")
     ] = False,
     force: Annotated[
-        bool, typer.Option("--force", help="Evict pods that declare no controller, which do not come back.")
+        bool, typer.Option("--force", help="Evict pods without a controller, which nothing would recreate")
     ] = False,
     disable_eviction: Annotated[
-        bool, typer.Option("--disable-eviction", help="Delete pods whatever their disruption budgets say.")
+        bool, typer.Option("--disable-eviction", help="Delete pods without asking PodDisruptionBudgets")
     ] = False,
     pod_selector: Annotated[
-        str, typer.Option("--pod-selector", metavar="SELECTOR", help="Evict only pods with these labels.")
+        str, typer.Option("--pod-selector", metavar="SELECTOR", help="Evict only pods with these labels")
     ] = "",
     grace_period: Annotated[
-        int, typer.Option("--grace-period", metavar="SECONDS", help="Of each pod; below 0 the pod's own.")
+        int,
+        typer.Option(
+            "--grace-period", metavar="SECONDS", help="Grace period of each pod (negative: the pod's own; default -1)"
+        ),
     ] = -1,
     timeout: Annotated[
         str, typer.Option(metavar="DURATION", help="Taken from kubectl only as 0s, to wait for good.", hidden=True)
@@ -69,7 +81,12 @@ def drain(
     output: options.Output = "text",
     limit: options.Limit = 0,
     exit_code: Annotated[
-        bool, typer.Option("--exit-code", help="End with 1 if a node is not drainable or pods stay pending.")
+        bool,
+        typer.Option(
+            "--exit-code",
+            help="Exit with 1 if a node cannot be drained, or pods stay pending",
+            rich_help_panel=OUTPUT,
+        ),
     ] = False,
     color: options.Color = "auto",
     *,
@@ -78,10 +95,10 @@ def drain(
     what_ifs: WhatIfs,
     extenders: ExtenderOptions,
 ) -> int:
-    """Say what `kubectl drain` would do: which pods go where, what a disruption budget stops, and what stays pending.
+    """Show what `kubectl drain` would do: where pods would go, what a PodDisruptionBudget refuses, what stays pending.
 
-    All nodes are cordoned, then emptied one after another. Evicted pods come back as their controllers make them, and
-    are scheduled on the nodes that are left; a budget lets the next pod go once the one before runs again. Nothing is
+    All nodes are cordoned, then drained one after another. Controllers recreate the evicted pods, which are scheduled
+    on the remaining nodes; a PodDisruptionBudget allows the next eviction once the pod before runs again. Nothing is
     changed: the state is read from the live cluster, or from the files of -f.
     """
     from schedctl.api import label_selectors
@@ -93,7 +110,7 @@ def drain(
     printer = Printer.of(output, color)
     if timeout not in ("", "0", "0s"):
         raise UsageError(
-            f"--timeout {timeout} is not simulated: a drain goes on until nothing can move any more",
+            f"--timeout {timeout} is not simulated: the drain runs until no more pods can be evicted",
             "leave it out, and compare `goneAt` of each pod in `-o json` with it",
         )
     _check_selection(nodes or [], selector, zone)
@@ -122,6 +139,6 @@ def _check_selection(nodes: list[str], selector: str, zone: str) -> None:
     """
     options_used = [option for option, value in (("names", nodes), ("-l", selector), ("--zone", zone)) if value]
     if not options_used:
-        raise UsageError("say which node to drain", "e.g. `schedctl drain NODE -f FILE`, `-l pool=spot` or `--zone Z`")
+        raise UsageError("no node given", "e.g. `schedctl drain NODE -f FILE`, `-l pool=spot` or `--zone Z`")
     if len(options_used) > 1:
         raise UsageError(f"{' and '.join(options_used)} were both given", "give one of them")

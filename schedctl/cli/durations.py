@@ -17,5 +17,5 @@ def seconds(text: str, flag: str) -> float | None:
     except ValueError:
         value = -1.0
     if value < 0:
-        raise UsageError(f'{flag} takes a time, not "{text}"', f"e.g. {flag} 30s, 5m or 1h")
+        raise UsageError(f'invalid {flag} "{text}": expected a duration', f"e.g. {flag} 30s, 5m or 1h")
     return value or None

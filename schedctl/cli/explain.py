@@ -8,6 +8,7 @@ import typer
 
 from schedctl.cli import options, suggestions
 from schedctl.cli.extender_options import with_extenders
+from schedctl.cli.help_text import OUTPUT, SELECT
 from schedctl.cli.notifiers import StandardError, with_notifier
 from schedctl.cli.state_options import with_state
 from schedctl.cli.what_if_options import with_what_ifs
@@ -15,24 +16,23 @@ from schedctl.session.extenders import ExtenderOptions
 from schedctl.session.states import StateSource
 from schedctl.session.what_ifs import WhatIfs
 
-EXAMPLES = """\b
+EXAMPLES = """
 Examples:
-  schedctl explain pod web-0 -n shop                     a pod of the live cluster
-  schedctl explain pod web-0 -n shop -f cluster.yaml     a pod of the cluster in a file
-  schedctl explain pod web-0 -n shop --history           and what kube-scheduler has said of it
-  schedctl explain shop/web-0 -f nodes.yaml -f pods/     the same, with the cluster in several files
+  schedctl explain pod web-0 -n shop             # a pod of the live cluster
+  schedctl explain --all-pending                 # every pending pod of it
+  schedctl explain deploy/web -n shop            # the next pod of a Deployment
+  schedctl explain pods -A -l app=web -o wide
+  schedctl explain shop/web-0 -f cluster.yaml    # of a cluster in files
   kubectl get nodes,pods,... -A -o json | schedctl explain --all-pending -f -
-  schedctl explain deploy/web -n shop -f cluster.yaml    the pod a Deployment would make next
-  schedctl explain pod web-0 -f cluster.yaml -f web.yaml --node node-3
-  schedctl explain node node-3 -f cluster.yaml           what is free there, and which pending pods fit
-  schedctl explain pods -l app=web -A -f cluster.yaml -o wide
-  schedctl explain pod web-0 -f cluster.yaml --drain node-3 --add-node like:node-1×2
-  schedctl explain --all-pending -f cluster.yaml --compare old.yaml --compare new.yaml
-  schedctl explain pod web-0 -f cluster.yaml -o jsonpath='{.results[*].chosen}'
+  schedctl explain shop/web-0 --history          # beside its recorded events
+  schedctl explain shop/web-0 --node node-3      # why not node-3?
+  schedctl explain node node-3                   # what is free there?
+  schedctl explain shop/web-0 --drain node-3 --add-node like:node-1=2
+  schedctl explain --all-pending --compare old.yaml --compare new.yaml
+  schedctl explain shop/web-0 -o jsonpath='{.results[*].chosen}'
 
-\b
-Exit codes: 0 answered, 1 unschedulable, or broken by --compare (with --exit-code), 2 usage, configuration or output,
-3 input, 4 cluster, 5 inconclusive, 70 a bug, 130 interrupted, 141 the reader went away.
+Exit codes: 0 answered; 1 unschedulable, or becomes so under --compare (with --exit-code);
+2 usage, configuration or output; 3 input; 4 cluster; 5 inconclusive; 70 a bug; 130 interrupted; 141 output closed
 """
 
 
@@ -44,40 +44,79 @@ def explain(
     subjects: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="KIND NAME...",
-            help="Also KIND/NAME, NS/NAME and KIND NS/NAME.",
+            metavar="[KIND] [NAME...]",
+            help="Also KIND/NAME, NS/NAME and KIND NS/NAME; KIND may be left out where only one object has the name",
             show_default=False,
             autocompletion=suggestions.subjects,
         ),
     ] = None,
-    namespace: Annotated[str, typer.Option("-n", "--namespace", metavar="NS", help="Of names without one.")] = "",
-    all_namespaces: Annotated[bool, typer.Option("-A", "--all-namespaces", help="Look in all namespaces.")] = False,
+    namespace: options.Namespace = "",
+    all_namespaces: Annotated[
+        bool, typer.Option("-A", "--all-namespaces", help="Look in all namespaces", rich_help_panel=SELECT)
+    ] = False,
     selector: Annotated[
-        str, typer.Option("-l", "--selector", metavar="SELECTOR", help="All of KIND with these labels.")
+        str,
+        typer.Option(
+            "-l",
+            "--selector",
+            metavar="SELECTOR",
+            help="All objects of KIND with these labels",
+            rich_help_panel=SELECT,
+        ),
     ] = "",
     all_pending: Annotated[
-        bool, typer.Option("--all-pending", help="All pods without a node, of all namespaces unless -n is given.")
+        bool,
+        typer.Option(
+            "--all-pending",
+            help="All pending pods, of all namespaces unless -n is given",
+            rich_help_panel=SELECT,
+        ),
     ] = False,
     scheduler_config: options.SchedulerConfig = "",
     profile: options.Profile = "",
     compare: options.Compare = None,
     plugin: options.Plugins = None,
     sampling: options.Sampling = False,
-    matrix: Annotated[bool, typer.Option("--matrix", help="Ask every filter about every node.")] = False,
-    node: Annotated[str, typer.Option(metavar="NAME", help="Go into this node in depth.")] = "",
+    matrix: Annotated[
+        bool,
+        typer.Option("--matrix", help="Show the verdict of every filter on every node", rich_help_panel=OUTPUT),
+    ] = False,
+    node: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME",
+            help="Show every verdict and score of this node",
+            rich_help_panel=OUTPUT,
+            autocompletion=suggestions.nodes,
+        ),
+    ] = "",
     history: Annotated[
-        bool, typer.Option("--history", help="Put what kube-scheduler has said of the pod next to our line.")
+        bool,
+        typer.Option(
+            "--history",
+            help="Show the pod's recorded FailedScheduling events beside this answer",
+            rich_help_panel=OUTPUT,
+        ),
     ] = False,
     reconsider: Annotated[
-        bool, typer.Option("--reconsider", help="Judge a bound pod as if it were pending again.")
+        bool,
+        typer.Option("--reconsider", help="Judge a bound pod as if it were pending again", rich_help_panel=SELECT),
     ] = False,
     no_group: Annotated[
-        bool, typer.Option("--no-group", help="Give equal answers once for each pod, not once for all.")
+        bool,
+        typer.Option(
+            "--no-group", help="Print one answer per pod, even where answers are equal", rich_help_panel=OUTPUT
+        ),
     ] = False,
     output: options.Output = "text",
     limit: options.Limit = 0,
     exit_code: Annotated[
-        bool, typer.Option("--exit-code", help="End with 1 if a pod is unschedulable; with --compare, if one breaks.")
+        bool,
+        typer.Option(
+            "--exit-code",
+            help="Exit with 1 if a pod is unschedulable; with --compare, if one becomes so",
+            rich_help_panel=OUTPUT,
+        ),
     ] = False,
     color: options.Color = "auto",
     *,
@@ -86,14 +125,13 @@ def explain(
     what_ifs: WhatIfs,
     extenders: ExtenderOptions,
 ) -> int:
-    """Say why pods run where they do, or why they are pending; not `kubectl explain`, which documents fields.
+    """Show why pods are pending, or why they go where they go; not `kubectl explain`, which documents fields.
 
-    KIND is pod, deploy, sts, ds, rs, job, cronjob, rc or podtemplate; of a workload, the pod it would make next is
-    explained. Of a bound pod you get its node and what the kubelet says; with --reconsider (implied by --matrix,
-    --node, --sampling, --history and --compare) it is judged as if it were pending again, and its node is compared
-    with the best one. KIND may also be node: what is free there, which pending pods fit there now, and why the others
-    do not. Each pod is judged alone, on the cluster as it is. Nothing is changed: the state is read from the live
-    cluster, or from the files of -f.
+    KIND is pod, deploy, sts, ds, rs, job, cronjob, rc or podtemplate; for a workload, the pod that it would create next
+    is explained. For a bound pod, its node and what the kubelet reports are shown; --reconsider (implied by --matrix,
+    --node, --sampling, --history and --compare) judges it as if it were pending again. KIND may also be node: what is
+    free there, which pending pods fit there now, and why the others do not. Each pod is judged alone, on the cluster as
+    it is. Nothing is changed: the state is read from the live cluster, or from the files of -f.
     """
     from schedctl.cli.printing import Printer
     from schedctl.reports.explanations import ExplainReport, Verdict
@@ -122,8 +160,7 @@ def explain(
         answer = explain_nodes(session, nodes, selector=selector, namespace=namespace)
         printer.write(answer, limit=limit)
         return answer.summary.exit_code
-    if not (all_pending or all_namespaces):
-        namespace = source.namespace(namespace)
+    assumed = "" if namespace or all_pending or all_namespaces else source.namespace("")
     with questions.hint_at_files(subjects or []):
         question = questions.question(
             subjects or [],
@@ -131,12 +168,13 @@ def explain(
             all_namespaces=all_namespaces,
             selector=selector,
             all_pending=all_pending,
+            assumed_namespace=assumed,
         )
     if compare:
         comparisons.reject_with_compare(("--matrix", matrix), ("--node", node), ("--history", history))
     session = Session(source, scheduler, notifier, what_ifs)
     session.load()
-    session.change(namespace)
+    session.change(namespace or assumed)
     settings = use_case.ExplainOptions(
         matrix=matrix,
         node=node,

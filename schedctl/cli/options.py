@@ -7,38 +7,102 @@ from typing import Annotated
 import typer
 
 from schedctl.cli import suggestions
+from schedctl.cli.help_text import CLUSTER, EXTENDERS, OUTPUT, SCHEDULER, SELECT
 
+Namespace = Annotated[
+    str,
+    typer.Option(
+        "-n",
+        "--namespace",
+        metavar="NS",
+        help="Namespace for names given without one",
+        envvar="SCHEDCTL_NAMESPACE",
+        rich_help_panel=SELECT,
+        autocompletion=suggestions.namespaces,
+    ),
+]
 State = Annotated[
     list[str] | None,
-    typer.Option("-f", "--filename", metavar="PATH", help="The state: file, folder, glob or - (stdin); repeatable."),
+    typer.Option(
+        "-f",
+        "--filename",
+        metavar="PATH",
+        help="Read the cluster from this file, folder, glob or - (stdin); repeatable",
+        rich_help_panel=CLUSTER,
+    ),
 ]
-Recursive = Annotated[bool, typer.Option("-R", "--recursive", help="Look into folders in folders.")]
-StdinFilename = Annotated[str, typer.Option(metavar="PATH", help="What to call standard input in messages.")]
+Recursive = Annotated[
+    bool, typer.Option("-R", "--recursive", help="Read folders inside folders, too", rich_help_panel=CLUSTER)
+]
+StdinFilename = Annotated[
+    str, typer.Option(metavar="PATH", help="File name shown for standard input in messages", rich_help_panel=CLUSTER)
+]
 Live = Annotated[
-    bool, typer.Option("--live", help="Ask the live cluster although -f is given, and lay the files over it.")
+    bool,
+    typer.Option(
+        "--live", help="Read the live cluster even with -f, and lay the files over it", rich_help_panel=CLUSTER
+    ),
 ]
-Context = Annotated[str, typer.Option("--context", metavar="NAME", help="The kubeconfig context of the live cluster.")]
-Kubeconfig = Annotated[str, typer.Option("--kubeconfig", metavar="FILE", help="The kubeconfig of the live cluster.")]
-As = Annotated[str, typer.Option("--as", metavar="USER", help="Impersonate this user in the live cluster.")]
+Context = Annotated[
+    str,
+    typer.Option(
+        "--context",
+        metavar="NAME",
+        help="Kubeconfig context of the live cluster",
+        envvar="SCHEDCTL_CONTEXT",
+        rich_help_panel=CLUSTER,
+        autocompletion=suggestions.contexts,
+    ),
+]
+Kubeconfig = Annotated[
+    str,
+    typer.Option(
+        "--kubeconfig",
+        metavar="FILE",
+        help="Kubeconfig of the live cluster",
+        envvar="SCHEDCTL_KUBECONFIG",
+        rich_help_panel=CLUSTER,
+    ),
+]
+As = Annotated[
+    str, typer.Option("--as", metavar="USER", help="Impersonate this user in the live cluster", rich_help_panel=CLUSTER)
+]
 AsGroup = Annotated[
-    list[str] | None, typer.Option("--as-group", metavar="GROUP", help="Impersonate this group; repeatable.")
+    list[str] | None,
+    typer.Option("--as-group", metavar="GROUP", help="Impersonate this group; repeatable", rich_help_panel=CLUSTER),
 ]
 RequestTimeout = Annotated[
     str,
-    typer.Option("--request-timeout", metavar="DURATION", help="How long one request to the live cluster may take."),
+    typer.Option(
+        "--request-timeout",
+        metavar="DURATION",
+        help="Longest time for one request to the live cluster, e.g. 10s",
+        envvar="SCHEDCTL_REQUEST_TIMEOUT",
+        rich_help_panel=CLUSTER,
+    ),
 ]
-SchedulerConfig = Annotated[str, typer.Option(metavar="FILE", help="The KubeSchedulerConfiguration to follow.")]
+SchedulerConfig = Annotated[
+    str,
+    typer.Option(
+        metavar="FILE",
+        help="KubeSchedulerConfiguration to follow (built-in defaults if not given)",
+        rich_help_panel=SCHEDULER,
+    ),
+]
 SchedulerConfigFromCluster = Annotated[
     bool,
     typer.Option(
-        "--scheduler-config-from-cluster", help="Follow the one in a ConfigMap of the live cluster, if it has one."
+        "--scheduler-config-from-cluster",
+        help="Follow the KubeSchedulerConfiguration in a ConfigMap of the live cluster, if there is one",
+        rich_help_panel=SCHEDULER,
     ),
 ]
 Profile = Annotated[
     str,
     typer.Option(
         metavar="NAME",
-        help="A profile of that file, or of `schedctl profiles list`.",
+        help="Use this profile of that file, or of `schedctl profiles list`",
+        rich_help_panel=SCHEDULER,
         autocompletion=suggestions.profiles,
     ),
 ]
@@ -47,43 +111,106 @@ Plugins = Annotated[
     typer.Option(
         "--plugin",
         metavar="WHERE",
-        help="Scheduler plugins of your own: FILE.py, FILE.py:Class, MODULE or MODULE:Class; repeatable.",
+        help="Load a scheduler plugin of yours: FILE.py, FILE.py:Class, MODULE or MODULE:Class; repeatable",
+        rich_help_panel=SCHEDULER,
     ),
 ]
 AllowExtenders = Annotated[
     bool,
     typer.Option(
-        "--allow-extenders", help="Ask the extenders of the configuration; pods and nodes are sent to their servers."
+        "--allow-extenders",
+        help="Call the extenders in the configuration (sends pods and nodes to their servers)",
+        rich_help_panel=EXTENDERS,
     ),
 ]
 ExtenderRecord = Annotated[
-    str, typer.Option("--extender-record", metavar="FILE", help="Write down there what extenders are asked and say.")
+    str,
+    typer.Option(
+        "--extender-record",
+        metavar="FILE",
+        help="Record the calls of extenders and their answers in this file",
+        rich_help_panel=EXTENDERS,
+    ),
 ]
 ExtenderReplay = Annotated[
-    str, typer.Option("--extender-replay", metavar="FILE", help="Ask no extender; take its answers from such a file.")
+    str,
+    typer.Option(
+        "--extender-replay",
+        metavar="FILE",
+        help="Take the answers of extenders from such a file instead of calling them",
+        rich_help_panel=EXTENDERS,
+    ),
 ]
 Compare = Annotated[
     list[str] | None,
     typer.Option(
         "--compare",
         metavar="FILE|NAME",
-        help="Compare with this configuration or profile of `schedctl profiles list`; repeatable.",
+        help="Compare with this configuration, or profile of `schedctl profiles list`; repeatable",
+        rich_help_panel=SCHEDULER,
         autocompletion=suggestions.profiles,
     ),
 ]
 Config = Annotated[
-    str, typer.Option(metavar="FILE", help="schedctl's own configuration, instead of the nearest .schedctl.yaml.")
+    str, typer.Option(metavar="FILE", help="schedctl's own configuration, instead of the nearest .schedctl.yaml")
 ]
-NoConfig = Annotated[bool, typer.Option("--no-config", help="Read no configuration of schedctl's own.")]
+NoConfig = Annotated[bool, typer.Option("--no-config", help="Read no configuration of schedctl's own")]
 Sampling = Annotated[
-    bool, typer.Option("--sampling", help="Look at as many nodes as kube-scheduler would, not at all of them.")
+    bool,
+    typer.Option(
+        "--sampling", help="Judge only as many nodes as kube-scheduler would, not all", rich_help_panel=SCHEDULER
+    ),
+]
+SkipAdmission = Annotated[
+    str,
+    typer.Option(
+        metavar="PLUGIN,...",
+        help="Leave out these admission plugins, e.g. ResourceQuota,LimitRanger",
+        autocompletion=suggestions.admission_plugins,
+    ),
+]
+Rollout = Annotated[
+    str,
+    typer.Option(
+        metavar="STRATEGY",
+        help="How new pods replace old ones: replace (all at once; default), add (keep the old ones) or rolling",
+        autocompletion=suggestions.rollouts,
+    ),
 ]
 Output = Annotated[
-    str, typer.Option("-o", "--output", metavar="FORMAT", help="text, wide, json, yaml, name or jsonpath=TEMPLATE.")
+    str,
+    typer.Option(
+        "-o",
+        "--output",
+        metavar="FORMAT",
+        help="text (default), wide, json, yaml, name or jsonpath=TEMPLATE",
+        envvar="SCHEDCTL_OUTPUT",
+        rich_help_panel=OUTPUT,
+        autocompletion=suggestions.words("text", "wide", "json", "yaml", "name", "jsonpath="),
+    ),
 ]
-Limit = Annotated[int, typer.Option(min=0, metavar="N", help="Entries of a list to show; 0 shows a few.")]
-Color = Annotated[str, typer.Option(metavar="WHEN", help="always, never or auto.")]
-Quiet = Annotated[bool, typer.Option("-q", "--quiet", help="No warnings.")]
-Verbose = Annotated[bool, typer.Option("-v", "--verbose", help="Say what is being done.")]
-Debug = Annotated[bool, typer.Option("--debug", help="Show where faults come from.")]
-NoProgress = Annotated[bool, typer.Option("--no-progress", help="No progress bar.")]
+Limit = Annotated[
+    int,
+    typer.Option(
+        min=0,
+        metavar="N",
+        help="Longest list to print (0: choose for me)",
+        envvar="SCHEDCTL_LIMIT",
+        rich_help_panel=OUTPUT,
+    ),
+]
+Color = Annotated[
+    str,
+    typer.Option(
+        metavar="WHEN",
+        help="auto (default), always or never",
+        envvar="SCHEDCTL_COLOR",
+        rich_help_panel=OUTPUT,
+        autocompletion=suggestions.words("auto", "always", "never"),
+    ),
+]
+Quiet = Annotated[bool, typer.Option("-q", "--quiet", help="Print no warnings", rich_help_panel=OUTPUT)]
+Verbose = Annotated[bool, typer.Option("-v", "--verbose", help="Print what is being done", rich_help_panel=OUTPUT)]
+Debug = Annotated[bool, typer.Option("--debug", help="Print a traceback on errors", rich_help_panel=OUTPUT)]
+NoProgress = Annotated[bool, typer.Option("--no-progress", help="Show no progress bar", rich_help_panel=OUTPUT)]
+NoHeaders = Annotated[bool, typer.Option("--no-headers", help="Print no headings", rich_help_panel=OUTPUT)]

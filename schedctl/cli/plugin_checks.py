@@ -8,25 +8,26 @@ import typer
 
 from schedctl.cli import options
 
-EXAMPLES = """\b
+EXAMPLES = """
 Examples:
   schedctl plugins check fence.py
   schedctl plugins check fences:TeamFence -f cluster.yaml
   schedctl plugins check fence.py --clusters 1000
 
-\b
-Exit codes: 0 nothing found, 1 a law is broken, 2 no plugin, or one that cannot be made, 3 input, 70 a bug.
+Exit codes: 0 every law holds; 1 a law is broken; 2 no plugin, or one that cannot be created; 3 input; 70 a bug
 """
 
 
 def check(
     plugins: Annotated[
-        list[str], typer.Argument(metavar="PLUGIN...", help="FILE.py, FILE.py:Class, MODULE or MODULE:Class.")
+        list[str], typer.Argument(metavar="PLUGIN...", help="FILE.py, FILE.py:Class, MODULE or MODULE:Class")
     ],
     state: options.State = None,
-    clusters: Annotated[int, typer.Option(min=0, metavar="N", help="How many clusters are drawn.")] = 100,
+    clusters: Annotated[
+        int, typer.Option(min=0, metavar="N", help="Number of random clusters to try (default 100)")
+    ] = 100,
 ) -> int:
-    """Check what a plugin must be, and that it keeps the laws every plugin must satisfy.
+    """Check that plugins keep the laws that every scheduler plugin has to satisfy.
 
     Slice: a node's verdict and raw score depend on that node alone. Order: they do not depend on the order of nodes.
     Purity: asking changes nothing. Range: normalised scores lie in 0 to 100.
@@ -35,8 +36,7 @@ def check(
     answers. Following: what moved_by and follow do not name has not moved. Template: pods written alike are answered
     alike. Extremes: a normalised score depends on the raw one, the least and the largest alone.
 
-    Each is asked over clusters drawn at random, the same every time, and over the pods of the state of -f if there is
-    one.
+    Each law is tried on random clusters, the same ones every time, and on the pods of the cluster of -f if given.
     """
     from schedctl.session import plugin_checks
 

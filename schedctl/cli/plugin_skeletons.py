@@ -14,7 +14,7 @@ import typer
 
 from schedctl.errors import UsageError
 
-EXAMPLES = """\b
+EXAMPLES = """
 Examples:
   schedctl plugins new TeamFence
   schedctl plugins new TeamFence --point filter,score
@@ -224,27 +224,29 @@ def test_a_pod_that_is_to_wait_is_held_back(labels, code):
 
 
 def new(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="The plugin's name, e.g. TeamFence.")],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Name of the plugin, e.g. TeamFence")],
     point: Annotated[
-        str, typer.Option("--point", metavar="POINT,...", help="The extension points it takes part in.")
+        str, typer.Option("--point", metavar="POINT,...", help="Extension points to implement (default: filter,score)")
     ] = "filter,score",
-    folder: Annotated[str, typer.Option("--folder", metavar="DIR", help="Where to write it.")] = ".",
+    folder: Annotated[
+        str, typer.Option("--folder", metavar="DIR", help="Folder to write to (default: this one)")
+    ] = ".",
     package: Annotated[
-        bool, typer.Option("--package", help="Write a package of its own, which offers the plugin once installed.")
+        bool, typer.Option("--package", help="Write a package that registers the plugin when it is installed")
     ] = False,
 ) -> None:
-    """Write a plugin that works, and its tests.
+    """Write a working scheduler plugin with tests, as a start for your own.
 
-    The points are those of a configuration: preEnqueue, queueSort, preFilter, filter, postFilter, preScore, score,
-    reserve, permit, preBind, bind and postBind. Nothing is overwritten.
+    Extension points are preEnqueue, queueSort, preFilter, filter, postFilter, preScore, score, reserve, permit,
+    preBind, bind and postBind. No file is overwritten.
     """
     if not _NAME.fullmatch(name):
-        raise UsageError(f'"{name}" cannot be the name of a plugin', "a word such as TeamFence")
+        raise UsageError(f'invalid plugin name "{name}"', "a word in camel case, e.g. TeamFence")
     points = [each.strip() for each in point.split(",") if each.strip()]
     for unknown in (each for each in points if each not in _PIECES):
-        raise UsageError(f'there is no extension point "{unknown}"', f"there are {', '.join(_PIECES)}")
+        raise UsageError(f'unknown extension point "{unknown}"', f"the extension points are: {', '.join(_PIECES)}")
     if not points:
-        raise UsageError("a plugin takes part in an extension point", f"there are {', '.join(_PIECES)}")
+        raise UsageError("no extension point given", f"the extension points are: {', '.join(_PIECES)}")
     module = _WORDS.sub("_", name).lower()
     home = Path(folder) / module.replace("_", "-") if package else Path(folder)
     files = {home / f"{module}.py": _plugin(name, points), home / f"test_{module}.py": _tests(name, module, points)}
@@ -320,7 +322,7 @@ def _write(files: dict[Path, str]) -> None:
     """
     for path in files:
         if path.exists():
-            raise UsageError(f"{path} is there already", "nothing is overwritten: another NAME, or another --folder")
+            raise UsageError(f"{path} exists already", "no file is overwritten: give another NAME or --folder")
     try:
         for path, text in files.items():
             path.parent.mkdir(parents=True, exist_ok=True)

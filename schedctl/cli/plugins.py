@@ -9,14 +9,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from schedctl.cli import options, plugin_checks, plugin_skeletons
+from schedctl.cli import options, plugin_checks, plugin_skeletons, suggestions
 from schedctl.cli.coercion import Application
+from schedctl.cli.help_text import OUTPUT
 from schedctl.errors import UsageError
+from schedctl.versions import KUBERNETES_VERSION
 
 if TYPE_CHECKING:
     from schedctl.reports.listings import PluginItem, Proof
 
-EXAMPLES = """\b
+EXAMPLES = """
 Examples:
   schedctl plugins list
   schedctl plugins list -o wide
@@ -26,21 +28,33 @@ Examples:
 
 HEADS = ("NAME", "ORIGIN", "WEIGHT", "FIDELITY", "PROOF", "EXTENSION POINTS", "DESCRIPTION")
 NARROW = ("NAME", "ORIGIN", "WEIGHT", "FIDELITY", "PROOF")
-NAMED = 2
-"""How many families of cases are named, those with most cycles first; ``-o wide`` names all."""
+EXACT = """
+exact: gives the verdicts, reasons and scores of kube-scheduler {version}, with no
+difference in any compared cycle; `-o wide` names the compared cases
+"""
 
-application = Application(help="Show the scheduler plugins there are, and make your own.")
+application = Application(help="List the scheduler plugins, and write your own.")
 
 
 @application.command("list", short_help="List the plugins and how exactly each is modelled.", epilog=EXAMPLES)
 def list_plugins(
     plugin: options.Plugins = None,
-    output: Annotated[str, typer.Option("-o", "--output", metavar="FORMAT", help="text, wide, name or json.")] = "text",
-    no_headers: Annotated[bool, typer.Option("--no-headers", help="No heading.")] = False,
+    output: Annotated[
+        str,
+        typer.Option(
+            "-o",
+            "--output",
+            metavar="FORMAT",
+            help="text (default), wide, name or json",
+            rich_help_panel=OUTPUT,
+            autocompletion=suggestions.words("text", "wide", "name", "json"),
+        ),
+    ] = "text",
+    no_headers: options.NoHeaders = False,
 ) -> None:
-    """List the plugins with their weight in the default profile, their fidelity and their extension points.
+    """List the scheduler plugins, with their weight in the default profile and how exactly each is modelled.
 
-    They are Kubernetes' own, those that installed packages offer, and those of --plugin.
+    These are Kubernetes' own, those of installed packages, and those of --plugin.
     """
     from schedctl.cli import tables
     from schedctl.cli.notifiers import StandardError
@@ -49,7 +63,7 @@ def list_plugins(
     from schedctl.session import plugins
 
     if output not in ("text", "wide", "name", "json"):
-        raise UsageError(f'there is no output "{output}"', "-o takes text, wide, name or json")
+        raise UsageError(f'unknown output "{output}"', "-o takes text, wide, name or json")
     items = plugins.list_plugins(plugin or (), StandardError())
     if output == "json":
         typer.echo(machine.json(PluginList(items=items)), nl=False)
@@ -61,6 +75,8 @@ def list_plugins(
         foreign = any(item.origin != plugins.KUBERNETES for item in items)
         heads = [head for head in (HEADS if wide else NARROW) if head != "ORIGIN" or foreign]
         tables.show(heads, [[row[head] for head in heads] for row in rows], headers=not no_headers)
+        if not wide and not no_headers:
+            typer.echo(EXACT.format(version=KUBERNETES_VERSION), nl=False)
 
 
 def _row(item: PluginItem, wide: bool) -> dict[str, str]:
@@ -74,13 +90,15 @@ def _row(item: PluginItem, wide: bool) -> dict[str, str]:
 
 
 def _describe_proof(proof: Proof, wide: bool) -> str:
+    differences = f"{proof.differences or 'no'} difference{'' if proof.differences == 1 else 's'}"
+    compared = f"{differences} in {sum(proof.cycles.values())} cycles"
+    if not wide:
+        return compared
     families = sorted(proof.cycles, key=proof.cycles.__getitem__, reverse=True)
-    more = "" if wide or len(families) <= NAMED else f" and {len(families) - NAMED} more"
-    named = ", ".join(families if wide else families[:NAMED]) + more
-    return f"{proof.differences} differences in {sum(proof.cycles.values())} cycles of seeds {proof.seeds}: {named}"
+    return f"{compared} of seeds {proof.seeds}: {', '.join(families)}"
 
 
-application.command("new", short_help="Write a plugin that works, and its tests.", epilog=plugin_skeletons.EXAMPLES)(
+application.command("new", short_help="Write a working plugin, and its tests.", epilog=plugin_skeletons.EXAMPLES)(
     plugin_skeletons.new
 )
 application.command(

@@ -41,7 +41,7 @@ class Printer:
         """
         form = outputs.parse(output)
         if color not in COLORS:
-            raise UsageError(f'--color takes {", ".join(COLORS)}, not "{color}"')
+            raise UsageError(f'invalid --color "{color}"', f"--color takes {', '.join(COLORS)}")
         return cls(form, terminals.of(sys.stdout, color=color, environ=os.environ))
 
     def write(self, report: Report, *, limit: int = 0) -> None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from schedctl.cli import options, suggestions
+from schedctl.cli.help_text import OUTPUT
 from schedctl.cli.notifiers import StandardError
 from schedctl.errors import UsageError
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
     from schedctl.config.differences import Difference
 
-EXAMPLES = """\b
+EXAMPLES = """
 Examples:
   schedctl profiles diff default bin-packing
   schedctl profiles diff before.yaml after.yaml --exit-code
@@ -30,7 +31,7 @@ Configuration = Annotated[
     str,
     typer.Argument(
         metavar="NAME|FILE",
-        help="A profile that ships, or a configuration file of any version.",
+        help="A shipped profile, or a configuration file of any version",
         autocompletion=suggestions.profiles,
     ),
 ]
@@ -40,12 +41,24 @@ def diff(
     left: Configuration,
     right: Configuration,
     plugin: options.Plugins = None,
-    output: Annotated[str, typer.Option("-o", "--output", metavar="FORMAT", help="text or json.")] = "text",
-    exit_code: Annotated[bool, typer.Option("--exit-code", help="End with 1 if there are differences.")] = False,
+    output: Annotated[
+        str,
+        typer.Option(
+            "-o",
+            "--output",
+            metavar="FORMAT",
+            help="text (default) or json",
+            rich_help_panel=OUTPUT,
+            autocompletion=suggestions.words("text", "json"),
+        ),
+    ] = "text",
+    exit_code: Annotated[
+        bool, typer.Option("--exit-code", help="Exit with 1 if there are differences", rich_help_panel=OUTPUT)
+    ] = False,
 ) -> int:
     """Show what two configurations do differently.
 
-    Compared is what is in effect, after defaults and merging: plugins, their order where it counts, weights, arguments,
+    What is in effect after defaults and merging is compared: plugins, their order where it matters, weights, arguments,
     how many nodes are scored, and extenders. Profiles of the same scheduler name are compared; if each side has only
     one, these two.
     """
@@ -56,7 +69,7 @@ def diff(
     from schedctl.session import profiles
 
     if output not in ("text", "json"):
-        raise UsageError(f'there is no output "{output}"', "-o takes text or json")
+        raise UsageError(f'unknown output "{output}"', "-o takes text or json")
     found_plugins, notifier = discovery.find(plugin or ()), StandardError()
     found = differences(
         profiles.effective(left, found_plugins, notifier), profiles.effective(right, found_plugins, notifier)

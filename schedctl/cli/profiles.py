@@ -15,15 +15,16 @@ import typer
 
 from schedctl.cli import conversions, options, profile_differences, suggestions
 from schedctl.cli.coercion import Application
+from schedctl.cli.help_text import OUTPUT
 from schedctl.cli.notifiers import StandardError
 from schedctl.errors import UsageError
 
-EXAMPLES_OF_LIST = """\b
+EXAMPLES_OF_LIST = """
 Examples:
   schedctl profiles list
   schedctl explain pod web-0 -f cluster.yaml --profile bin-packing
 """
-EXAMPLES_OF_SHOW = """\b
+EXAMPLES_OF_SHOW = """
 Examples:
   schedctl profiles show default
   schedctl profiles show my-scheduler-config.yaml
@@ -35,17 +36,27 @@ application = Application(help="Show, convert and compare scheduler profiles.")
 
 @application.command("list", short_help="List the profiles that ship with schedctl.", epilog=EXAMPLES_OF_LIST)
 def list_profiles(
-    output: Annotated[str, typer.Option("-o", "--output", metavar="FORMAT", help="text, name or json.")] = "text",
-    no_headers: Annotated[bool, typer.Option("--no-headers", help="No heading.")] = False,
+    output: Annotated[
+        str,
+        typer.Option(
+            "-o",
+            "--output",
+            metavar="FORMAT",
+            help="text (default), name or json",
+            rich_help_panel=OUTPUT,
+            autocompletion=suggestions.words("text", "name", "json"),
+        ),
+    ] = "text",
+    no_headers: options.NoHeaders = False,
 ) -> None:
-    """List the profiles that ship with schedctl, with the file each comes from."""
+    """List the scheduler profiles that ship with schedctl."""
     from schedctl.cli import tables
     from schedctl.render import machine
     from schedctl.reports.listings import ProfileItem, ProfileList
     from schedctl.session import configurations
 
     if output not in ("text", "name", "json"):
-        raise UsageError(f'there is no output "{output}"', "-o takes text, name or json")
+        raise UsageError(f'unknown output "{output}"', "-o takes text, name or json")
     items = [
         ProfileItem(
             name=name,
@@ -64,28 +75,38 @@ def list_profiles(
         tables.show(["NAME", "SCHEDULER NAMES", "DESCRIPTION"], rows, headers=not no_headers)
 
 
-@application.command("show", short_help="Show what a profile comes to once all is merged.", epilog=EXAMPLES_OF_SHOW)
+@application.command("show", short_help="Show a profile after defaults and merging.", epilog=EXAMPLES_OF_SHOW)
 def show(
     name: Annotated[
         str,
         typer.Argument(
             metavar="NAME|FILE",
-            help="A profile that ships, or a configuration file.",
+            help="A shipped profile, or a configuration file",
             autocompletion=suggestions.profiles,
         ),
     ],
     plugin: options.Plugins = None,
-    output: Annotated[str, typer.Option("-o", "--output", metavar="FORMAT", help="text, yaml or json.")] = "text",
+    output: Annotated[
+        str,
+        typer.Option(
+            "-o",
+            "--output",
+            metavar="FORMAT",
+            help="text (default), yaml or json",
+            rich_help_panel=OUTPUT,
+            autocompletion=suggestions.words("text", "yaml", "json"),
+        ),
+    ] = "text",
 ) -> None:
-    """Show the plugins of each extension point in order, with weights and arguments, once all is merged.
+    """Show a profile after defaults and merging: the plugins of each extension point, with weights and arguments.
 
-    `-o yaml` and `-o json` print the same as a KubeSchedulerConfiguration in which nothing is left to defaults.
+    `-o yaml` and `-o json` print it as a KubeSchedulerConfiguration with every default written out.
     """
     from schedctl.scheduler import discovery
     from schedctl.session import profiles
 
     if output not in ("text", "yaml", "json"):
-        raise UsageError(f'there is no output "{output}"', "-o takes text, yaml or json")
+        raise UsageError(f'unknown output "{output}"', "-o takes text, yaml or json")
     choice = profiles.load(name, discovery.find(plugin or ()), StandardError())
     document = profiles.spell_out(choice.configuration, choice.registry)
     if output == "text":
@@ -129,10 +150,10 @@ def _purpose(file: Path) -> str:
 
 
 application.command(
-    "convert", short_help="Write an old configuration in today's version.", epilog=conversions.EXAMPLES_OF_CONVERT
+    "convert", short_help="Convert an old configuration to today's version.", epilog=conversions.EXAMPLES_OF_CONVERT
 )(conversions.convert)
 application.command(
-    "validate", short_help="Say all that is wrong with configurations.", epilog=conversions.EXAMPLES_OF_VALIDATE
+    "validate", short_help="List all problems of configurations.", epilog=conversions.EXAMPLES_OF_VALIDATE
 )(conversions.validate)
 application.command(
     "diff", short_help="Show what two configurations do differently.", epilog=profile_differences.EXAMPLES

@@ -6,8 +6,9 @@ from typing import Annotated
 
 import typer
 
-from schedctl.cli import options, suggestions
+from schedctl.cli import options
 from schedctl.cli.extender_options import with_extenders
+from schedctl.cli.help_text import OUTPUT, SELECT
 from schedctl.cli.notifiers import StandardError, with_notifier
 from schedctl.cli.state_options import with_state
 from schedctl.cli.what_if_options import with_what_ifs
@@ -15,19 +16,18 @@ from schedctl.session.extenders import ExtenderOptions
 from schedctl.session.states import StateSource
 from schedctl.session.what_ifs import WhatIfs
 
-EXAMPLES = """\b
+EXAMPLES = """
 Examples:
-  schedctl simulate deploy/ -f cluster.json              every manifest in a folder
-  helm template web charts/web | schedctl simulate - -n shop -f cluster.json
-  schedctl simulate -k overlays/prod -f cluster.json     what kustomize builds
+  schedctl simulate deploy/                      # every manifest in a folder
+  helm template web charts/web | schedctl simulate - -n shop
+  schedctl simulate -k overlays/prod -f cluster.json
   schedctl simulate web.yaml -f cluster.json --rollout rolling
   schedctl simulate web.yaml -f cluster.json --exit-code -o name
   schedctl simulate web.yaml -f cluster.json --trace run.jsonl
   schedctl simulate web.yaml -f cluster.json --compare bin-packing
 
-\b
-Exit codes: 0 answered, 1 pods are not placed, or broken by --compare (with --exit-code), 2 usage, configuration or
-output, 3 input, 4 cluster, 5 inconclusive, 70 a bug, 130 interrupted, 141 the reader went away.
+Exit codes: 0 answered; 1 pods are not placed, or become unschedulable under --compare (with --exit-code);
+2 usage, configuration or output; 3 input; 4 cluster; 5 inconclusive; 70 a bug; 130 interrupted; 141 output closed
 """
 
 
@@ -38,21 +38,20 @@ output, 3 input, 4 cluster, 5 inconclusive, 70 a bug, 130 interrupted, 141 the r
 def simulate(
     manifests: Annotated[
         list[str] | None,
-        typer.Argument(metavar="MANIFESTS...", help="Files, folders, globs or - (stdin).", show_default=False),
+        typer.Argument(metavar="[MANIFESTS...]", help="Files, folders, globs or - (stdin)", show_default=False),
     ] = None,
     kustomize: Annotated[
         list[str] | None,
-        typer.Option("-k", "--kustomize", metavar="DIR", help="A folder that kustomize builds; repeatable."),
-    ] = None,
-    namespace: Annotated[str, typer.Option("-n", "--namespace", metavar="NS", help="Of objects that name none.")] = "",
-    rollout: Annotated[
-        str,
         typer.Option(
-            metavar="WAY",
-            help="How new pods take the place of old ones: replace (all at once), add (beside them) or rolling.",
-            autocompletion=suggestions.rollouts,
+            "-k",
+            "--kustomize",
+            metavar="DIR",
+            help="Folder to build with kustomize; repeatable",
+            rich_help_panel=SELECT,
         ),
-    ] = "replace",
+    ] = None,
+    namespace: options.Namespace = "",
+    rollout: options.Rollout = "replace",
     scheduler_config: options.SchedulerConfig = "",
     profile: options.Profile = "",
     compare: options.Compare = None,
@@ -61,25 +60,25 @@ def simulate(
     no_config: options.NoConfig = False,
     sampling: options.Sampling = False,
     seed: Annotated[
-        int | None, typer.Option(metavar="N", help="Draw among equally good nodes; without it the first by name wins.")
+        int | None, typer.Option(metavar="N", help="Choose at random among tied nodes (default: the first by name)")
     ] = None,
-    skip_admission: Annotated[
-        str,
-        typer.Option(
-            metavar="PLUGIN,...",
-            help="Admission plugins to leave out, e.g. ResourceQuota,LimitRanger.",
-            autocompletion=suggestions.admission_plugins,
-        ),
-    ] = "",
+    skip_admission: options.SkipAdmission = "",
     strict: Annotated[
-        bool, typer.Option("--strict", help="Simulate nothing if the API server would refuse any object.")
+        bool, typer.Option("--strict", help="Simulate nothing if the API server would refuse an object")
     ] = False,
-    allow_empty: Annotated[bool, typer.Option("--allow-empty", help="Manifests without an object are fine.")] = False,
-    trace: Annotated[str, typer.Option(metavar="FILE", help="Write every step of the run there, as JSON lines.")] = "",
+    allow_empty: Annotated[bool, typer.Option("--allow-empty", help="Accept manifests without any object")] = False,
+    trace: Annotated[
+        str, typer.Option(metavar="FILE", help="Write every step of the run to this file, as JSON lines")
+    ] = "",
     output: options.Output = "text",
     limit: options.Limit = 0,
     exit_code: Annotated[
-        bool, typer.Option("--exit-code", help="End with 1 if a pod is not placed; with --compare, if one breaks.")
+        bool,
+        typer.Option(
+            "--exit-code",
+            help="Exit with 1 if a pod is not placed; with --compare, if one becomes unschedulable",
+            rich_help_panel=OUTPUT,
+        ),
     ] = False,
     color: options.Color = "auto",
     *,
@@ -88,12 +87,12 @@ def simulate(
     what_ifs: WhatIfs,
     extenders: ExtenderOptions,
 ) -> int:
-    """Place the pods of whole manifests on a cluster, as its controllers, API server and scheduler would.
+    """Show where the pods of manifests would go if the manifests were applied.
 
-    Workloads become pods, admission completes or refuses them, and the queue takes them through the whole scheduling
-    cycle on a clock of its own, preemption included, until nothing can move. Where a workload runs in the cluster
-    already, its new pods take the place of the old ones. Nothing is changed: the state is read from the live cluster,
-    or from the files of -f, and the manifests are what is to be created in it.
+    Controllers create the pods, admission completes or refuses them, and the queue takes them through the whole
+    scheduling cycle, preemption included, on a simulated clock until no event can unblock a pending pod. Where a
+    workload runs already, its new pods replace the old ones. Nothing is changed: the state is read from the live
+    cluster, or from the files of -f.
     """
     from schedctl.api.defaults import DEFAULT_NAMESPACE
     from schedctl.cli.printing import Printer

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from schedctl.cli import faults, options
+from schedctl.cli import faults, options, suggestions
 from schedctl.cli.coercion import Application
+from schedctl.cli.help_text import CLUSTER, OUTPUT
 from schedctl.cli.notifiers import StandardError, with_notifier
 from schedctl.cli.state_options import with_state
 from schedctl.errors import UsageError
@@ -17,25 +18,25 @@ from schedctl.session.states import StateSource
 if TYPE_CHECKING:
     from schedctl.session.snapshots import WrittenSnapshot
 
-EXAMPLES_OF_CREATE = """\b
+EXAMPLES_OF_CREATE = """
 Examples:
   schedctl snapshot create prod.json.gz
-  schedctl snapshot create prod.json.gz --context prod --scheduler-config-from-cluster
+  schedctl snapshot create prod.json.gz --scheduler-config-from-cluster
   schedctl snapshot create prod.json.gz --from nodes.json --from pods.json
-  schedctl snapshot create bug.json.gz --redact strict --key-file ~/.schedctl.key
+  schedctl snapshot create bug.json.gz --redact strict
 """
-EXAMPLES_OF_INSPECT = """\b
+EXAMPLES_OF_INSPECT = """
 Examples:
   schedctl snapshot inspect prod.json.gz
   schedctl snapshot inspect prod.json.gz -o jsonpath='{.snapshot.taken}'
 """
-EXAMPLES_OF_DIFF = """\b
+EXAMPLES_OF_DIFF = """
 Examples:
   schedctl snapshot diff monday.json.gz tuesday.json.gz
   schedctl snapshot diff monday.json.gz tuesday.json.gz --limit 100
   schedctl snapshot diff monday.json.gz tuesday.json.gz --exit-code -o json
 """
-EXAMPLES_OF_REDACT = """\b
+EXAMPLES_OF_REDACT = """
 Examples:
   schedctl snapshot redact prod.json.gz bug.json.gz
   schedctl snapshot redact prod.json.gz bug.json.gz --key-file ~/.schedctl.key
@@ -46,45 +47,58 @@ Redact = Annotated[
     str,
     typer.Option(
         metavar="LEVEL",
-        help="default: only what scheduling reads; strict: names and values hashed; none: objects as they are.",
+        help="default: keep only what scheduling reads; strict: also hash names and values; none: keep everything",
     ),
 ]
 RedactFurther = Annotated[
-    str, typer.Option(metavar="LEVEL", help="strict: names and values hashed; default: only what scheduling reads.")
+    str,
+    typer.Option(
+        metavar="LEVEL", help="strict (default): hash names and values; default: keep only what scheduling reads"
+    ),
 ]
 KeyFile = Annotated[
     str,
-    typer.Option(metavar="FILE", help="The key of the hashes; made if it is not there. Without one, nobody keeps it."),
+    typer.Option(metavar="FILE", help="Key of the hashes, created if missing (not given: a key that is thrown away)"),
 ]
-Force = Annotated[bool, typer.Option("--force", help="Replace the file if it is there.")]
+Force = Annotated[bool, typer.Option("--force", help="Overwrite the file if it exists")]
 
-application = Application(help="Keep, inspect, compare and redact clusters as files.")
+application = Application(help="Save, inspect, compare and redact clusters as files.")
 
 
 @application.command("create", short_help="Write a cluster to a file.", epilog=EXAMPLES_OF_CREATE)
 @with_state
 @with_notifier
 def create(
-    file: Annotated[str, typer.Argument(metavar="FILE", help="Packed if it ends in .gz; - for standard output.")],
+    file: Annotated[
+        str, typer.Argument(metavar="FILE", help="File to write, compressed if it ends in .gz; - for standard output")
+    ],
     origin: Annotated[
         list[str] | None,
-        typer.Option("--from", metavar="PATH", help="The same as -f: make it of files, not of the live cluster."),
+        typer.Option(
+            "--from",
+            metavar="PATH",
+            help="Same as -f: read files, not the live cluster; repeatable",
+            rich_help_panel=CLUSTER,
+        ),
     ] = None,
     redact: Redact = "default",
     key_file: KeyFile = "",
     scheduler_config: Annotated[
-        str, typer.Option(metavar="FILE", help="Put this KubeSchedulerConfiguration in, to be followed later.")
+        str,
+        typer.Option(
+            metavar="FILE", help="Store this KubeSchedulerConfiguration in the snapshot, to be followed later"
+        ),
     ] = "",
     force: Force = False,
-    yes: Annotated[bool, typer.Option("-y", "--yes", help="Do not ask before writing without redaction.")] = False,
+    yes: Annotated[bool, typer.Option("-y", "--yes", help="Write without redaction without asking first")] = False,
     *,
     notifier: StandardError,
     source: StateSource,
 ) -> None:
-    """Write what scheduling reads of a cluster to a file, of mode 0600, which -f reads like any other.
+    """Write what scheduling reads of a cluster to a file (mode 0600) that -f reads.
 
-    Secrets and ConfigMaps are not asked for, and environment variables, commands and annotations are left out. What
-    could not be listed is noted in the file, so that answers which would need it are inconclusive.
+    Secrets and ConfigMaps are not read; environment variables, commands and annotations are left out. Kinds that cannot
+    be listed are noted in the file, so that answers which need them are inconclusive.
     """
     from schedctl.session import snapshots
 
@@ -101,16 +115,24 @@ def create(
 
 @application.command("inspect", short_help="Show what a snapshot holds.", epilog=EXAMPLES_OF_INSPECT)
 def inspect(
-    file: Annotated[str, typer.Argument(metavar="FILE", help="The snapshot.")],
+    file: Annotated[str, typer.Argument(metavar="FILE", help="Snapshot to read")],
     output: Annotated[
-        str, typer.Option("-o", "--output", metavar="FORMAT", help="text, json, yaml or jsonpath=TEMPLATE.")
+        str,
+        typer.Option(
+            "-o",
+            "--output",
+            metavar="FORMAT",
+            help="text (default), json, yaml or jsonpath=TEMPLATE",
+            rich_help_panel=OUTPUT,
+            autocompletion=suggestions.words("text", "json", "yaml", "jsonpath="),
+        ),
     ] = "text",
     color: options.Color = "auto",
     debug: options.Debug = False,
 ) -> None:
-    """Show what a snapshot holds: when and where it is from, how much of what, what is missing.
+    """Show what a snapshot holds: its time and cluster, the number of objects of each kind, what is missing.
 
-    And how many names of which sort can be read in it, which is worth a look before others are shown it.
+    It also counts the names that are readable in it: look there before you give it away.
     """
     from schedctl.cli.printing import Printer
     from schedctl.session import snapshots
@@ -121,18 +143,20 @@ def inspect(
 
 @application.command("diff", short_help="Show what changed between two snapshots.", epilog=EXAMPLES_OF_DIFF)
 def diff(
-    before: Annotated[str, typer.Argument(metavar="BEFORE", help="A snapshot.")],
-    after: Annotated[str, typer.Argument(metavar="AFTER", help="A later one.")],
+    before: Annotated[str, typer.Argument(metavar="BEFORE", help="Snapshot")],
+    after: Annotated[str, typer.Argument(metavar="AFTER", help="Later snapshot")],
     output: options.Output = "text",
     limit: options.Limit = 0,
-    exit_code: Annotated[bool, typer.Option("--exit-code", help="End with 1 if anything differs.")] = False,
+    exit_code: Annotated[
+        bool, typer.Option("--exit-code", help="Exit with 1 if anything differs", rich_help_panel=OUTPUT)
+    ] = False,
     color: options.Color = "auto",
     quiet: options.Quiet = False,
     debug: options.Debug = False,
 ) -> int:
-    """Show which objects came, went and changed between two snapshots, and in which fields.
+    """Show which objects were added, removed or changed between two snapshots, and in which fields.
 
-    Only what a snapshot keeps is compared. Two that are redacted strictly compare if their key is the same.
+    Only what a snapshot keeps is compared. Strictly redacted snapshots can be compared if they have the same key.
     """
     from schedctl.cli.printing import Printer
     from schedctl.session import snapshots
@@ -145,18 +169,18 @@ def diff(
 
 @application.command("redact", short_help="Take more out of a snapshot.", epilog=EXAMPLES_OF_REDACT)
 def redact_further(
-    source: Annotated[str, typer.Argument(metavar="IN", help="The snapshot.")],
-    target: Annotated[str, typer.Argument(metavar="OUT", help="The new one; - for standard output.")],
+    source: Annotated[str, typer.Argument(metavar="IN", help="Snapshot to read")],
+    target: Annotated[str, typer.Argument(metavar="OUT", help="Snapshot to write; - for standard output")],
     redact: RedactFurther = "strict",
     key_file: KeyFile = "",
     force: Force = False,
     quiet: options.Quiet = False,
     debug: options.Debug = False,
 ) -> None:
-    """Write a snapshot anew with more taken out of it; every verdict and score stays what it was.
+    """Write a copy of a snapshot with more taken out; verdicts and scores stay the same.
 
-    Strictly redacted, names, namespaces and the values of labels are keyed hashes that sort as the names did. Keys of
-    labels, names of resources and drivers, numbers and times stay.
+    With `--redact strict`, names, namespaces and label values become keyed hashes that sort as the names did. Label
+    keys, names of resources and drivers, numbers and times stay.
     """
     from schedctl.session import snapshots
 
@@ -179,7 +203,7 @@ def _agree_to_everything(source: StateSource, *, yes: bool) -> None:
     from schedctl.cli import questions
 
     if source.paths:
-        raise UsageError("--redact none is of a live cluster; files are as they are already", "keep the files")
+        raise UsageError("--redact none reads a live cluster: files need no copy of everything", "keep the files")
     if yes:
         return
     if not sys.stdin.isatty():

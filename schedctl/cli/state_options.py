@@ -76,11 +76,14 @@ def _source(values: Mapping[str, Any], context: typer.Context) -> StateSource:
     """
     paths = tuple(values["filename"] or ())
     cluster_options = [name for name in _CLUSTER_OPTIONS if values[name]]
-    if paths and cluster_options and not values["live"]:
-        flag = f"--{cluster_options[0].replace('as_user', 'as').replace('_', '-')}"
-        raise UsageError(
-            f"{flag} is about a live cluster, and -f about files", "--live lays the files over the cluster"
-        )
+    if paths and not values["live"]:
+        # A default of the user's for live clusters is no contradiction.
+        cluster_options = [name for name in cluster_options if _is_typed(name, context)]
+        if cluster_options:
+            flag = f"--{cluster_options[0].replace('as_user', 'as').replace('_', '-')}"
+            raise UsageError(
+                f"{flag} selects a live cluster, and -f reads files", "--live lays the files over the live cluster"
+            )
     return StateSource(
         paths,
         values["recursive"],
@@ -89,6 +92,11 @@ def _source(values: Mapping[str, Any], context: typer.Context) -> StateSource:
         _access(values) if cluster_options else None,
         values["scheduler_config_from_cluster"],
     )
+
+
+def _is_typed(name: str, context: typer.Context) -> bool:
+    source = context.get_parameter_source(name)
+    return source is not None and source.name == "COMMANDLINE"
 
 
 def _access(values: Mapping[str, Any]) -> Access:

@@ -1,32 +1,77 @@
-"""What a shell may offer next: kinds, the names in the files named so far, profiles.
-
-A shell asks at every press of a key, so only small states are read for it, and nothing that goes wrong is reported.
-"""
+"""What a shell may offer next: words of an option, kinds, and the names in the files or the cluster named so far."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from typing import Any
 
 import typer
 
-MOST_BYTES = 4 << 20
-"""States larger than this are not read to complete a name."""
+Suggest = Callable[[str], list[str]]
+
+
+def words(*choices: str) -> Suggest:
+    """Return a function that offers some words."""
+
+    def offer(incomplete: str) -> list[str]:
+        return _with_prefix(incomplete, choices)
+
+    return offer
 
 
 def subjects(context: typer.Context, incomplete: str) -> list[str]:
     """Return the kinds, or the names of the kind that stands in front."""
     from schedctl.session.subjects import KINDS, NODE_NAMES, parse_names
 
-    words = [word for word in context.params.get("subjects") or () if word != incomplete]
-    if not words:
+    before = [word for word in context.params.get("subjects") or () if word != incomplete]
+    if not before:
         return _with_prefix(incomplete, (*(kind.names[0] for kind in KINDS), "node"))
-    if words[0] in NODE_NAMES:
-        return _with_prefix(incomplete, _names("Node", "", context.params.get("filename") or ()))
-    kind, _ = parse_names(words[:1])
-    if kind is None:
+    if before[0] in NODE_NAMES:
+        return nodes(context, incomplete)
+    try:
+        kind, _ = parse_names(before[:1])
+    except Exception:  # a name without its kind
         return []
-    namespace = context.params.get("namespace") or ("" if context.params.get("all_namespaces") else "default")
-    return _with_prefix(incomplete, _names(kind.name, namespace, context.params.get("filename") or ()))
+    return _with_prefix(incomplete, _names(context, kind.name)) if kind is not None else []
+
+
+def pods(context: typer.Context, incomplete: str) -> list[str]:
+    """Return the names of pods; in front of them may stand that they are pods."""
+    before = [word for word in context.params.get("subjects") or () if word != incomplete]
+    return _with_prefix(incomplete, _names(context, "Pod")) if before else _with_prefix(incomplete, ("pod",))
+
+
+def nodes(context: typer.Context, incomplete: str) -> list[str]:
+    """Return the names of the nodes."""
+    return _with_prefix(incomplete, _names(context, "Node"))
+
+
+def namespaces(context: typer.Context, incomplete: str) -> list[str]:
+    """Return the namespaces."""
+    return _with_prefix(incomplete, _names(context, "Namespace"))
+
+
+def contexts(context: typer.Context, incomplete: str) -> list[str]:
+    """Return the contexts of the kubeconfig."""
+    from schedctl.session import completions
+
+    return _with_prefix(incomplete, completions.contexts(_value(context, "kubeconfig") or ""))
+
+
+def commands(context: typer.Context, incomplete: str) -> list[str]:
+    """Return the commands, or those of the group that stands in front."""
+    group: Any = context.find_root().command
+    for word in context.params.get("words") or ():
+        if word != incomplete:
+            group = getattr(group, "commands", {}).get(word)
+    return _with_prefix(incomplete, getattr(group, "commands", ()))
+
+
+def schemas(incomplete: str) -> list[str]:
+    """Return the kinds of documents that have a schema."""
+    from schedctl.session.schemas import SCHEMAS
+
+    return _with_prefix(incomplete, SCHEMAS)
 
 
 def profiles(incomplete: str) -> list[str]:
@@ -50,25 +95,30 @@ def admission_plugins(incomplete: str) -> list[str]:
     return _with_prefix(incomplete, (f"{before}{comma}{plugin}" for plugin in PLUGINS if plugin not in named))
 
 
-def _names(kind: str, namespace: str, paths: Iterable[str]) -> list[str]:
-    from schedctl import sources
-    from schedctl.errors import SchedctlError
-    from schedctl.sources import files
+def _names(context: typer.Context, kind: str) -> list[str]:
+    """Return the names of a kind in the files of -f, else in the live cluster."""
+    from schedctl.session import completions
 
-    named = [path for path in paths if path != files.STDIN]
-    found = files.find(named, recursive=False, stdin_filename="", problems=[], warnings=[])
-    if not found or sum(source.size for source in found) > MOST_BYTES:
-        return []
-    try:
-        objects = sources.load(named).objects
-    except SchedctlError:
-        return []
-    return [
-        one.object.metadata.name
-        for one in objects
-        if one.kind.name == kind and namespace in ("", one.object.metadata.namespace)
-    ]
+    everywhere = context.params.get("all_namespaces") or kind in ("Node", "Namespace")
+    namespace = "" if everywhere else _value(context, "namespace") or None
+    if paths := context.params.get("filename"):
+        return completions.in_files(kind, "default" if namespace is None else namespace, paths)
+    from schedctl.live.kubeconfigs import Access
+
+    access = Access(
+        context=_value(context, "context") or "",
+        kubeconfig=_value(context, "kubeconfig") or "",
+        user=context.params.get("as_user") or "",
+        groups=tuple(context.params.get("as_group") or ()),
+        timeout=completions.SECONDS,
+    )
+    return completions.in_cluster(kind, namespace, access)
 
 
-def _with_prefix(incomplete: str, words: Iterable[str]) -> list[str]:
-    return [word for word in words if word.startswith(incomplete)]
+def _value(context: typer.Context, name: str) -> Any:
+    """Return what an option was given, before or behind the command."""
+    return context.params.get(name) or context.find_root().params.get(name)
+
+
+def _with_prefix(incomplete: str, choices: Iterable[str]) -> list[str]:
+    return [choice for choice in choices if choice.startswith(incomplete)]

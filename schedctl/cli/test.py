@@ -6,39 +6,51 @@ from typing import Annotated
 
 import typer
 
-from schedctl.cli import options
+from schedctl.cli import options, suggestions
+from schedctl.cli.help_text import OUTPUT
 from schedctl.cli.notifiers import StandardError
 
-EXAMPLES = """\b
+EXAMPLES = """
 Examples:
-  schedctl test                        every CheckPolicyTest in this folder and below
+  schedctl test                                  # in this folder and below
   schedctl test policies/ -o junit
-  schedctl test policies/ --update     write what came in place of what was expected
+  schedctl test policies/ --update               # accept today's results
 
-\b
-Exit codes: 0 all passed, 1 one failed, 2 a test or a policy cannot be read, 3 no tests, 70 a bug, 130 interrupted.
+Exit codes: 0 all passed; 1 one failed; 2 a test or a policy cannot be read; 3 no tests; 70 a bug; 130 interrupted
 """
 
 
 def test(
     folders: Annotated[
         list[str] | None,
-        typer.Argument(metavar="DIR", help="Folders and files with tests; this folder by default.", show_default=False),
+        typer.Argument(
+            metavar="[PATH...]", help="Folders and files with tests (default: this folder)", show_default=False
+        ),
     ] = None,
     update: Annotated[
-        bool, typer.Option("--update", help="Rewrite what tests expect, after showing the difference.")
+        bool, typer.Option("--update", help="Rewrite what tests expect, after showing the difference")
     ] = False,
-    allow_empty: Annotated[bool, typer.Option("--allow-empty", help="A folder without tests is fine.")] = False,
-    output: Annotated[str, typer.Option("-o", "--output", metavar="FORMAT", help="text, json, junit or tap.")] = "text",
+    allow_empty: Annotated[bool, typer.Option("--allow-empty", help="Accept a folder without tests")] = False,
+    output: Annotated[
+        str,
+        typer.Option(
+            "-o",
+            "--output",
+            metavar="FORMAT",
+            help="text (default), json, junit or tap",
+            rich_help_panel=OUTPUT,
+            autocompletion=suggestions.words("text", "json", "junit", "tap"),
+        ),
+    ] = "text",
     config: options.Config = "",
     no_config: options.NoConfig = False,
     color: options.Color = "auto",
     debug: options.Debug = False,
     no_progress: options.NoProgress = False,
 ) -> int:
-    """Run the tests of policies: a state, manifests and policies, and what `schedctl check` should say about them.
+    """Run the tests of policies: a cluster, manifests and policies, and what `schedctl check` should report for them.
 
-    A test is a document of `kind: CheckPolicyTest`, in any file. No cluster is asked, ever.
+    A test is a document of `kind: CheckPolicyTest`, in any file. No live cluster is read.
     """
     import sys
 

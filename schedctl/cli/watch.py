@@ -7,20 +7,20 @@ from typing import Annotated
 import typer
 
 from schedctl.cli import options, suggestions
+from schedctl.cli.help_text import OUTPUT
 from schedctl.cli.notifiers import StandardError, with_notifier
 from schedctl.cli.state_options import with_live_state
 from schedctl.errors import UsageError
 from schedctl.session.states import StateSource
 
-EXAMPLES = """\b
+EXAMPLES = """
 Examples:
   schedctl watch pod web-0 -n shop
   schedctl watch pod shop/web-0 --timeout 10m
-  schedctl watch pod web-0 -n shop -o json               a document a line, for each change of the answer
+  schedctl watch pod web-0 -n shop -o json       # one JSON line per change
 
-\b
-Exit codes: 0 the pod is bound, 1 it is gone, has ended without a node or is still pending after --timeout, 2 usage,
-configuration or output, 4 cluster, 70 a bug, 130 interrupted, 141 the reader went away.
+Exit codes: 0 the pod is bound; 1 it is gone, has ended without a node or is still pending after --timeout; 2 usage,
+configuration or output; 4 cluster; 70 a bug; 130 interrupted; 141 output closed
 """
 
 
@@ -29,23 +29,37 @@ configuration or output, 4 cluster, 70 a bug, 130 interrupted, 141 the reader we
 def watch(
     subjects: Annotated[
         list[str] | None,
-        typer.Argument(metavar="pod NAME", help="Also pod/NAME and NS/NAME.", autocompletion=suggestions.subjects),
+        typer.Argument(metavar="[pod] NAME", help="Also pod/NAME and NS/NAME", autocompletion=suggestions.pods),
     ] = None,
-    namespace: Annotated[str, typer.Option("-n", "--namespace", metavar="NS", help="Of a name without one.")] = "",
-    timeout: Annotated[str, typer.Option(metavar="DURATION", help="Watch no longer than this; 0 is for ever.")] = "0",
+    namespace: options.Namespace = "",
+    timeout: Annotated[
+        str, typer.Option(metavar="DURATION", help="Stop watching after this time, e.g. 10m (0: never)")
+    ] = "0",
     scheduler_config: options.SchedulerConfig = "",
     profile: options.Profile = "",
-    output: Annotated[str, typer.Option("-o", "--output", metavar="FORMAT", help="text, or json lines.")] = "text",
+    output: Annotated[
+        str,
+        typer.Option(
+            "-o",
+            "--output",
+            metavar="FORMAT",
+            help="text (default), or json: one line per change",
+            rich_help_panel=OUTPUT,
+            autocompletion=suggestions.words("text", "json"),
+        ),
+    ] = "text",
     color: options.Color = "auto",
     *,
     notifier: StandardError,
     source: StateSource,
 ) -> int:
-    """Explain a pending pod of the live cluster, and again whenever its answer changes, until it is bound.
+    """Explain a pending pod of the live cluster again whenever its answer changes, until it is bound.
 
-    Everything that scheduling reads is watched. What changes at once is one change; what changes nothing about the pod
-    is not told. Next steps are not looked for: `schedctl explain` does.
+    Everything that scheduling reads is watched; a change that does not affect the pod prints nothing. Fixes are not
+    tried here: `schedctl explain` does that.
     """
+    from dataclasses import replace
+
     from schedctl.cli import durations
     from schedctl.cli.printing import Printer
     from schedctl.session import configurations
@@ -54,18 +68,18 @@ def watch(
     from schedctl.session.subjects import POD, find, parse_names, scope
 
     if output not in ("text", "json"):
-        raise UsageError(f'there is no output "{output}" of watch', "-o takes text or json")
+        raise UsageError(f'unknown output "{output}"', "-o takes text or json")
     if source.paths:
-        raise UsageError("files do not change: watch asks the live cluster", "`schedctl explain` takes -f")
+        raise UsageError("watch reads the live cluster, and -f reads files", "`schedctl explain` takes -f")
     printer = Printer.of(output, color)
     _, names = parse_names(subjects or [])
-    if len(names) != 1 or names[0].kind is not POD:
-        raise UsageError("say which pod to watch, one at a time", "e.g. `schedctl watch pod web-0 -n shop`")
+    if len(names) != 1 or names[0].kind not in (POD, None):
+        raise UsageError("watch takes exactly one pod", "e.g. `schedctl watch pod web-0 -n shop`")
     seconds = durations.seconds(timeout, "--timeout")
     within = scope(source.namespace(namespace), everywhere=False)
     session = Session(source, SchedulerOptions(scheduler_config, profile), notifier)
     session.load()
-    (pod,) = find(names[0], session.state.assembled, within)
+    (pod,) = find(replace(names[0], kind=POD), session.state.assembled, within)
     if not (notifier.quiet or session.choice.profile):
         configurations.suggest_profile_for(pod, session.choice, notifier)
     digest = use_case.headline if output == "text" else lambda answer: answer

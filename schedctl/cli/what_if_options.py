@@ -2,31 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Annotated, Any
 
 import typer
 
+from schedctl.cli import suggestions
+from schedctl.cli.help_text import WHAT_IF
 from schedctl.cli.signatures import Command, add_options
 from schedctl.session.what_ifs import WhatIfs
 
 _OPTIONS = {
-    "cordon": ("NODE", "NODE takes no more pods. NODE is a name, `all`, or a label as zone=eu-1a."),
-    "drain": ("NODE", "NODE is cordoned and its pods have to go elsewhere."),
-    "remove-node": ("NODE", "NODE is gone, and its pods have to go elsewhere."),
-    "add-node": ("FILE×N", "N nodes of a file join, or as like:NODE×N such as one there is; x will do for ×."),
-    "taint": ("NODE:TAINT", "NODE has TAINT, as KEY=VALUE:EFFECT; KEY:EFFECT- and KEY- remove it."),
-    "label": ("NODE:LABEL", "NODE has LABEL, as KEY=VALUE; KEY- removes it."),
-    "scale": ("NAME=N", "A workload as deploy/web or deploy/NS/web has N pods."),
-    "priority": ("NAME=VALUE", "pod/web-0 or deploy/web has this priority or PriorityClass."),
-    "lose": ("LABEL=VALUE", "All nodes of zone=eu-1a, or with another label, are gone."),
+    "cordon": ("NODE", "Cordon NODE: a name, `all`, or a label such as zone=eu-1a"),
+    "drain": ("NODE", "Cordon NODE and evict its pods"),
+    "remove-node": ("NODE", "Remove NODE; its pods have to be rescheduled"),
+    "add-node": ("FILE=N", "Add N nodes from a file, or N nodes like an existing one: like:NODE=N"),
+    "taint": ("NODE:TAINT", "Add a taint KEY=VALUE:EFFECT; KEY:EFFECT- and KEY- remove one"),
+    "label": ("NODE:LABEL", "Set a label KEY=VALUE; KEY- removes it"),
+    "scale": ("NAME=N", "Scale a workload, deploy/web or deploy/NS/web, to N pods"),
+    "priority": ("NAME=VALUE", "Set the priority, or PriorityClass, of pod/web-0 or deploy/web"),
+    "lose": ("LABEL=VALUE", "Remove all nodes with this label, e.g. zone=eu-1a"),
 }
 """By word, what it takes and what it does."""
 
 
 def with_what_ifs(command: Command) -> Command:
     """Give a command the what-if options; it gets them as the argument ``what_ifs``."""
-    names = {word: f"what_if_{word.replace('-', '_')}" for word in _OPTIONS}
+    return with_what_ifs_but()(command)
+
+
+def with_what_ifs_but(*left_out: str) -> Callable[[Command], Command]:
+    """Return what gives a command the what-if options but for some, which its arguments say already."""
+    return lambda command: _with_words(command, [word for word in _OPTIONS if word not in left_out])
+
+
+def _with_words(command: Command, words: Sequence[str]) -> Command:
+    names = {word: f"what_if_{word.replace('-', '_')}" for word in words}
 
     def make(values: Mapping[str, Any], context: typer.Context) -> WhatIfs:
         texts = {word: values[name] or [] for word, name in names.items()}
@@ -37,7 +48,9 @@ def with_what_ifs(command: Command) -> Command:
 
 def _option(word: str) -> Any:
     metavar, text = _OPTIONS[word]
-    return Annotated[list[str] | None, typer.Option(f"--{word}", metavar=metavar, help=text)]
+    completion = suggestions.nodes if metavar.startswith("NODE") else None
+    option = typer.Option(f"--{word}", metavar=metavar, help=text, rich_help_panel=WHAT_IF, autocompletion=completion)
+    return Annotated[list[str] | None, option]
 
 
 def _in_order(texts: dict[str, list[str]], arguments: Sequence[str]) -> tuple[tuple[str, str], ...]:

@@ -83,6 +83,30 @@ class CheckConfig(msgspec.Struct, frozen=True, rename="camel", kw_only=True, for
     max_age: str = ""
 
 
+class DefaultsConfig(msgspec.Struct, frozen=True, rename="camel", kw_only=True, forbid_unknown_fields=True):
+    """Values of options that are not given on the command line, nor by their variable ``SCHEDCTL_...``.
+
+    Only the user's own file, and none of a repository, may set what chooses a cluster: the last four.
+
+    Attributes:
+        output: what ``-o`` takes.
+        limit: what ``--limit`` takes.
+        color: `auto`, `always` or `never`.
+        namespace: what ``-n`` takes.
+        context: what ``--context`` takes.
+        kubeconfig: what ``--kubeconfig`` takes; `~` is the home folder.
+        request_timeout: what ``--request-timeout`` takes, e.g. `10s`.
+    """
+
+    output: str = ""
+    limit: int | None = None
+    color: Literal["", "auto", "always", "never"] = ""
+    namespace: str = ""
+    context: str = ""
+    kubeconfig: str = ""
+    request_timeout: str = ""
+
+
 class Config(msgspec.Struct, frozen=True, rename="camel", kw_only=True, forbid_unknown_fields=True):
     """schedctl's own configuration file.
 
@@ -92,12 +116,14 @@ class Config(msgspec.Struct, frozen=True, rename="camel", kw_only=True, forbid_u
         custom_kinds: by `Kind.group`, where custom resources keep their pod templates: one entry or several. They add
             to the kinds that are known, or take their place; an empty list takes a kind out.
         check: what `schedctl check` does where its options say nothing.
+        defaults: values of options that are not given.
     """
 
     api_version: Literal["schedctl.dev/v1alpha1"]
     kind: Literal["Config"]
     custom_kinds: dict[str, PodsEntry | list[PodsEntry]] = {}
     check: CheckConfig = CheckConfig()
+    defaults: DefaultsConfig = DefaultsConfig()
 
 
 class FileSettings(NamedTuple):
@@ -106,15 +132,18 @@ class FileSettings(NamedTuple):
     Attributes:
         custom_kinds: as `with_custom_kinds` takes them.
         check: what ``schedctl check`` does where its options say nothing.
+        defaults: values of options that are not given.
     """
 
     custom_kinds: Mapping[str, Any]
     check: CheckConfig
+    defaults: DefaultsConfig = DefaultsConfig()
 
 
 _FIELDS: Final = tuple(field.encode_name for field in msgspec.structs.fields(Config))
 _CUSTOM_KINDS: Final = "customKinds"
 _CHECK: Final = "check"
+_DEFAULTS: Final = "defaults"
 # The file of a repository that somebody cloned must not steer credentials, a cluster or code.
 _COMMAND_LINE_ONLY: Final = {
     **dict.fromkeys(("kubeconfig", "context", "as", "asGroup", "token", "user", "cluster", "server"), "credentials"),
@@ -123,6 +152,14 @@ _COMMAND_LINE_ONLY: Final = {
     **dict.fromkeys(("bind", "execute", "yes", "consent"), "consent to change a cluster"),
 }
 """What no file may say, and what it would be about."""
+_OF_USER_ONLY: Final = {
+    "kubeconfig": "credentials",
+    "context": "a cluster",
+    "namespace": "a namespace",
+    "requestTimeout": "how a cluster is asked",
+}
+"""Defaults that only the user's own file may set, and what they would be about."""
+COLORS: Final = ("auto", "always", "never")
 CHOICES: Final = {
     "failOn": ("error", "warning", "info", "never"),
     "onInconclusive": ("fail", "warn", "ignore"),
@@ -131,23 +168,26 @@ CHOICES: Final = {
 """The words that a setting takes."""
 
 
-def read(text: bytes | str, source: str = "") -> FileSettings:
+def read(text: bytes | str, source: str = "", *, of_user: bool = False) -> FileSettings:
     """Return what a configuration file sets.
 
     Args:
         text: YAML or JSON, UTF-8.
         source: the file as the user knows it, for problems.
+        of_user: whether it is the user's own file, and not one that may have come with a repository.
 
     Raises:
         ConfigError: everything that is wrong with the file, the entries of ``customKinds`` included.
     """
     node, decoder = open_document(text, source, KIND, API_VERSION, conversion_hint)
     entries: Mapping[str, Any] = {}
-    check = CheckConfig()
+    check, defaults = CheckConfig(), DefaultsConfig()
     if not decoder.problems:
         for name, key, child, where in decoder.entries(node, ""):
             if name == _CHECK:
                 check = _check_config(child, decoder)
+            elif name == _DEFAULTS:
+                defaults = _defaults_config(child, decoder, of_user=of_user)
             elif name == _CUSTOM_KINDS and child.is_mapping:
                 entries = decoder.free(child, where)
             elif name == _CUSTOM_KINDS and child.value is not None:
@@ -162,7 +202,24 @@ def read(text: bytes | str, source: str = "") -> FileSettings:
     if problems:
         problems.sort(key=lambda problem: (problem.line, problem.column))
         raise ConfigError([replace(problem, source=source) for problem in problems])
-    return FileSettings(entries, check)
+    return FileSettings(entries, check, defaults)
+
+
+def _defaults_config(node: Node, decoder: Decoder, *, of_user: bool) -> DefaultsConfig:
+    """Return the values of options that are not given."""
+    config = decoder.struct(node, DefaultsConfig, _DEFAULTS)
+    for key, _ in node.value if node.is_mapping and not of_user else ():
+        if key.value in _OF_USER_ONLY:
+            message = f'"{key.value}" cannot be set here: a repository must not choose {_OF_USER_ONLY[key.value]}'
+            hint = "set it in $XDG_CONFIG_HOME/schedctl/config.yaml (~/.config/schedctl/config.yaml)"
+            decoder.report(key, f"{_DEFAULTS}.{key.value}", message, hint)
+    if config.color not in ("", *COLORS):
+        problem = Problem(f'invalid color "{config.color}"', path=f"{_DEFAULTS}.color", hint=", ".join(COLORS))
+        decoder.problems.append(place(problem, decoder.places))
+    if config.limit is not None and config.limit < 0:
+        problem = Problem("limit cannot be negative", path=f"{_DEFAULTS}.limit", hint="0 chooses the length itself")
+        decoder.problems.append(place(problem, decoder.places))
+    return config
 
 
 def _check_config(node: Node, decoder: Decoder) -> CheckConfig:

@@ -139,6 +139,16 @@ def read(kubeconfig: str, context: str) -> Context | None:
     )
 
 
+def context_names(kubeconfig: str) -> list[str]:
+    """Return the names of all contexts of a kubeconfig, "" for the usual ones.
+
+    Raises:
+        ClusterError: a file cannot be read, or is no kubeconfig.
+    """
+    files = [_file(path) for path in sources(kubeconfig) if Path(path).exists()]
+    return sorted({name for file in files if file is not None for name in file.entries["contexts"]})
+
+
 def _file(path: str) -> _File | None:
     """Return what is in a file, None where it is empty.
 

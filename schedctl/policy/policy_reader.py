@@ -33,7 +33,7 @@ from schedctl.simulation.what_if_syntax import WORDS, camel, from_mappings
 _NAME: Final = re.compile(r"[a-z0-9]([-a-z0-9.]{0,54}[a-z0-9])?")
 _POLICY_NAME: Final = re.compile(r"[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?")
 _DATE: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
-_COUNTED: Final = re.compile(r"[×x][0-9]{1,5}\Z")
+_COUNTED: Final = re.compile(r"[=×x][0-9]{1,5}\Z")
 _IDENTIFIER: Final = re.compile(r"[A-Za-z_]\w*")
 _NAME_HINT: Final = "lower-case letters, digits, '-' and '.', at most 56 of them, so that annotations can carry it"
 _SELECTED_KINDS: Final = tuple(kind.__name__ for kind in NAMES)
@@ -439,7 +439,7 @@ def _confine(text: str, folder: Path) -> str:
     try:
         here = folder.resolve()
         root = next((each for each in (here, *here.parents) if (each / ".git").exists()), here)
-        counted = _COUNTED.sub("", text)  # `nodes.yaml×3` is a file, or another one three times
+        counted = _COUNTED.sub("", text)  # `nodes.yaml=3` is a file, or another one three times
         reached = [(here / name).resolve() for name in (text, counted)]
         inside = all(each.is_relative_to(root) and ".git" not in each.relative_to(root).parts for each in reached)
         if inside and not Path(text).is_absolute() and documents.VALUE not in text:

@@ -97,7 +97,7 @@ def parse_format(text: str, formats: Sequence[str]) -> str:
         UsageError: it is none of them.
     """
     if text and text not in formats:
-        raise UsageError(f'there is no output "{sanitise.text(text)}"', f"the outputs are: {', '.join(formats)}")
+        raise UsageError(f'unknown output "{sanitise.text(text)}"', f"the outputs are: {', '.join(formats)}")
     return text or "text"
 
 

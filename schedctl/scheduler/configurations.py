@@ -83,7 +83,7 @@ def read(
         more = discovery.with_installed(plugins, unknown) if unknown else plugins
         broken = sorted(name for name in unknown if name in more.broken)
         if broken:
-            raise UsageError(more.broken[broken[0]], "mend or remove the package") from None
+            raise UsageError(more.broken[broken[0]], "fix or remove the package") from None
         if len(more.registry) == len(plugins.registry):
             raise
     return read(more, load)

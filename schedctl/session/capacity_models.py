@@ -61,7 +61,9 @@ def find(text: str, state: AssembledCluster, namespace: str) -> list[Model]:
         found = [_model(obj) for name in names for obj in subjects.find(name, state, scope)]
     for model in found:
         if isinstance(model.object, DaemonSet):
-            raise UsageError(f"{model.subject} has one pod for each node", "ask about a pod or another workload")
+            raise UsageError(
+                f"capacity cannot count {model.subject}: it has one pod per node", "name a pod or another workload"
+            )
     return found
 
 
@@ -97,7 +99,7 @@ def copies(model: Model, scheduler: Scheduler, profile: str) -> PodCopies:
     if asked_for and asked_for not in scheduler.profiles:
         raise UsageError(
             f'no profile serves schedulerName "{asked_for}" of {model.subject}',
-            f"there are {', '.join(scheduler.profiles)}",
+            f"the profiles are: {', '.join(scheduler.profiles)}",
         )
     return made
 
@@ -106,7 +108,7 @@ def _in_file(path: str, namespace: str) -> list[Model]:
     objects = [one.object for one in sources.load([path]).objects]
     makers = [obj for obj in objects if type(obj) in NAMES]
     if not makers:
-        raise UsageError(f'there is no pod or workload in "{path}"')
+        raise UsageError(f'no pod or workload in "{path}"')
     others = [obj for obj in objects if type(obj) not in NAMES and not isinstance(obj, Node)]
     return [_model(_in_namespace(obj, namespace), others) for obj in makers]
 

@@ -98,7 +98,10 @@ def check_sources(source: StateSource, paths: Sequence[str], kustomizations: Seq
     if not (source.paths or source.live):
         source.paths = tuple(settings.check.get("state", ()))
     if not (source.paths or source.live):
-        raise UsageError("say on which state to check", "-f names files or a snapshot, --live asks the live cluster")
+        raise UsageError(
+            "no cluster state given: use -f FILE or --live",
+            "-f reads files or a snapshot, --live reads the live cluster",
+        )
     inputs.check_sources(paths, kustomizations, source.paths)
 
 
@@ -261,7 +264,9 @@ def load_policies(paths: Sequence[str], other_inputs: Sequence[str]) -> reading.
         UsageError: standard input is to be read twice.
     """
     if STDIN in paths and STDIN in other_inputs:
-        raise UsageError("policies and what they are about cannot both come from standard input", "write one to a file")
+        raise UsageError(
+            "policies and manifests cannot both be read from standard input", "write one of them to a file"
+        )
     return reading.load(paths) if paths else reading.Read([BUILT_IN_POLICY])
 
 
@@ -311,7 +316,7 @@ def parse_word(flag: str, text: str, words: Sequence[_Choice]) -> _Choice:
             return word
     close = nearest(text, words)
     raise UsageError(
-        f'{flag} cannot be "{text}"', f"did you mean {close}?" if close else f"it takes {', '.join(words)}"
+        f'invalid {flag} "{text}"', f"did you mean {close}?" if close else f"{flag} takes {', '.join(words)}"
     )
 
 
@@ -326,7 +331,7 @@ def parse_max_age(text: str) -> Duration | None:
     except ValueError:
         age = Duration(-1)  # refused below, as 0 and negative times are
     if age is not None and age <= 0:
-        raise UsageError(f'--max-age takes a time, not "{text}"', "e.g. --max-age 24h")
+        raise UsageError(f'invalid --max-age "{text}": expected a positive duration', "e.g. --max-age 24h")
     return age
 
 

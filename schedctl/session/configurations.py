@@ -116,7 +116,7 @@ def load_shipped(profile: str, plugins: discovery.PluginCatalog = NO_OTHERS) -> 
             chosen = profile if profile in names else names[0]  # the name of a file stands for its first profile
             return ConfigurationChoice(configuration, f"{name}.yaml of schedctl", chosen, plugins=plugins)
         known += [name, *names]
-    raise UsageError(f'there is no profile "{profile}"', _hint(profile, list(dict.fromkeys(known))))
+    raise UsageError(f'unknown profile "{profile}"', _hint(profile, list(dict.fromkeys(known))))
 
 
 def load_file(path: str, plugins: discovery.PluginCatalog = NO_OTHERS) -> ConfigurationChoice:
@@ -205,7 +205,7 @@ def _with_profile(chosen: ConfigurationChoice, profile: str) -> ConfigurationCho
     """Return a configuration with the profile to use for every pod, "" to go by what each pod asks for."""
     names = [one.scheduler_name for one in chosen.configuration.profiles]
     if profile and profile not in names:
-        raise UsageError(f'there is no profile "{profile}" in {chosen.origin}', _hint(profile, names))
+        raise UsageError(f'no profile "{profile}" in {chosen.origin}', _hint(profile, names))
     return replace(chosen, profile=profile)
 
 
@@ -314,7 +314,7 @@ def suggest_profile_for(pod: Pod, choice: ConfigurationChoice, notifier: Notifie
 
 def unknown_profile(profile: str) -> UsageError:
     """Return what to say of a name that is neither a profile that ships nor a file."""
-    return UsageError(f'there is no profile "{profile}"', _hint(profile, list(shipped_files())))
+    return UsageError(f'unknown profile "{profile}"', _hint(profile, list(shipped_files())))
 
 
 def _hint(name: str, names: Sequence[str]) -> str:

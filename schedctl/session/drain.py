@@ -44,7 +44,7 @@ class NodeSelection:
         query, table = label_selectors.parse(self.selector), cluster.node_table
         found = sorted(name for name, row in table.row_of.items() if query.matches(table.objects[row].metadata.labels))
         if not found:
-            raise UsageError("no nodes have these labels", "`-l` selects nodes; `--pod-selector` selects pods")
+            raise UsageError("no node has these labels", "`-l` selects nodes; `--pod-selector` selects pods")
         return found
 
 

@@ -20,9 +20,9 @@ def check_sources(paths: Sequence[str], kustomizations: Sequence[str], state: Se
         UsageError: there are no manifests, or they and the state are to come from standard input.
     """
     if not (paths or kustomizations):
-        raise UsageError("say what to place", "manifests in files or folders, `-` for standard input, or `-k DIR`")
+        raise UsageError("no manifests given", "name files or folders, `-` for standard input, or `-k DIR`")
     if STDIN in paths and STDIN in state:
-        raise UsageError("manifests and cluster cannot both come from standard input", "write one of them to a file")
+        raise UsageError("manifests and cluster cannot both be read from standard input", "write one of them to a file")
 
 
 def load(

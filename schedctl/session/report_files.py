@@ -28,14 +28,14 @@ def check(files: Iterable[str], flag: str = "--report") -> None:
             if path.is_dir():
                 raise UsageError(f"{flag}: {file} is a folder", "name the file in it")
             if not path.parent.is_dir():
-                raise UsageError(f"{flag}: there is no folder {path.parent} to write {path.name} to", "make it first")
+                raise UsageError(f"{flag}: no folder {path.parent} to write {path.name} to", "create it first")
             if not os.access(path if path.exists() else path.parent, os.W_OK):
                 raise UsageError(f"{flag}: {file} cannot be written")
             where = path.resolve()
         except (OSError, ValueError) as error:
             raise UsageError(f"{flag}: {file} cannot be written: {error}") from None
         if where in seen:
-            raise UsageError(f"{flag}: two reports are to be written to {file}")
+            raise UsageError(f"{flag}: two reports would be written to {file}")
         seen.add(where)
 
 
@@ -53,7 +53,9 @@ def spare(files: Iterable[str], inputs: Iterable[str], flag: str = "--report") -
     read = {os.path.realpath(name) for name in inputs}
     for file in files:
         if os.path.realpath(file) in read:
-            raise UsageError(f"{flag}: {file} is what was read, and is not written over", "name another file")
+            raise UsageError(
+                f"{flag}: {file} is an input of this command and would be overwritten", "name another file"
+            )
 
 
 def write(file: str, text: str, flag: str = "--report") -> None:

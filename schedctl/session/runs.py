@@ -28,7 +28,7 @@ def rollout_strategy(name: str) -> RolloutStrategy:
     for known in ROLLOUT_STRATEGIES:
         if known == name:
             return known
-    raise UsageError(f'there is no rollout "{name}"', f"--rollout takes {', '.join(ROLLOUT_STRATEGIES)}")
+    raise UsageError(f'unknown rollout strategy "{name}"', f"--rollout takes {', '.join(ROLLOUT_STRATEGIES)}")
 
 
 def admission_plugins(names: str) -> tuple[str, ...]:
@@ -43,7 +43,7 @@ def admission_plugins(names: str) -> tuple[str, ...]:
         if name.lower() not in known:
             close = nearest(name, known) or next((each for each in known if name.lower() in each), "")
             hint = f"did you mean {known[close]}?" if close else f"there are {', '.join(PLUGINS)}"
-            raise UsageError(f'there is no admission plugin "{name}"', hint)
+            raise UsageError(f'unknown admission plugin "{name}"', hint)
     return tuple(plugin for plugin in PLUGINS if plugin.lower() in {name.lower() for name in named})
 
 

@@ -51,9 +51,10 @@ def load(path: str, *, ignored: bool, environ: Mapping[str, str] = os.environ) -
     """
     if ignored:
         if path:
-            raise UsageError("--config and --no-config exclude each other")
+            raise UsageError("--config and --no-config were both given", "give one of them")
         return Settings()
-    files = [Path(path)] if path else [file for file in (_of_user(environ), _of_repository(Path.cwd())) if file]
+    of_user = None if path else _of_user(environ)
+    files = [Path(path)] if path else [file for file in (of_user, _of_repository(Path.cwd())) if file]
     if not files:
         return Settings()
     # most runs have no such file and need no parser
@@ -64,16 +65,46 @@ def load(path: str, *, ignored: bool, environ: Mapping[str, str] = os.environ) -
     digests: dict[str, str] = {}
     for file in files:
         name = path or _display_name(file)
-        try:
-            text = file.read_bytes()
-        except OSError as error:
-            message = f"cannot be read: {(error.strerror or str(error)).lower()}"
-            raise ConfigError([Problem(message, source=name)]) from None
-        file_settings = settings_file.read(text, name)
+        text = _contents(file, name)
+        file_settings = settings_file.read(text, name, of_user=file is of_user)
         entries |= file_settings.custom_kinds
         check |= _inside(msgspec.structs.asdict(file_settings.check), file, name)
         digests[name] = f"sha256:{hashlib.sha256(text).hexdigest()}"
     return Settings(custom_kinds.with_custom_kinds(entries), check, digests)
+
+
+def defaults(path: str = "", environ: Mapping[str, str] = os.environ) -> dict[str, Any]:
+    """Return what stands in for options that are not given, by the name of the option's parameter.
+
+    The user's own file goes before that of a repository, whoever wrote that.
+
+    Args:
+        path: the only file to read, "" for those that are found.
+        environ: where the user's folders are looked up.
+
+    Raises:
+        ConfigError: a file cannot be read, or something in it is wrong.
+    """
+    of_user = None if path else _of_user(environ)
+    files = [Path(path)] if path else [file for file in (_of_repository(Path.cwd()), of_user) if file]
+    found: dict[str, Any] = {}
+    for file in files:
+        from schedctl.config import settings_file
+
+        text = _contents(file, name := path or _display_name(file))
+        read = settings_file.read(text, name, of_user=file is of_user)
+        found |= {key: value for key, value in msgspec.structs.asdict(read.defaults).items() if value not in ("", None)}
+    if kubeconfig := found.get("kubeconfig"):
+        found["kubeconfig"] = str(Path(kubeconfig).expanduser())
+    return found
+
+
+def _contents(file: Path, name: str) -> bytes:
+    try:
+        return file.read_bytes()
+    except OSError as error:
+        message = f"cannot be read: {(error.strerror or str(error)).lower()}"
+        raise ConfigError([Problem(message, source=name)]) from None
 
 
 def _inside(check: Mapping[str, Any], file: Path, name: str) -> dict[str, Any]:

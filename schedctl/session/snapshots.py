@@ -99,9 +99,9 @@ class RedactionOptions:
         for known in levels.LEVELS:
             if level == known:
                 if key_file and known != "strict":
-                    raise UsageError("--key-file is for names that are hashed", "`--redact strict` hashes them")
+                    raise UsageError("--key-file needs hashed names", "`--redact strict` hashes them")
                 return cls(known, key_file)
-        raise UsageError(f'there is no redaction "{level}"', f"--redact takes {', '.join(levels.LEVELS)}")
+        raise UsageError(f'unknown redaction level "{level}"', f"--redact takes {', '.join(levels.LEVELS)}")
 
     def key(self, notifier: Notifier) -> bytes:
         """Return the key of the hashes, and say where it is if it was made.
@@ -136,7 +136,7 @@ def with_files(source: StateSource, paths: tuple[str, ...]) -> StateSource:
     from schedctl.live.kubeconfigs import Access
 
     if not (source.live or source.paths) and (source.configured or (source.access or Access()) != Access()):
-        raise UsageError("--from is about files, and the other options about a live cluster", "`--live` takes both")
+        raise UsageError("--from reads files, and the other options select a live cluster", "`--live` reads both")
     return replace(source, paths=(*source.paths, *paths))
 
 
@@ -170,7 +170,7 @@ def create(
     state = source.load(notifier)
     if any(header.redaction == "strict" for header in state.manifests.snapshots):
         # hashes would pass for names, and be hashed again
-        raise UsageError("a snapshot that is redacted strictly goes into no other", "copy the file")
+        raise UsageError("a strictly redacted snapshot cannot be stored in another", "copy the file")
     header = _header(state, text)
     with notifier.progress("writing") as progress:
         progress.advance(0, 1)
@@ -231,10 +231,10 @@ def redact(
     found = snapshots.load(file)
     header = found.read.header
     if header.redaction == "strict":
-        raise UsageError(f"{file} is redacted strictly already", "there is no more to take out")
+        raise UsageError(f"{file} is already strictly redacted", "nothing more can be taken out")
     if levels.LEVELS.index(redaction.level) <= levels.LEVELS.index(header.redaction):
         raise UsageError(
-            f"{file} has redaction {header.redaction}: {redaction.level} takes no more out of it",
+            f"{file} already has redaction level {header.redaction}: {redaction.level} takes nothing more out",
             "`--redact strict` does",
         )
     _warn_of_edits(found, notifier)

@@ -1,8 +1,8 @@
 """What is asked about: the ways in which kubectl's users name objects, and the search for what they name.
 
-``pod web-0``, ``pod/web-0``, ``shop/web-0``, ``pod shop/web-0``, ``deploy web``, several of these, all that match a
-selector, or all pending pods. A name without a namespace is looked for in the one of ``-n``, else in ``default``; under
-``-A`` in all of them.
+``pod web-0``, ``pod/web-0``, ``shop/web-0``, ``pod shop/web-0``, ``deploy web``, ``web-0``, several of these, all that
+match a selector, or all pending pods. A name without a namespace is looked for in the one of ``-n``, else in
+``default``; under ``-A`` in all of them.
 """
 
 from __future__ import annotations
@@ -50,18 +50,24 @@ _BY_NAME = {name: kind for kind in KINDS for name in kind.names}
 
 @dataclass(frozen=True, slots=True)
 class ObjectName:
-    """One object as it was named; without a namespace, that of ``-n`` is meant."""
+    """One object as it was named; without a namespace that of ``-n`` is meant, without a kind the only one there is."""
 
-    kind: SubjectKind
+    kind: SubjectKind | None
     name: str
     namespace: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """Which namespaces are looked into: one, or all where `namespace` is ""."""
+    """Which namespaces are looked into: one, or all where `namespace` is "".
+
+    Attributes:
+        namespace: the namespace.
+        assumed: whether the user did not say so, so that a bare name may also be the one object of another namespace.
+    """
 
     namespace: str
+    assumed: bool = False
 
     def __contains__(self, namespace: str) -> bool:
         return self.namespace in ("", namespace)
@@ -100,10 +106,12 @@ class Question:
             kind = self.kind or POD
             found = select(kind, self.query, state, self.scope)
             if not found:
-                raise UsageError(f"no {kind.names[-1]} in {self.scope} have these labels", "-A looks in all namespaces")
+                raise UsageError(f"no {kind.names[-1]} with these labels in {self.scope}", "-A looks in all namespaces")
             return found
         if not self.names:
-            raise self._nameless(state)
+            if self.kind is None or self.scope.namespace:
+                raise self._nameless(state)
+            return _select(everything(self.kind, state), self.scope, lambda metadata: True)
         found = [obj for name in self.names for obj in find(name, state, self.scope)]
         return list({id(obj): obj for obj in found}.values())  # by identity: structs that hold dicts have no hash
 
@@ -123,31 +131,48 @@ class Question:
         kind = self.kind or POD
         waiting = [info.key for info in state.cluster.pending.values()]
         if kind is POD and waiting:
-            return UsageError("which pod?", f"pending are {enumeration(waiting)}; `--all-pending` explains all of them")
+            return UsageError("no pod given", f"pending: {enumeration(waiting)}; `--all-pending` explains all of them")
         there = [f"{obj.metadata.namespace}/{obj.metadata.name}" for obj in everything(kind, state)]
         return UsageError(
-            f"which {kind.names[0]}?", f"there are {enumeration(there)}" if there else "the state has none"
+            f"no {kind.names[0]} given", f"there are {enumeration(there)}" if there else "the cluster has none"
         )
 
 
 def question(
-    arguments: Sequence[str], *, namespace: str, all_namespaces: bool, selector: str, all_pending: bool
+    arguments: Sequence[str],
+    *,
+    namespace: str,
+    all_namespaces: bool,
+    selector: str,
+    all_pending: bool,
+    assumed_namespace: str = "",
 ) -> Question:
     """Return what the command line asks about.
+
+    Args:
+        arguments: kinds and names.
+        namespace: ``-n``.
+        all_namespaces: ``-A``.
+        selector: ``-l``.
+        all_pending: ``--all-pending``.
+        assumed_namespace: that of the context, for a user who names none; "" for the usual one.
 
     Raises:
         UsageError: it asks for nothing, for two things at once, or for what cannot be.
     """
     if not (arguments or selector or all_pending):
-        raise UsageError("say what to explain", "e.g. `schedctl explain pod NAME -f FILE`, or `--all-pending`")
+        raise UsageError(
+            "no pod or workload given", "e.g. `schedctl explain pod NAME -n NAMESPACE`, or `--all-pending`"
+        )
     kind, names = parse_names(arguments)
     if names and (selector or all_pending):
         raise UsageError(f"names and {'-l' if selector else '--all-pending'} were both given", "give one of them")
     if all_pending and (selector or kind not in (None, POD)):
-        raise UsageError("--all-pending takes no -l and no kind but pod", "give one of them")
+        raise UsageError("--all-pending cannot be combined with -l or with a kind other than pod", "give one of them")
     everywhere = all_namespaces or (all_pending and not namespace)
     query = label_selectors.parse(selector) if selector else None
-    return Question(kind, tuple(names), query, all_pending, scope(namespace, everywhere))
+    within = scope(namespace, everywhere, assumed_namespace or DEFAULT_NAMESPACE)
+    return Question(kind, tuple(names), query, all_pending, within)
 
 
 @contextmanager
@@ -218,6 +243,9 @@ def parse_names(arguments: Sequence[str]) -> tuple[SubjectKind | None, list[Obje
         return None, []
     kind = _kind(arguments[0])
     rest = arguments[1:] if kind else arguments
+    close = nearest(arguments[0], _BY_NAME) if kind is None and len(arguments) > 1 else None
+    if close and "/" not in arguments[0]:
+        raise UsageError(f'unknown kind "{arguments[0]}"', f"did you mean `{close}`?")
     return kind, [_parse_name(argument, kind) for argument in rest]
 
 
@@ -225,16 +253,40 @@ def find(name: ObjectName, state: AssembledCluster, scope: Scope) -> list[Any]:
     """Return the objects of that name: one, or under ``-A`` one for each namespace that has it.
 
     Raises:
-        UsageError: there is none; with the nearest names.
+        UsageError: there is none, with the nearest names; or a name without a kind is that of several objects.
     """
+    if name.kind is None:
+        return [_find_any_kind(name, state, scope)]
     inside = Scope(name.namespace) if name.namespace else scope
     objects = everything(name.kind, state)
     found = [obj for obj in objects if obj.metadata.name == name.name and obj.metadata.namespace in inside]
     if not found:
         kind = name.kind.names[0] if name.kind is POD else name.kind.name
         hint = _nearest(name, [obj.metadata for obj in objects], inside)
-        raise UsageError(f'there is no {kind} "{name.name}" in {inside}', hint)
+        raise UsageError(f'no {kind} "{name.name}" in {inside}', hint)
     return found
+
+
+def _find_any_kind(name: ObjectName, state: AssembledCluster, scope: Scope) -> Any:
+    """Return the only object of that name, of whatever kind; in other namespaces where none was chosen.
+
+    Raises:
+        UsageError: there is none, or there are several.
+    """
+    named = [(kind, obj) for kind in KINDS for obj in everything(kind, state) if obj.metadata.name == name.name]
+    here = [(kind, obj) for kind, obj in named if obj.metadata.namespace in scope]
+    found = here or (named if scope.assumed else [])
+    if len(found) == 1:
+        return found[0][1]
+    if not found:
+        close = nearest(name.name, _BY_NAME)
+        within = Scope("") if scope.assumed else scope
+        hint = _nearest(name, [obj.metadata for kind in KINDS for obj in everything(kind, state)], within)
+        raise UsageError(
+            f'no pod or workload "{name.name}" in {within}', f"did you mean the kind `{close}`?" if close else hint
+        )
+    candidates = [f"`{kind.names[0]} {obj.metadata.namespace}/{obj.metadata.name}`" for kind, obj in found]
+    raise UsageError(f'"{name.name}" is the name of {len(found)} objects', f"choose one: {enumeration(candidates)}")
 
 
 def select(kind: SubjectKind, query: LabelQuery, state: AssembledCluster, scope: Scope) -> list[Any]:
@@ -274,7 +326,7 @@ def _parse_name(argument: str, kind: SubjectKind | None) -> ObjectName:
     of_argument = _kind(first) if slash else None
     if kind is not None and of_argument is not None and of_argument is not kind:
         raise UsageError(
-            f'"{argument}" is of another kind than "{kind.names[0]}"', "name all kinds, as in `deploy/web`"
+            f'"{argument}" names another kind than "{kind.names[0]}"', "give every name its kind, e.g. `deploy/web`"
         )
     if of_argument is not None:
         namespace, slash, name = rest.partition("/")
@@ -284,14 +336,13 @@ def _parse_name(argument: str, kind: SubjectKind | None) -> ObjectName:
     elif kind is not None:
         parsed = ObjectName(kind, argument)
     elif _kind(argument):
-        raise UsageError(f'"{argument}" has no name', f"as in `{argument}/NAME`")
+        raise UsageError(f'no name given for kind "{argument}"', f"e.g. `{argument}/NAME`")
     else:
-        close = nearest(argument, _BY_NAME)
-        kinds = ", ".join(kind.names[0] for kind in KINDS)
-        hint = f"did you mean `{close}`?" if close else f"say what it is, as in `pod {argument}`; kinds: {kinds}"
-        raise UsageError(f'"{argument}" is no kind', hint)
+        parsed = ObjectName(None, argument)
     if not parsed.name or "/" in parsed.name:
-        raise UsageError(f'"{argument}" is no name', "as in `pod web-0`, `pod/web-0`, `shop/web-0` or `pod shop/web-0`")
+        raise UsageError(
+            f'invalid name "{argument}"', "e.g. `pod web-0`, `pod/web-0`, `shop/web-0` or `pod shop/web-0`"
+        )
     return parsed
 
 
@@ -317,5 +368,5 @@ def scope(namespace: str, everywhere: bool, default: str = DEFAULT_NAMESPACE) ->
         UsageError: both were given.
     """
     if namespace and everywhere:
-        raise UsageError("-n and -A were both given", "-A means all namespaces")
-    return Scope("" if everywhere else namespace or default)
+        raise UsageError("-n and -A were both given", "-A looks in all namespaces: leave one out")
+    return Scope("" if everywhere else namespace or default, assumed=not (everywhere or namespace))

@@ -5,8 +5,8 @@ On a command line each is an option with a text::
     --cordon NODE            --taint NODE:KEY=VALUE:EFFECT    --scale deploy/web=20
     --drain NODE             --taint NODE:KEY:EFFECT-         --priority pod/web-0=1000
     --remove-node NODE       --label NODE:KEY=VALUE           --priority deploy/shop/web=CLASS
-    --add-node FILE×3        --label NODE:KEY-                --lose zone=eu-1a
-    --add-node like:NODE×3
+    --add-node FILE=3        --label NODE:KEY-                --lose zone=eu-1a
+    --add-node like:NODE=3
 
 In a file each is a map of the same word, with one text, several, or a map of what the text would join::
 
@@ -20,7 +20,7 @@ In a file each is a map of the same word, with one text, several, or a map of wh
 
 NODE is a name, ``all``, or a label with its value, for which ``zone``, ``region`` and ``hostname`` are short; labels
 with commas between them all have to be there. No name of a node has a colon in it, and no key of a taint or label, so
-the first colon ends the nodes.
+the first colon ends the nodes. A number of nodes may also stand behind `x` or `×`.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ from schedctl.simulation import what_ifs
 from schedctl.simulation.what_ifs import Subject, WhatIf
 
 EFFECTS = (NO_SCHEDULE, PREFER_NO_SCHEDULE, NO_EXECUTE)
-_COUNT = re.compile(r"(?P<what>.+)[x×](?P<count>[0-9]{1,5})", re.DOTALL)
+_COUNT = re.compile(r"(?P<what>.+)[=x×](?P<count>[0-9]{1,5})", re.DOTALL)
 _LIKE = "like:"
 _SELECTOR = "nodeSelector"
 _OF_NODES = ("cordon", "drain", "remove-node")
@@ -67,7 +67,7 @@ def parse(word: str, text: str, namespace: str = DEFAULT_NAMESPACE) -> WhatIf:
     """
     known = _canonical_word(word)
     if not text:
-        raise UsageError(f"--{known} was given nothing", f"as in `--{known} {EXAMPLES[known]}`")
+        raise UsageError(f"--{known} needs a value", f"as in `--{known} {EXAMPLES[known]}`")
     return _PARSERS[known](text, namespace)
 
 
@@ -88,7 +88,7 @@ def from_mappings(mappings: Iterable[Mapping[str, Any]], namespace: str = DEFAUL
 
 def _items(mapping: Any) -> Iterable[tuple[str, Any]]:
     if not isinstance(mapping, Mapping) or not all(isinstance(word, str) for word in mapping):
-        raise UsageError(f"a what-if is a map of a word, not {mapping!r}", "as in `cordon: node-1`")
+        raise UsageError(f"expected a what-if, got {mapping!r}", "as in `cordon: node-1`")
     return mapping.items()
 
 
@@ -124,8 +124,8 @@ def _canonical_word(word: str) -> str:
     if name not in _PARSERS:
         close = nearest(name, _PARSERS)
         raise UsageError(
-            f'there is no what-if "{word}"',
-            f"did you mean {close}?" if close else f"there are {', '.join(_PARSERS)}",
+            f'unknown what-if "{word}"',
+            f"did you mean {close}?" if close else f"the what-ifs are: {', '.join(_PARSERS)}",
         )
     return name
 
@@ -149,10 +149,10 @@ def _nodes_in(path: str) -> tuple[Node, ...]:
     from schedctl import sources
 
     if not Path(path).exists():
-        raise UsageError(f'there is no file "{path}"', f"`{_LIKE}NODE×N` adds nodes like one of the cluster")
+        raise UsageError(f'no file "{path}"', f"`{_LIKE}NODE=N` adds nodes like one of the cluster")
     nodes = tuple(one.object for one in sources.load([path]).objects if isinstance(one.object, Node))
     if not nodes:
-        raise UsageError(f'there is no Node in "{path}"')
+        raise UsageError(f'no Node in "{path}"')
     return nodes
 
 
@@ -163,11 +163,11 @@ def _taint(text: str, namespace: str) -> WhatIf:
     left, colon, effect = body.partition(":")
     key, _, value = left.partition("=")
     if not (colon or removing):
-        raise UsageError(f'"{written}" has no effect', f"as in `--taint {nodes}:{written}:{NO_SCHEDULE}`")
+        raise UsageError(f'taint "{written}" has no effect', f"as in `--taint {nodes}:{written}:{NO_SCHEDULE}`")
     if colon and effect not in EFFECTS:
         close = nearest(effect, EFFECTS)
         hint = f"did you mean {close}?" if close else f"the effects are {', '.join(EFFECTS)}"
-        raise UsageError(f'there is no taint effect "{effect}"', hint)
+        raise UsageError(f'unknown taint effect "{effect}"', hint)
     _check(key, value)
     return what_ifs.ClearTaint(nodes, key, effect) if removing else what_ifs.SetTaint(nodes, key, value, effect)
 
@@ -177,7 +177,9 @@ def _label(text: str, namespace: str) -> WhatIf:
     key, equals, value = written.partition("=")
     if not equals:
         if not written.endswith("-"):
-            raise UsageError(f'"{written}" has no value', f"`{written}=VALUE` sets a label, `{written}-` removes it")
+            raise UsageError(
+                f'label "{written}" has no value', f"`{written}=VALUE` sets a label, `{written}-` removes it"
+            )
         _check(written.removesuffix("-"), "")
         return what_ifs.SetLabel(nodes, written.removesuffix("-"), None)
     _check(key, value)
@@ -187,21 +189,21 @@ def _label(text: str, namespace: str) -> WhatIf:
 def _of_nodes(word: str, text: str) -> tuple[str, str]:
     nodes, colon, rest = text.partition(":")
     if not (nodes and colon and rest):
-        raise UsageError(f'"{text}" does not say of which node', f"as in `--{word} {EXAMPLES[word]}`")
+        raise UsageError(f'"{text}" names no node', f"as in `--{word} {EXAMPLES[word]}`")
     return nodes, rest
 
 
 def _check(key: str, value: str) -> None:
     if wrong := label_key_problems(key):
-        raise UsageError(f'"{key}" is no key: {"; ".join(wrong)}')
+        raise UsageError(f'invalid key "{key}": {"; ".join(wrong)}')
     if wrong := label_value_problems(value):
-        raise UsageError(f'"{value}" is no value: {"; ".join(wrong)}')
+        raise UsageError(f'invalid value "{value}": {"; ".join(wrong)}')
 
 
 def _scale(text: str, namespace: str) -> WhatIf:
     subject, value = _of_subject("scale", text, namespace)
     if not value.isdecimal() or int(value) > _MOST:
-        raise UsageError(f'"{value}" is no number of pods', f"from 0 to {_MOST}, as in `--scale {EXAMPLES['scale']}`")
+        raise UsageError(f'invalid number of pods "{value}"', f"from 0 to {_MOST}, as in `--scale {EXAMPLES['scale']}`")
     return what_ifs.Scale(subject, int(value))
 
 
@@ -210,14 +212,14 @@ def _priority(text: str, namespace: str) -> WhatIf:
     if not re.fullmatch(r"-?[0-9]+", value):
         return what_ifs.SetPriority(subject, value)
     if not -(2**31) <= int(value) < 2**31:
-        raise UsageError(f"priority {value} does not fit into 32 bits")
+        raise UsageError(f"priority {value} is out of range: it has to fit 32 bits")
     return what_ifs.SetPriority(subject, int(value))
 
 
 def _of_subject(word: str, text: str, namespace: str) -> tuple[Subject, str]:
     written, equals, value = text.rpartition("=")
     if not (written and equals and value):
-        raise UsageError(f'"{text}" does not say what it is to be', f"as in `--{word} {EXAMPLES[word]}`")
+        raise UsageError(f'"{text}" has no value', f"as in `--{word} {EXAMPLES[word]}`")
     return subject_named(written, namespace), value
 
 
@@ -233,7 +235,7 @@ def subject_named(written: str, namespace: str = DEFAULT_NAMESPACE) -> Subject:
     if not 1 <= len(names) <= 2 or not all(names):
         close = nearest(first, [name for names in NAMES.values() for name in names])
         hint = f"did you mean `{'/'.join((close, *rest))}`?" if close else "as in `deploy/web` or `deploy/shop/web`"
-        raise UsageError(f'"{written}" is no pod or workload', hint)
+        raise UsageError(f'invalid pod or workload "{written}"', hint)
     return Subject(kind or Pod, names[0] if len(names) == 2 else namespace, names[-1])
 
 
@@ -254,7 +256,7 @@ EXAMPLES: Mapping[str, str] = {
     "cordon": "node-1",
     "drain": "node-1",
     "remove-node": "node-1",
-    "add-node": "like:node-1×2",
+    "add-node": "like:node-1=2",
     "taint": "node-1:dedicated=db:NoSchedule",
     "label": "node-1:pool=general",
     "scale": "deploy/web=20",
@@ -263,7 +265,7 @@ EXAMPLES: Mapping[str, str] = {
 }
 """A text for each word."""
 _JOINTS: Mapping[str, str] = {
-    "add-node": "×",
+    "add-node": "=",
     "taint": ":",
     "label": ":",
     "scale": "=",

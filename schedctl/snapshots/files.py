@@ -32,7 +32,7 @@ def check_writable(path: Path, *, replace: bool) -> None:
     if not path.parent.is_dir():
         raise UsageError(f"there is no folder {path.parent}")
     if os.path.lexists(path) and not replace:
-        raise UsageError(f"{path} is there already", "`--force` replaces it")
+        raise UsageError(f"{path} exists already", "`--force` overwrites it")
 
 
 def write(path: Path, data: bytes, *, replace: bool) -> None:
@@ -106,10 +106,10 @@ def _put(temporary: Path, target: Path) -> None:
     try:
         os.link(temporary, target)  # fails where the name is taken; a rename would replace what is there
     except FileExistsError:
-        raise UsageError(f"{target} is there already", "`--force` replaces it") from None
+        raise UsageError(f"{target} exists already", "`--force` overwrites it") from None
     except OSError:  # a file system without links
         if os.path.lexists(target):
-            raise UsageError(f"{target} is there already", "`--force` replaces it") from None
+            raise UsageError(f"{target} exists already", "`--force` overwrites it") from None
         temporary.replace(target)
 
 

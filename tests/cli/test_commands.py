@@ -3,28 +3,34 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 import subprocess
+import tomllib
 from pathlib import Path
 
 import pytest
 
-from schedctl import KUBERNETES_VERSION
-from schedctl.cli import profiles, running
+from schedctl import KUBERNETES_VERSION, cli, shipped
+from schedctl.cli import completion, profiles, running
+from schedctl.cli.help_text import SECTIONS
 from schedctl.config import loading
 from schedctl.config.expansion import expand_all
 from schedctl.plugins.in_tree import IN_TREE
 
 ROOT = Path(__file__).parents[2]
+SHOP = "fixtures/clusters/shop"
 COMMANDS = [
     "bind",
     "calibrate",
     "capacity",
     "check",
     "completion",
+    "demo",
     "drain",
     "explain",
+    "help",
     "plugins check",
     "plugins list",
     "plugins new",
@@ -81,8 +87,80 @@ def test_the_readme_knows_a_command(command):
 
 def test_the_readme_knows_every_option_of_explain(schedctl):
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    options = set(re.findall(r"--[a-z-]+", schedctl("explain", "--help").out.partition("Examples:")[0])) - {"--help"}
+    help_text = schedctl("explain", "--help").out
+    options = set(re.findall(r"^ {2}(?:-., | {4})(--[a-z-]+)", help_text, re.MULTILINE)) - {"--help"}
+    assert {"--namespace", "--add-node", "--no-progress"} <= options
     assert {option for option in options if f"`{option}" not in readme and f"{option}`" not in readme} == set()
+
+
+@pytest.mark.parametrize("command", ["", *COMMANDS, "plugins", "profiles", "snapshot"])
+def test_help_fits_80_columns_and_leaks_nothing_of_its_making(command, schedctl, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "200")
+    out = schedctl(*command.split(), "--help").out
+    assert max(map(len, out.splitlines())) <= 80
+    assert re.findall(r"<list|\[default:|x>=|\x08|\[required", out) == []
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_has_examples_first_and_each_option_once(command, schedctl):
+    out = schedctl(*command.split(), "--help").out
+    options = re.findall(r"^ {2}(?:-., | {4})(--[a-z-]+)", out, re.MULTILINE)
+    assert len(options) == len(set(options))
+    assert out.index("Examples:") < out.index("  -h, --help")
+    assert not any(re.search(rf"^{section}:", out.partition("Examples:")[0], re.MULTILINE) for section in SECTIONS)
+
+
+def test_the_options_of_explain_are_in_sections(schedctl):
+    out = schedctl("explain", "--help").out
+    expected = ["Examples", "Arguments", "Select", "Cluster", "What-if", "Scheduler", "Output", "Extenders"]
+    assert re.findall(r"^([A-Z][a-z-]+):$", out, re.MULTILINE) == expected
+
+
+def test_draining_is_not_an_option_of_drain(schedctl):
+    assert "--drain" not in schedctl("drain", "--help").out
+    assert schedctl("drain", "general-a-1", "--drain", "general-a-2", "-f", SHOP).code == 2
+
+
+@pytest.mark.parametrize("command", ["explain", "snapshot create"])
+def test_help_of_a_command_is_the_same_in_both_forms(command, schedctl):
+    assert schedctl("help", *command.split()) == schedctl(*command.split(), "--help")
+
+
+def test_help_alone_is_the_help_of_all(schedctl):
+    assert schedctl("help") == schedctl("--help")
+
+
+@pytest.mark.parametrize(
+    ("before", "behind"),
+    [
+        pytest.param(("-n", "shop"), (), id="a namespace before the command"),
+        pytest.param(("--namespace=shop",), (), id="written in one word"),
+        pytest.param(("-n", "batch"), ("-n", "shop"), id="the one behind the command counts"),
+    ],
+)
+def test_a_namespace_may_stand_before_the_command(before, behind, schedctl):
+    pod = ("pod", "web-7d9c6b5f4d-jbljm", "-f", SHOP, "-o", "name")
+    assert schedctl(*before, "explain", *pod, *behind) == schedctl("explain", *pod, "-n", "shop")
+    assert schedctl(*before, "explain", *pod, *behind).code == 0
+
+
+def test_a_command_without_namespaces_takes_no_notice_of_one(schedctl):
+    assert schedctl("-n", "shop", "version") == schedctl("version")
+
+
+def test_the_demo_explains_the_pod_of_the_example_cluster(schedctl):
+    ended = schedctl("demo")
+    assert ended.code == 0
+    assert ended.out.startswith("pod shop/web-7d9c6b5f4d-jbljm: UNSCHEDULABLE")
+    command = ended.err.splitlines()[0].removeprefix("$ schedctl ").split()
+    assert schedctl(*command).out == ended.out
+
+
+def test_the_demo_is_part_of_the_wheel():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    included = project["tool"]["hatch"]["build"]["targets"]["wheel"]["force-include"]
+    assert included["fixtures"] == "schedctl/_data/fixtures"
+    assert shipped.scenario().relative_to(shipped.fixtures()) == Path("clusters/shop")
 
 
 def test_explain_says_first_that_it_is_not_kubectl_explain(schedctl):
@@ -104,7 +182,7 @@ def test_a_schema_that_is_not_there(schedctl):
     ended = schedctl("schema", "Report")
     assert (ended.code, ended.err) == (
         2,
-        'error: there is no document "Report"\nhint: the kinds are: '
+        'error: unknown document kind "Report"\nhint: the kinds are: '
         "BindReport, CalibrationReport, CapacityReport, CheckBaseline, CheckPolicy, CheckPolicyTest, "
         "CheckPolicyTestReport, CheckReport, Config, DrainReport, ExplainComparison, ExplainReport, "
         "NodeExplainReport, PluginList, ProfileDiff, ProfileList, SimulationComparison, SimulationReport, Snapshot, "
@@ -214,6 +292,18 @@ def test_there_is_no_completion_for_other_shells(schedctl):
         pytest.param("schedctl explain --profile b", ["batch", "bin-packing"], id="a profile"),
         pytest.param("schedctl profiles show s", ["spreading"], id="a profile to show"),
         pytest.param("schedctl v", ["version"], id="a command"),
+        pytest.param("schedctl explain -o j", ["json", "jsonpath="], id="an output"),
+        pytest.param("schedctl version -o j", ["json"], id="an output of that command"),
+        pytest.param("schedctl explain -f fixtures/clusters/shop -n s", ["shop"], id="a namespace"),
+        pytest.param(
+            "schedctl drain -f fixtures/clusters/shop memory-",
+            ["memory-a-1", "memory-b-1", "memory-c-1"],
+            id="a node",
+        ),
+        pytest.param("schedctl explain -f fixtures/clusters/shop --cordon gpu-a", ["gpu-a-1"], id="a node to cordon"),
+        pytest.param("schedctl schema CheckR", ["CheckReport"], id="a kind of document"),
+        pytest.param("schedctl help sn", ["snapshot"], id="a command to be helped with"),
+        pytest.param("schedctl help snapshot re", ["redact"], id="a command of a group"),
         pytest.param("schedctl explain --all-n", ["--all-namespaces"], id="an option"),
     ],
 )
@@ -226,6 +316,28 @@ def test_what_a_shell_is_offered(line, expected, capsys, monkeypatch):
         running.run([])
     assert ended.value.code == 0
     assert capsys.readouterr().out.split() == expected
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        pytest.param(["explain", "-o", "j"], ["json", "jsonpath=", ":4"], id="an output, and no files"),
+        pytest.param(["explain", "-f", "fixtures/cl"], [":0"], id="files where no word is offered"),
+        pytest.param(["explain", "-f", SHOP, "-n", "shop", "pod", "cart-db-2"], ["cart-db-2", ":4"], id="a pod"),
+        pytest.param(["ver"], ["version", ":4"], id="a command"),
+    ],
+)
+def test_kubectl_is_offered_words_and_a_directive(words, expected, capsys, monkeypatch):
+    monkeypatch.chdir(ROOT)
+    monkeypatch.setattr(completion.os, "environ", dict(os.environ))
+    assert completion.for_kubectl(words) == 0
+    assert capsys.readouterr().out.splitlines() == expected
+
+
+def test_kubectl_finds_the_program_that_completes():
+    scripts = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["scripts"]
+    assert scripts["kubectl_complete-schedctl"] == "schedctl.cli:complete_for_kubectl"
+    assert callable(cli.complete_for_kubectl)
 
 
 @pytest.mark.skipif(shutil.which("bash") is None, reason="needs bash")

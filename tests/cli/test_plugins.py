@@ -172,7 +172,7 @@ def test_nothing_is_ever_overwritten(fenced):
     Path("test_team_fence.py").unlink()
     ran = fenced("plugins", "new", "TeamFence", "--point", "permit")
     assert (ran.code, ran.out) == (2, "")
-    assert "team_fence.py is there already" in ran.err
+    assert "team_fence.py exists already" in ran.err
     assert Path("team_fence.py").read_text() == before
     assert not Path("test_team_fence.py").exists()
 
@@ -180,9 +180,9 @@ def test_nothing_is_ever_overwritten(fenced):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["team-fence"], '"team-fence" cannot be the name of a plugin'),
-        (["A", "--point", "filtre"], 'there is no extension point "filtre"'),
-        (["A", "--point", ","], "a plugin takes part in an extension point"),
+        (["team-fence"], 'invalid plugin name "team-fence"'),
+        (["A", "--point", "filtre"], 'unknown extension point "filtre"'),
+        (["A", "--point", ","], "no extension point given"),
     ],
 )
 def test_what_cannot_be_written_is_refused(arguments, message, schedctl, tmp_path, monkeypatch):

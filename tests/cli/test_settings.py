@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -90,7 +91,7 @@ def test_a_file_that_is_named_is_the_only_one(repository):
 def test_none_is_read_if_none_is_wanted(repository):
     write(repository / "repository", ".schedctl.yaml")
     assert settings.load("", ignored=True).digests == {}
-    with pytest.raises(UsageError, match="exclude each other"):
+    with pytest.raises(UsageError, match="were both given"):
         settings.load("x", ignored=True)
 
 
@@ -126,3 +127,101 @@ def test_mistakes_in_the_file_end_with_2(schedctl, tmp_path):
     assert (ended.code, ended.out) == (2, "")
     assert 'own.yaml:4:29: customKinds.Shop.example.com.specs: unknown field "specs"' in ended.err
     assert 'did you mean "spec"?' in ended.err
+
+
+# -- defaults of options -----------------------------------------------------------------
+
+DEFAULTS = "apiVersion: schedctl.dev/v1alpha1\nkind: Config\ndefaults: "
+CLUSTER_OF_SHOP = str(Path(__file__).parents[2] / "fixtures/clusters/shop")
+POD = ("explain", "pod", "web-7d9c6b5f4d-jbljm", "-f", CLUSTER_OF_SHOP)
+
+
+@pytest.fixture
+def explain(schedctl, repository, monkeypatch):
+    """``schedctl explain`` of a pod, in a repository, after what the two files and the environment set."""
+    monkeypatch.chdir(repository / "repository")
+
+    def run(*arguments, user="{}", of_repository="{}", **environment):
+        (repository / "user/schedctl/config.yaml").write_text(DEFAULTS + user)
+        (repository / "repository/.schedctl.yaml").write_text(DEFAULTS + of_repository)
+        for name, value in environment.items():
+            monkeypatch.setenv(name, value)
+        return schedctl(*POD, *arguments)
+
+    return run
+
+
+@pytest.mark.parametrize(
+    ("arguments", "files", "environment", "output"),
+    [
+        pytest.param((), {}, {}, "text", id="without a default it is text"),
+        pytest.param((), {"user": "{output: json}"}, {}, "json", id="the user's file sets one"),
+        pytest.param((), {"of_repository": "{output: json}"}, {}, "json", id="a repository's, too"),
+        pytest.param(
+            (), {"user": "{output: json}", "of_repository": "{output: yaml}"}, {}, "json", id="after the user"
+        ),
+        pytest.param((), {"user": "{output: yaml}"}, {"SCHEDCTL_OUTPUT": "json"}, "json", id="a variable goes before"),
+        pytest.param(("-o", "json"), {}, {"SCHEDCTL_OUTPUT": "yaml"}, "json", id="and the command line before that"),
+    ],
+)
+def test_what_an_option_is_without_being_given(explain, arguments, files, environment, output):
+    ended = explain("-n", "shop", *arguments, **files, **environment)
+    assert (ended.code, ended.err) == (0, "")
+    first = ended.out.partition("\n")[0]
+    assert first.startswith({"text": "pod shop/", "json": "{", "yaml": "apiVersion:"}[output])
+
+
+def test_a_namespace_that_is_always_meant(explain):
+    assert explain(user="{namespace: shop}").code == 0
+    assert explain(SCHEDCTL_NAMESPACE="shop").code == 0
+    assert "in namespace batch" in explain("-n", "batch", SCHEDCTL_NAMESPACE="shop").err
+
+
+def test_the_context_of_live_clusters_is_no_matter_for_files(explain):
+    ended = explain("-n", "shop", user="{context: prod, kubeconfig: ~/nowhere}", SCHEDCTL_CONTEXT="test")
+    assert (ended.code, ended.err) == (0, "")
+
+
+def test_the_context_of_the_user_is_asked_for(schedctl, explain):
+    explain(user="{context: prod, kubeconfig: /nowhere/kubeconfig}")
+    assert "/nowhere/kubeconfig" in schedctl("explain", "pod", "web-0").err
+
+
+def test_a_command_with_other_outputs_keeps_its_own(schedctl, explain):
+    explain(user="{output: wide}")
+    assert schedctl("version").code == schedctl("profiles", "list").code == 0
+
+
+@pytest.mark.parametrize(
+    ("user", "of_repository", "message", "hint"),
+    [
+        pytest.param(
+            "{}",
+            "{context: prod}",
+            '.schedctl.yaml:3:12: defaults.context: "context" cannot be set here',
+            "config.yaml",
+            id="a repository does not choose a cluster",
+        ),
+        pytest.param("{}", "{kubeconfig: x}", "must not choose credentials", "config.yaml", id="nor credentials"),
+        pytest.param(
+            "{colour: never}", "{}", 'unknown field "colour"', 'did you mean "color"?', id="a misspelt option"
+        ),
+        pytest.param("{color: red}", "{}", "defaults.color", "", id="a word that the option does not take"),
+        pytest.param("{limit: -1}", "{}", "limit cannot be negative", "0 chooses", id="a negative limit"),
+    ],
+)
+def test_mistakes_in_defaults_are_reported_with_their_place(explain, user, of_repository, message, hint):
+    ended = explain("-n", "shop", user=user, of_repository=of_repository)
+    assert (ended.code, ended.out) == (2, "")
+    assert message in ended.err
+    assert hint in ended.err
+
+
+def test_no_config_sets_no_defaults(schedctl, explain):
+    explain(user="{output: json}")
+    arguments = ("simulate", "x.yaml", "-f", CLUSTER_OF_SHOP)
+    Path("x.yaml").write_text(
+        "kind: Pod\napiVersion: v1\nmetadata: {name: a}\nspec: {containers: [{name: a, image: a}]}\n"
+    )
+    assert schedctl(*arguments).out.startswith("{")
+    assert not schedctl(*arguments, "--no-config").out.startswith("{")

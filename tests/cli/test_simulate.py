@@ -78,9 +78,11 @@ def test_what_is_not_modelled_is_no_verdict(simulate):
 @pytest.mark.parametrize(
     ("arguments", "message", "hint"),
     [
-        pytest.param(SHOP, "say what to place", "`-k DIR`", id="no manifests"),
-        pytest.param(("-", "-f", "-"), "cannot both come from standard input", "", id="both from standard input"),
-        pytest.param((SPRING, *SHOP, "--rollout", "blue"), 'there is no rollout "blue"', "rolling", id="no such way"),
+        pytest.param(SHOP, "no manifests given", "`-k DIR`", id="no manifests"),
+        pytest.param(("-", "-f", "-"), "cannot both be read from standard input", "", id="both from standard input"),
+        pytest.param(
+            (SPRING, *SHOP, "--rollout", "blue"), 'unknown rollout strategy "blue"', "rolling", id="no such way"
+        ),
         pytest.param(
             (SPRING, *SHOP, "--skip-admission", "limitrangr"),
             "no admission plugin",
@@ -93,7 +95,7 @@ def test_what_is_not_modelled_is_no_verdict(simulate):
         pytest.param(
             (SPRING, *SHOP, "--skip-admission", "xyz"), "no admission plugin", "there are Defaulting", id="no name"
         ),
-        pytest.param((SPRING, *SHOP, "-o", "csv"), 'there is no output "csv"', "jsonpath", id="no such output"),
+        pytest.param((SPRING, *SHOP, "-o", "csv"), 'unknown output "csv"', "jsonpath", id="no such output"),
         pytest.param((SPRING, *SHOP, "--color", "red"), "--color takes", "", id="no such colour"),
         pytest.param((SPRING, *SHOP, "--profile", "nope"), "there is no profile", "", id="no such profile"),
         pytest.param((SPRING, *SHOP, "--seed", "x"), "", "simulate --help", id="a seed that is no number"),

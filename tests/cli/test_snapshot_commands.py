@@ -100,7 +100,7 @@ def test_a_key_makes_the_same_tokens_again(schedctl, tmp_path):
 
 def test_redacting_goes_one_way(schedctl, tmp_path):
     strict, out = str(STRICT), str(tmp_path / "out.json")
-    assert "redacted strictly already" in schedctl("snapshot", "redact", strict, out).err
+    assert "is already strictly redacted" in schedctl("snapshot", "redact", strict, out).err
     plain = str(SNAPSHOTS / "monday.json.gz")
     assert "takes no more out of it" in schedctl("snapshot", "redact", plain, out, "--redact", "default").err
     assert "goes into no other" in schedctl("snapshot", "create", out, "--from", strict).err
@@ -109,9 +109,9 @@ def test_redacting_goes_one_way(schedctl, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (("create", "x.json", "--from", SHOP, "--redact", "some"), 'there is no redaction "some"'),
-        (("create", "x.json", "--from", SHOP, "--key-file", "k"), "--key-file is for names that are hashed"),
-        (("create", "x.json", "--from", SHOP, "--context", "c"), "--from is about files"),
+        (("create", "x.json", "--from", SHOP, "--redact", "some"), 'unknown redaction level "some"'),
+        (("create", "x.json", "--from", SHOP, "--key-file", "k"), "--key-file needs hashed names"),
+        (("create", "x.json", "--from", SHOP, "--context", "c"), "--from reads files"),
         (("create", "x.json", "--redact", "none"), "asks before it writes environment variables"),
         (("create", "none/x.json", "--from", SHOP), "there is no folder none"),
         (("redact", str(SNAPSHOTS / "monday.json.gz"), "fixtures"), "fixtures is a folder"),

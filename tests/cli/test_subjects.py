@@ -32,6 +32,66 @@ def test_the_ways_to_name_an_object(arguments, expected):
     assert [(one.kind.name, one.namespace, one.name) for one in names] == expected
 
 
+PODS = """
+apiVersion: v1
+kind: Node
+metadata: {name: a}
+status: {allocatable: {cpu: "1", memory: 1Gi, pods: "9"}}
+---
+{apiVersion: v1, kind: Pod, metadata: {name: api-0, namespace: shop}, spec: {containers: [{name: a, image: a}]}}
+---
+{apiVersion: v1, kind: Pod, metadata: {name: twice, namespace: shop}, spec: {containers: [{name: a, image: a}]}}
+---
+{apiVersion: v1, kind: Pod, metadata: {name: twice, namespace: test}, spec: {containers: [{name: a, image: a}]}}
+---
+apiVersion: batch/v1
+kind: Job
+metadata: {name: report, namespace: shop}
+spec: {template: {spec: {restartPolicy: Never, containers: [{name: a, image: a}]}}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "keys"),
+    [
+        pytest.param(("api-0",), ["shop/api-0"], id="the only pod of that name, wherever it is"),
+        pytest.param(("api-0", "-A"), ["shop/api-0"], id="in all namespaces"),
+        pytest.param(("twice", "-n", "test"), ["test/twice"], id="the one of a namespace"),
+        pytest.param(("-n", "test", "twice"), ["test/twice"], id="the namespace in front"),
+        pytest.param(("report",), ["shop/report-"], id="a workload of that name"),
+        pytest.param(("pods", "-A"), ["shop/api-0", "shop/twice", "test/twice"], id="all pods"),
+        pytest.param(("pod", "-A"), ["shop/api-0", "shop/twice", "test/twice"], id="all of the kind in the singular"),
+    ],
+)
+def test_a_name_stands_for_the_only_object_it_can_be(schedctl, arguments, keys):
+    template = "jsonpath={range .results[*]}{.pod.namespace}/{.pod.name} {end}"
+    ended = schedctl("explain", *arguments, "-f", "-", "--no-group", "-o", template, stdin=PODS)
+    assert ended.code == 0, ended.err
+    found = ended.out.split()
+    assert len(found) == len(keys)
+    assert all(key.startswith(start) for key, start in zip(found, keys, strict=True)), found
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        pytest.param(
+            ("twice",),
+            'error: "twice" is the name of 2 objects\nhint: choose one: `pod shop/twice`, `pod test/twice`\n',
+            id="two namespaces have one",
+        ),
+        pytest.param(
+            ("api-0", "-n", "test"), "there is one in namespace shop: add `-n shop`", id="not where it is sought"
+        ),
+        pytest.param(("api-1",), "did you mean api-0?", id="a name like another"),
+    ],
+)
+def test_a_name_that_could_be_several_or_none(schedctl, arguments, message):
+    ended = schedctl("explain", *arguments, "-f", "-", stdin=PODS)
+    assert (ended.code, ended.out) == (2, "")
+    assert message in ended.err
+
+
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [

@@ -173,7 +173,7 @@ def test_malformed_recording_names_the_line(explain_pod, configuration, tmp_path
 @pytest.mark.parametrize(
     ("arguments", "text"),
     [
-        (("--extender-replay", "x", "--allow-extenders"), "--extender-replay asks nobody"),
+        (("--extender-replay", "x", "--allow-extenders"), "--extender-replay calls no extender"),
         (("--extender-record", "x"), "none may be asked"),
         (("--allow-extenders", "--extender-record", "no/such/folder"), "cannot be written: no such file or directory"),
     ],

@@ -104,9 +104,9 @@ def test_end_of_input_is_a_no(bind, server, monkeypatch):
         (("--execute",), "no terminal to ask on"),
         (("--execute", "--dry-run=client"), "--dry-run=client sends nothing"),
         (("--dry-run=maybe",), "--dry-run takes none, client, server"),
-        (("--execute", "--yes", "-f", "fixtures/clusters/shop"), "-f about files"),
-        (("--execute", "--yes", "--live", "-f", "fixtures/clusters/shop"), "-f about files"),
-        (("--dry-run=server", "-f", "fixtures/clusters/shop"), "-f about files"),
+        (("--execute", "--yes", "-f", "fixtures/clusters/shop"), "-f reads files"),
+        (("--execute", "--yes", "--live", "-f", "fixtures/clusters/shop"), "-f reads files"),
+        (("--dry-run=server", "-f", "fixtures/clusters/shop"), "-f reads files"),
         (("--node", "node-9"), 'there is no node "node-9"'),
     ],
 )

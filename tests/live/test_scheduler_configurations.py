@@ -91,4 +91,4 @@ def test_profile_names_come_from_the_cluster_configuration(explain):
 def test_files_have_no_config_maps(schedctl):
     result = schedctl("explain", "--all-pending", "-f", "fixtures/clusters/shop", "--scheduler-config-from-cluster")
     assert result.code == 2
-    assert "--scheduler-config-from-cluster is about a live cluster" in result.err
+    assert "--scheduler-config-from-cluster selects a live cluster" in result.err

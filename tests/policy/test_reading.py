@@ -226,7 +226,7 @@ CHECK = "  checks: [{name: a, builtin: schedulable}]\n"
         ),
         pytest.param(
             "  checks: [{name: a, builtin: placement, with: {mustNot: {taint: 'a:NoSched'}}}]\n",
-            '5:66 spec.checks[0].with.mustNot.taint: there is no taint effect "NoSched"',
+            '5:66 spec.checks[0].with.mustNot.taint: unknown taint effect "NoSched"',
             'did you mean "NoSchedule"?',
             id="a misspelt effect",
         ),
@@ -238,7 +238,7 @@ CHECK = "  checks: [{name: a, builtin: schedulable}]\n"
         ),
         pytest.param(
             "  scenarios: [{name: s, changes: [{cordn: a}]}]\n" + CHECK,
-            '5:35 spec.scenarios[0].changes[0]: there is no what-if "cordn"',
+            '5:35 spec.scenarios[0].changes[0]: unknown what-if "cordn"',
             "did you mean cordon?",
             id="a misspelt change",
         ),

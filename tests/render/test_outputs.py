@@ -21,12 +21,12 @@ def test_no_name_is_the_text_for_people():
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("xml", 'there is no output "xml"'),
-        ("json=x", 'there is no output "json=x"'),
+        ("xml", 'unknown output "xml"'),
+        ("json=x", 'unknown output "json=x"'),
         ("jsonpath", "-o jsonpath needs a template"),
         ("jsonpath=", "-o jsonpath needs a template"),
         ("jsonpath={.a", "} is missing"),
-        ("\x1b[31m", r'there is no output "\x1b[31m"'),
+        ("\x1b[31m", r'unknown output "\x1b[31m"'),
     ],
 )
 def test_outputs_that_do_not_exist(text, message):

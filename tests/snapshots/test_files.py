@@ -25,7 +25,7 @@ def test_a_file_is_its_owners_alone(tmp_path):
 def test_what_is_there_is_not_replaced_unasked(tmp_path):
     path = tmp_path / "s.json"
     path.write_text("old")
-    with pytest.raises(UsageError, match="is there already"):
+    with pytest.raises(UsageError, match="exists already"):
         files.write(path, b"new", replace=False)
     assert path.read_text() == "old"
 
@@ -51,7 +51,7 @@ def test_a_link_stays_a_link(tmp_path):
 def test_dangling_link_counts_as_existing(tmp_path):
     link = tmp_path / "link.json"
     link.symlink_to(tmp_path / "nowhere")
-    with pytest.raises(UsageError, match="is there already"):
+    with pytest.raises(UsageError, match="exists already"):
         files.write(link, b"new", replace=False)
 
 
