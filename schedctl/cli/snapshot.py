@@ -203,7 +203,7 @@ def _agree_to_everything(source: StateSource, *, yes: bool) -> None:
     from schedctl.cli import questions
 
     if source.paths:
-        raise UsageError("--redact none reads a live cluster: files need no copy of everything", "keep the files")
+        raise UsageError("--redact none needs a live cluster, and files were given", "the files are complete already: keep them")
     if yes:
         return
     if not sys.stdin.isatty():

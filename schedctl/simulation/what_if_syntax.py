@@ -20,7 +20,7 @@ In a file each is a map of the same word, with one text, several, or a map of wh
 
 NODE is a name, ``all``, or a label with its value, for which ``zone``, ``region`` and ``hostname`` are short; labels
 with commas between them all have to be there. No name of a node has a colon in it, and no key of a taint or label, so
-the first colon ends the nodes. A number of nodes may also stand behind `x` or `×`.
+the first colon ends the nodes.
 """
 
 from __future__ import annotations
@@ -42,6 +42,7 @@ from schedctl.simulation import what_ifs
 from schedctl.simulation.what_ifs import Subject, WhatIf
 
 EFFECTS = (NO_SCHEDULE, PREFER_NO_SCHEDULE, NO_EXECUTE)
+# `×` and `x` were the first forms, and stand in scripts and policies.
 _COUNT = re.compile(r"(?P<what>.+)[=x×](?P<count>[0-9]{1,5})", re.DOTALL)
 _LIKE = "like:"
 _SELECTOR = "nodeSelector"
