@@ -203,7 +203,9 @@ def _agree_to_everything(source: StateSource, *, yes: bool) -> None:
     from schedctl.cli import questions
 
     if source.paths:
-        raise UsageError("--redact none needs a live cluster, and files were given", "the files are complete already: keep them")
+        raise UsageError(
+            "--redact none needs a live cluster, and files were given", "the files are complete already: keep them"
+        )
     if yes:
         return
     if not sys.stdin.isatty():
