@@ -1,7 +1,7 @@
 """``schedctl bind``: a pod bound to the node that the rules choose, when its user says so.
 
 It is the only command that changes anything, and only by flags on the command line: no configuration file and no
-environment variable has a say in it.
+environment variable has a say in whether.
 """
 
 from __future__ import annotations

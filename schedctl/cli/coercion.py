@@ -61,7 +61,7 @@ class Command(_SparesValidators, TyperCommand):
     @override
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         parameters = self.get_params(ctx)
-        ctx.default_map = defaults.Defaults(parameters, args)
+        ctx.default_map = defaults.Defaults(parameters, args, self.name or "")
         parsed: list[str] = super().parse_args(
             ctx, [*defaults.options_before_command(parameters, ctx.find_root()), *args]
         )

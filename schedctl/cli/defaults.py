@@ -10,6 +10,8 @@ from collections.abc import Sequence
 from typing import Any
 
 PREFIX = "SCHEDCTL_"
+_CHANGING = ("bind",)
+"""Commands that change a cluster: no file that came with a repository has a say in them."""
 _CONFIG, _NO_CONFIG = "--config", "--no-config"
 
 
@@ -19,13 +21,15 @@ class Defaults(dict[str, Any]):
     Args:
         parameters: those of the command.
         arguments: what was given to it, which may name another configuration file.
+        command: its name.
     """
 
-    def __init__(self, parameters: Sequence[Any], arguments: Sequence[str]) -> None:
+    def __init__(self, parameters: Sequence[Any], arguments: Sequence[str], command: str) -> None:
         super().__init__()
         self._fields = {each.name for each in parameters if str(getattr(each, "envvar", "") or "").startswith(PREFIX)}
         takes_config = any(_CONFIG in getattr(each, "opts", ()) for each in parameters)
         self._file, self._ignored = _config_file(arguments) if takes_config else ("", False)
+        self._of_repository = command not in _CHANGING
         self._read: dict[str, Any] | None = None
 
     def get(self, name: str, default: Any = None) -> Any:
@@ -35,7 +39,7 @@ class Defaults(dict[str, Any]):
         if self._read is None:
             from schedctl.session import settings
 
-            self._read = settings.defaults(self._file)
+            self._read = settings.defaults(self._file, of_repository=self._of_repository)
         return self._read.get(name, default)
 
 

@@ -75,7 +75,7 @@ def list_plugins(
         foreign = any(item.origin != plugins.KUBERNETES for item in items)
         heads = [head for head in (HEADS if wide else NARROW) if head != "ORIGIN" or foreign]
         tables.show(heads, [[row[head] for head in heads] for row in rows], headers=not no_headers)
-        if not wide and not no_headers:
+        if not (wide or no_headers):
             typer.echo(EXACT.format(version=KUBERNETES_VERSION), nl=False)
 
 

@@ -73,20 +73,22 @@ def load(path: str, *, ignored: bool, environ: Mapping[str, str] = os.environ) -
     return Settings(custom_kinds.with_custom_kinds(entries), check, digests)
 
 
-def defaults(path: str = "", environ: Mapping[str, str] = os.environ) -> dict[str, Any]:
+def defaults(path: str = "", *, of_repository: bool = True, environ: Mapping[str, str] = os.environ) -> dict[str, Any]:
     """Return what stands in for options that are not given, by the name of the option's parameter.
 
     The user's own file goes before that of a repository, whoever wrote that.
 
     Args:
         path: the only file to read, "" for those that are found.
+        of_repository: whether a repository's file is read, too.
         environ: where the user's folders are looked up.
 
     Raises:
         ConfigError: a file cannot be read, or something in it is wrong.
     """
     of_user = None if path else _of_user(environ)
-    files = [Path(path)] if path else [file for file in (_of_repository(Path.cwd()), of_user) if file]
+    shared = _of_repository(Path.cwd()) if of_repository else None
+    files = [Path(path)] if path else [file for file in (shared, of_user) if file]
     found: dict[str, Any] = {}
     for file in files:
         from schedctl.config import settings_file

@@ -248,7 +248,7 @@ def test_reports_go_to_files_in_the_same_run(check):
     [
         pytest.param(["sarif"], '--report takes FORMAT=FILE, not "sarif"', id="no file"),
         pytest.param(["xml=a"], 'unknown output "xml"', id="no form"),
-        pytest.param(["json=none/a"], "--report: there is no folder none to write a to", id="no folder"),
+        pytest.param(["json=none/a"], "--report: no folder none to write a to", id="no folder"),
         pytest.param(["json=.git"], "--report: .git is a folder", id="a folder"),
         pytest.param(["json=a", "tap=./a"], "--report: two reports would be written to ./a", id="one file twice"),
     ],
@@ -294,9 +294,13 @@ def test_no_baseline_is_made_of_what_is_inconclusive(check):
     ("arguments", "message"),
     [
         pytest.param(("--report", "json=b", "--write-baseline", "./b"), "would both write ./b", id="one file for two"),
-        pytest.param(("--report", "json=node.yaml"), "node.yaml is what was read", id="over the state"),
-        pytest.param(("--report", "json=./web.yaml"), "./web.yaml is what was read", id="over the manifests"),
-        pytest.param(("--write-baseline", "policy.yaml"), "policy.yaml is what was read", id="over a policy"),
+        pytest.param(("--report", "json=node.yaml"), "node.yaml is an input of this command", id="over the state"),
+        pytest.param(
+            ("--report", "json=./web.yaml"), "./web.yaml is an input of this command", id="over the manifests"
+        ),
+        pytest.param(
+            ("--write-baseline", "policy.yaml"), "policy.yaml is an input of this command", id="over a policy"
+        ),
     ],
 )
 def test_nothing_is_written_over_what_was_read(check, arguments, message):

@@ -85,19 +85,19 @@ def test_what_is_not_modelled_is_no_verdict(simulate):
         ),
         pytest.param(
             (SPRING, *SHOP, "--skip-admission", "limitrangr"),
-            "no admission plugin",
+            "unknown admission plugin",
             "LimitRanger?",
             id="no such plugin",
         ),
         pytest.param(
-            (SPRING, *SHOP, "--skip-admission", "quota"), "no admission plugin", "ResourceQuota?", id="half a name"
+            (SPRING, *SHOP, "--skip-admission", "quota"), "unknown admission plugin", "ResourceQuota?", id="half a name"
         ),
         pytest.param(
-            (SPRING, *SHOP, "--skip-admission", "xyz"), "no admission plugin", "there are Defaulting", id="no name"
+            (SPRING, *SHOP, "--skip-admission", "xyz"), "unknown admission plugin", "there are Defaulting", id="no name"
         ),
         pytest.param((SPRING, *SHOP, "-o", "csv"), 'unknown output "csv"', "jsonpath", id="no such output"),
         pytest.param((SPRING, *SHOP, "--color", "red"), "--color takes", "", id="no such colour"),
-        pytest.param((SPRING, *SHOP, "--profile", "nope"), "there is no profile", "", id="no such profile"),
+        pytest.param((SPRING, *SHOP, "--profile", "nope"), "unknown profile", "", id="no such profile"),
         pytest.param((SPRING, *SHOP, "--seed", "x"), "", "simulate --help", id="a seed that is no number"),
         pytest.param((SPRING, *SHOP, "--trace", "none/x"), "the trace cannot be written", "", id="an unwritable trace"),
     ],

@@ -102,7 +102,7 @@ def test_redacting_goes_one_way(schedctl, tmp_path):
     strict, out = str(STRICT), str(tmp_path / "out.json")
     assert "is already strictly redacted" in schedctl("snapshot", "redact", strict, out).err
     plain = str(SNAPSHOTS / "monday.json.gz")
-    assert "takes no more out of it" in schedctl("snapshot", "redact", plain, out, "--redact", "default").err
+    assert "takes nothing more out" in schedctl("snapshot", "redact", plain, out, "--redact", "default").err
     assert "goes into no other" in schedctl("snapshot", "create", out, "--from", strict).err
 
 

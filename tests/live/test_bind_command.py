@@ -198,7 +198,7 @@ def test_files_over_the_live_state_are_mentioned(schedctl, server, tmp_path):
 
 def test_watch_refuses_files(schedctl):
     assert "--filename" not in schedctl("watch", "--help").out
-    assert "files do not change" in schedctl("watch", "shop/web", "-f", "x.yaml").err
+    assert "watch reads the live cluster" in schedctl("watch", "shop/web", "-f", "x.yaml").err
 
 
 def test_a_pod_that_fits_nowhere_is_not_bound(bind, server):
