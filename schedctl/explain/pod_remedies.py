@@ -9,6 +9,7 @@ import msgspec
 from schedctl.api.pods import Pod
 from schedctl.cache import node_edits
 from schedctl.cache.cluster import Cluster
+from schedctl.framework import wording
 from schedctl.framework.remedies import Remedy, edit_pod
 
 USE_SCHEDULER, REPLACE_POD = "use-scheduler", "replace-pod"
@@ -20,7 +21,7 @@ def remove_gates(gates: Iterable[str]) -> Remedy:
     names = tuple(gates)
     return Remedy(
         "remove-gates",
-        f"scheduling gate{'s' if len(names) > 1 else ''} {', '.join(names)} were removed",
+        f"{wording.named('scheduling gate', names, ', ')} removed",
         edit_pod(lambda pod: _replace(pod, spec=_replace(pod.spec, scheduling_gates=None))),
         effort=1,
     )
@@ -30,7 +31,7 @@ def use_scheduler(name: str) -> Remedy:
     """Return that the pod asks for another scheduler, where no profile serves its ``schedulerName``."""
     return Remedy(
         USE_SCHEDULER,
-        f"its schedulerName were {name}",
+        f"its schedulerName is {name}",
         edit_pod(lambda pod: _replace(pod, spec=_replace(pod.spec, scheduler_name=name))),
         effort=1,
         subject=name,
@@ -41,7 +42,7 @@ def replace_pod() -> Remedy:
     """Return that the controller of a pod that is being deleted has made another like it."""
     return Remedy(
         REPLACE_POD,
-        "it were a new pod",
+        "it is a new pod",
         edit_pod(lambda pod: _replace(pod, metadata=_replace(pod.metadata, deletion_timestamp=None))),
         effort=1,
     )
@@ -56,4 +57,4 @@ def add_node(like: str) -> Remedy:
         node_edits.publish_like(cluster, like, name)
         return pod
 
-    return Remedy("add-node", f"there were another node like {like}", add, effort=6)
+    return Remedy("add-node", f"another node like {like} is added", add, effort=6)

@@ -68,7 +68,7 @@ def rename_label(key: str, other: str) -> Remedy:
         pod = _map_node_requirements(_replace(pod, spec=spec), lambda each: _replace(each, key=rename(each.key)))
         return _map_pod_terms(pod, lambda term: _replace(term, topology_key=rename(term.topology_key)))
 
-    return _typo(RENAME_LABEL, f"label {key} were called {other}", edit_pod(edit), key)
+    return _typo(RENAME_LABEL, f"label {key} is called {other}", edit_pod(edit), key)
 
 
 def replace_value(key: str, value: str, other: str) -> Remedy:
@@ -86,7 +86,7 @@ def replace_value(key: str, value: str, other: str) -> Remedy:
         }
         return _map_node_requirements(_replace(pod, spec=_replace(pod.spec, node_selector=selector or None)), replace)
 
-    return _typo(REPLACE_VALUE, f"it asked for {key}={other}", edit_pod(edit), (key, value))
+    return _typo(REPLACE_VALUE, f"it asks for {key}={other}", edit_pod(edit), (key, value))
 
 
 def rename_resource(resource: str, other: str) -> Remedy:
@@ -95,7 +95,7 @@ def rename_resource(resource: str, other: str) -> Remedy:
     def rename(requests: dict[str, Any]) -> dict[str, Any]:
         return {other if name == resource else name: requests[name] for name in requests}
 
-    return _typo(RENAME_RESOURCE, f"it asked for {other}", edit_pod(lambda pod: map_requests(pod, rename)), resource)
+    return _typo(RENAME_RESOURCE, f"it asks for {other}", edit_pod(lambda pod: map_requests(pod, rename)), resource)
 
 
 def replace_pod_affinity_label(key: str, value: str, other: str) -> Remedy:
@@ -123,7 +123,7 @@ def replace_pod_affinity_label(key: str, value: str, other: str) -> Remedy:
     def edit(pod: pods.Pod) -> pods.Pod:
         return _map_pod_terms(pod, lambda term: _replace(term, label_selector=select(term.label_selector)))
 
-    return _typo(REPLACE_POD_AFFINITY_LABEL, f"its pod affinity asked for {key}={other}", edit_pod(edit), (key, value))
+    return _typo(REPLACE_POD_AFFINITY_LABEL, f"its pod affinity asks for {key}={other}", edit_pod(edit), (key, value))
 
 
 # -- claims ----------------------------------------------------------------------
@@ -142,14 +142,14 @@ def rename_claim(name: str, other: str) -> Remedy:
         volumes = [rename(volume) for volume in pod.spec.volumes or ()]
         return _replace(pod, spec=_replace(pod.spec, volumes=volumes or None))
 
-    return _typo(RENAME_CLAIM, f"it mounted claim {other}", edit_pod(edit), name)
+    return _typo(RENAME_CLAIM, f"it mounts claim {other}", edit_pod(edit), name)
 
 
 def rename_resource_claim(name: str, other: str) -> Remedy:
     """Return that the pod names another resource claim."""
     return _typo(
         RENAME_RESOURCE_CLAIM,
-        f"it named resource claim {other}",
+        f"it names resource claim {other}",
         edit_pod(lambda pod: _map_references(pod, "resource_claim_name", name, other)),
         name,
     )
@@ -161,12 +161,12 @@ def rename_template(name: str, other: str) -> Remedy:
     def edit(pod: pods.Pod, cluster: Cluster) -> pods.Pod:
         return _make_claims(_map_references(pod, "resource_claim_template_name", name, other), cluster)
 
-    return _typo(RENAME_TEMPLATE, f"it named claim template {other}", edit, name)
+    return _typo(RENAME_TEMPLATE, f"it names claim template {other}", edit, name)
 
 
 def make_claims() -> Remedy:
     """Return that the claim controller has made the pod's claims from their templates."""
-    return _typo(MAKE_CLAIMS, "its claims were made", _make_claims, None)
+    return _typo(MAKE_CLAIMS, "its claims are made", _make_claims, None)
 
 
 def rename_attribute(claim: str, request: str, device_class: str, named: Named, other: Named) -> Remedy:
@@ -191,7 +191,7 @@ def rename_attribute(claim: str, request: str, device_class: str, named: Named, 
     whose = request_of(claim, request) if claim else f"class {device_class}"
     return _typo(
         RENAME_ATTRIBUTE,
-        f"{whose} asked for {other.domain}/{other.name}",
+        f"{whose} asks for {other.domain}/{other.name}",
         edit_object(DeviceClass, device_class, edit_class) if device_class else edit_request(claim, request, edit),
         (claim, request, device_class, named),
     )
@@ -208,7 +208,7 @@ def rename_constraint(claim: str, attribute: str, other: str) -> Remedy:
 
     return _typo(
         RENAME_CONSTRAINT,
-        f"claim {name_of(claim)} had its constraint on {other}",
+        f"claim {name_of(claim)} has its constraint on {other}",
         edit_devices(
             claim,
             lambda devices: _replace(devices, constraints=[rename(each) for each in devices.constraints or ()]),

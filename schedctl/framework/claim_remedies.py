@@ -23,7 +23,7 @@ def use_storage_class(claim: str, storage_class: str) -> Remedy:
     """Return that a claim is of another class; it would have to be made anew."""
     return Remedy(
         "use-storage-class",
-        f"claim {name_of(claim)} were of class {storage_class}",
+        f"claim {name_of(claim)} is of class {storage_class}",
         edit_object(PersistentVolumeClaim, claim, lambda written: with_storage_class(written, storage_class)),
         effort=3,
         subject=(claim, storage_class),
@@ -51,7 +51,7 @@ def move_volume(name: str, claim: str, node: str, keys: set[str], cluster: Clust
     return [
         Remedy(
             "move-volume",
-            f"volume {name} of claim {name_of(claim)} were moved to {written}",
+            f"volume {name} of claim {name_of(claim)} is moved to {written}",
             edit_object(PersistentVolume, name, lambda volume: _with_place(volume, place)),
             effort=6,
             subject=name,
@@ -84,7 +84,7 @@ def use_device_class(claim: str, request: str, device_class: str) -> Remedy:
     """Return that a request asks for devices of another class."""
     return Remedy(
         "use-device-class",
-        f"{request_of(claim, request)} asked for class {device_class}",
+        f"{request_of(claim, request)} asks for class {device_class}",
         edit_request(claim, request, lambda written: _replace(written, device_class_name=device_class)),
         effort=3,
         subject=(claim, request),

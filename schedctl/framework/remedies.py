@@ -114,7 +114,7 @@ MOST_REMOVED_PODS = 3
 def remove_pods(pods: Iterable[str]) -> Remedy:
     """Return the remedy where running pods hold what the pod needs, or it and they must not meet."""
     keys = tuple(pods)
-    condition = f"pod{'s' if len(keys) > 1 else ''} {' and '.join(keys)} were not there"
+    condition = f"pod{'s' if len(keys) > 1 else ''} {' and '.join(keys)} {'are' if len(keys) > 1 else 'is'} deleted"
     return Remedy(REMOVE_PODS, condition, effort=4, removed_pods=keys)
 
 
@@ -122,7 +122,7 @@ def uncordon(node: str) -> Remedy:
     """Return the remedy where a cordoned node would do otherwise; the taint goes that comes with a cordon."""
     return Remedy(
         UNCORDON,
-        f"{node} were uncordoned",
+        f"{node} is uncordoned",
         edit_node(node, node_edits.uncordon),
         effort=1,
         command=kubectl("uncordon", node),

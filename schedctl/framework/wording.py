@@ -64,6 +64,12 @@ def few(names: Sequence[str], limit: int = FEW, *, number: int | None = None) ->
     return f"{listed} and {more} more" if more > 0 else listed
 
 
+def named(noun: str, names: Sequence[str], joint: str = " and ") -> str:
+    """Return ``pod a is`` or ``pods a and b are``: what some are called, and the verb that follows."""
+    several = len(names) > 1
+    return f"{noun}{'s' if several else ''} {joint.join(names)} {'are' if several else 'is'}"
+
+
 def taint(written: Evidence) -> str:
     """Return a taint as kubectl writes it, ``key=value:effect``."""
     value = f"={written['value']}" if written.get("value") else ""

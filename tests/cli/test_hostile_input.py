@@ -329,7 +329,7 @@ def test_thousands_of_digits_from_a_cluster_are_answered_or_refused(number, tmp_
     pod["spec"] = {"containers": pod["spec"]["containers"], "affinity": {"nodeAffinity": required}}
     path.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": [node, pod]}))
     assert run(["explain", "--all-pending", "-f", str(path)]) == 0
-    assert "its node affinity did not require size>3" in capsys.readouterr().out
+    assert "its nodeAffinity does not require size>3" in capsys.readouterr().out
     node["status"]["allocatable"]["cpu"] = number
     path.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": [node, pod]}))
     assert run(["explain", "--all-pending", "-f", str(path)]) == 3

@@ -238,34 +238,34 @@ def test_what_stands_behind_a_refusal_is_told(ask, objects, subject, texts):
         pytest.param(
             [A, GPU, devices("a", device("dev-0", memory="80Gi")), claim("one", request("gpu", 1, SMALL, MODEL))],
             using("one"),
-            [f"would fit on a if request gpu of claim one did not want {MODEL}"],
+            [f"would fit on a if request gpu of claim one does not select on {MODEL}"],
             id="the one selector in the way is dropped, the others stay",
         ),
         pytest.param(
             [A, GPU, devices("a", device("dev-0")), claim("one", request("gpu", 1, SMALL, MODEL))],
             using("one"),
             [
-                f"would fit on a if request gpu of claim one did not want {SMALL}"
-                f" and request gpu of claim one did not want {MODEL}"
+                f"would fit on a if request gpu of claim one does not select on {SMALL}"
+                f" and request gpu of claim one does not select on {MODEL}"
             ],
             id="two selectors in the way are dropped together",
         ),
         pytest.param(
             [A, GPU, devices("a", device("dev-0")), claim("one", request("gpu", 2))],
             using("one"),
-            ["would fit on a if request gpu of claim one asked for 1 device"],
+            ["would fit on a if request gpu of claim one asks for 1 device"],
             id="fewer devices",
         ),
         pytest.param(
             [A, GPU, devices("a", device("dev-0", taint="broken")), claim()],
             using("one"),
-            ["would fit on a if request gpu of claim one tolerated broken=x:NoSchedule"],
+            ["would fit on a if request gpu of claim one tolerates broken=x:NoSchedule"],
             id="a taint of a device is tolerated",
         ),
         pytest.param(
             [A, GPU, devices("a", device("dev-0")), claim("one", request("gpu", memory="30Gi"))],
             using("one"),
-            ["would fit on a if request gpu of claim one asked for 20Gi of memory"],
+            ["would fit on a if request gpu of claim one asks for 20Gi of memory"],
             id="less of a capacity",
         ),
         pytest.param(
@@ -273,8 +273,8 @@ def test_what_stands_behind_a_refusal_is_told(ask, objects, subject, texts):
              claim("one", request("gpu", 2), match=ROOT)],
             using("one"),
             [
-                "would fit on a if request gpu of claim one asked for 1 device",
-                f"would fit on a if claim one had no constraint on {ROOT}",
+                "would fit on a if request gpu of claim one asks for 1 device",
+                f"would fit on a if claim one has no constraint on {ROOT}",
             ],
             id="without the constraint",
         ),
@@ -282,22 +282,22 @@ def test_what_stands_behind_a_refusal_is_told(ask, objects, subject, texts):
             [A, GPU, devices("a", device("dev-0")), claim("two", holds="a/dev-0", users=["x"]),
              using("two", name="x", on="a"), claim()],
             using("one"),
-            ["would fit on a if claim default/two were no longer in use by pod default/x"],
+            ["would fit on a if claim default/two is no longer in use by pod default/x"],
             id="a claim that holds a device is given up",
         ),
         pytest.param(
             [A, B, GPU, devices("b", device("dev-0")), claim(holds="a/dev-1")],
             using("one", nodeSelector={"kubernetes.io/hostname": "b"}),
             [
-                "would fit on a if its nodeSelector did not ask for kubernetes.io/hostname=b",
-                "would fit on b if claim default/one were no longer in use",
+                "would fit on a if its nodeSelector does not require kubernetes.io/hostname=b",
+                "would fit on b if claim default/one is no longer in use",
             ],
             id="a claim that is allocated elsewhere is given up",
         ),
         pytest.param(
             [A, device_class("gpu", MODEL), device_class("any"), devices("a", device("dev-0")), claim()],
             using("one"),
-            ["would fit on a if request gpu of claim one asked for class any"],
+            ["would fit on a if request gpu of claim one asks for class any"],
             id="another class",
         ),
         pytest.param(
@@ -310,14 +310,14 @@ def test_what_stands_behind_a_refusal_is_told(ask, objects, subject, texts):
             [A, device_class(extended="example.com/gpu"), devices("a", device("dev-0")),
              claim("two", holds="a/dev-0", users=["x"]), using("two", name="x", on="a")],
             pod(requests={"example.com/gpu": "1"}),
-            ["would fit on a if claim default/two were no longer in use by pod default/x"],
+            ["would fit on a if claim default/two is no longer in use by pod default/x"],
             id="a claim that holds what is asked for as an extended resource",
         ),
         pytest.param(
             [A, GPU, devices("a", device("dev-0"), parts=2), claim()],
             using("one"),
             [
-                f"would fit on a if the pools of driver {DRIVER} were complete"
+                f"would fit on a if the pools of driver {DRIVER} are complete"
                 f" (`kubectl get resourceslices --field-selector spec.driver={DRIVER}`)"
             ],
             id="a pool of which slices are missing",
@@ -373,7 +373,7 @@ def test_what_stands_behind_a_refusal_is_told(ask, objects, subject, texts):
             using("one"),
             [f"no device has attribute {DRIVER}/modle, which a constraint of claim one is on"
              f' (did you mean "{DRIVER}/model"?); with it the pod would go to a',
-             f"would fit on a if claim one had no constraint on {DRIVER}/modle"],
+             f"would fit on a if claim one has no constraint on {DRIVER}/modle"],
             id="a misspelt attribute of a constraint",
         ),
         pytest.param(

@@ -247,47 +247,47 @@ def test_what_stands_behind_a_refusal_is_told(ask, objects, subject, texts):
         pytest.param(
             [A, *bound("data", only={ZONE: "zone-b"})],
             using("data"),
-            [f"would fit on a if volume pv-data of claim data were moved to {ZONE}=zone-a"],
+            [f"would fit on a if volume pv-data of claim data is moved to {ZONE}=zone-a"],
             id="the volume is moved to the nodes",
         ),
         pytest.param(
             [A, *bound("data", labels={ZONE: "zone-b"})],
             using("data"),
-            [f"would fit on a if volume pv-data of claim data were moved to {ZONE}=zone-a"],
+            [f"would fit on a if volume pv-data of claim data is moved to {ZONE}=zone-a"],
             id="also one that only its labels keep away",
         ),
         pytest.param(
             [A, B, *bound("data", only={ZONE: "zone-b"})],
             using("data", nodeSelector={ZONE: "zone-a"}),
             [
-                f"would fit on b if its nodeSelector did not ask for {ZONE}=zone-a",
-                f"would fit on a if volume pv-data of claim data were moved to {ZONE}=zone-a",
+                f"would fit on b if its nodeSelector does not require {ZONE}=zone-a",
+                f"would fit on a if volume pv-data of claim data is moved to {ZONE}=zone-a",
             ],
             id="a selector in conflict with the zone of the volume goes, or the volume does",
         ),
         pytest.param(
             [A, claim(size="12Gi"), storage_class(), csi_driver(storageCapacity=True), capacity("a", "10Gi")],
             using("data"),
-            ["would fit on a if claim data asked for 10Gi or less"],
+            ["would fit on a if claim data asks for 10Gi or less"],
             id="a claim asks for what is left",
         ),
         pytest.param(
             [A, claim(of="local"), LOCAL, storage_class(), storage_class("now", mode="Immediate")],
             using("data"),
-            ["would fit on a if claim data were of class zonal"],
+            ["would fit on a if claim data is of class zonal"],
             id="another class that waits for its pod",
         ),
         pytest.param(
             [A, claim(of="local", size="12Gi"), LOCAL, volume("small", "local", "1Gi"), volume("less", "local", "1Mi")],
             using("data"),
-            ["would fit on a if claim data asked for 1Gi or less"],
+            ["would fit on a if claim data asks for 1Gi or less"],
             id="a claim asks for what the largest volume has",
         ),
         pytest.param(
             [A, claim(of="local"), LOCAL, released("old", "local")],
             using("data"),
             [
-                "would fit on a if the claimRef of Released volume old were cleared, its data no longer needed"
+                "would fit on a if the claimRef of Released volume old is cleared, its data no longer needed"
                 """ (`kubectl patch pv old --type=json -p '[{"op":"remove","path":"/spec/claimRef"}]'`)"""
             ],
             id="a released volume is made available again",
@@ -295,26 +295,26 @@ def test_what_stands_behind_a_refusal_is_told(ask, objects, subject, texts):
         pytest.param(
             [A, claim(of="local", modes=["ReadWriteMany"]), LOCAL, storage_class(), volume("own", "local")],
             using("data"),
-            ["would fit on a if claim data asked for ReadWriteOnce"],
+            ["would fit on a if claim data asks for ReadWriteOnce"],
             id="a claim asks for the access mode that there is, not for a class that is not known to have its own",
         ),
         pytest.param(
             [A, claim(of="local", modes=["ReadWriteMany"]), LOCAL, storage_class(), shared_volume("other")],
             using("data"),
-            ["would fit on a if claim data were of class zonal"],
+            ["would fit on a if claim data is of class zonal"],
             id="a class whose volumes are shared between nodes",
         ),
         pytest.param(
             [A, B, *bound("data", only={HOSTNAME: "b"})],
             using("data", nodeSelector={ZONE: "zone-a"}),
-            [f"would fit on b if its nodeSelector did not ask for {ZONE}=zone-a"],
+            [f"would fit on b if its nodeSelector does not require {ZONE}=zone-a"],
             id="a volume is not moved from one node to another",
         ),
         pytest.param(
             [A, claim(of=None), storage_class(), storage_class("first")],
             using("data"),
             [
-                "would fit if claim data were of class first"
+                "would fit if claim data is of class first"
                 """ (`kubectl patch pvc data -n default -p '{"spec":{"storageClassName":"first"}}'`)"""
             ],
             id="a claim that names no class is given one",
@@ -323,7 +323,7 @@ def test_what_stands_behind_a_refusal_is_told(ask, objects, subject, texts):
             [A, claim(of=None), storage_class("first"), storage_class(default=True)],
             using("data"),
             [
-                "would fit if claim data were of class zonal"
+                "would fit if claim data is of class zonal"
                 """ (`kubectl patch pvc data -n default -p '{"spec":{"storageClassName":"zonal"}}'`)"""
             ],
             id="and that is the default, if there is one",
@@ -331,26 +331,26 @@ def test_what_stands_behind_a_refusal_is_told(ask, objects, subject, texts):
         pytest.param(
             [A, claim(of=""), storage_class()],
             using("data"),
-            ["would fit if claim data were of class zonal"],
+            ["would fit if claim data is of class zonal"],
             id="a claim that wants no class cannot be given one, only be made anew",
         ),
         pytest.param(
             [A, claim(of="xyz"), storage_class()],
             using("data"),
-            ["would fit if claim data were of class zonal"],
+            ["would fit if claim data is of class zonal"],
             id="a class that does not exist and is like no other",
         ),
         pytest.param(
             [A, claim(asks_for="pv-1"), storage_class()],
             using("data"),
-            ["would fit if claim data were made anew without a volumeName"],
+            ["would fit if claim data is recreated without a volumeName"],
             id="a claim that names a volume which does not exist",
         ),
         pytest.param(
             [A, claim(notes={SELECTED: "gone"}), storage_class()],
             using("data"),
             [
-                "would fit on a if claim data were free to go to another node "
+                "would fit on a if claim data is no longer tied to its selected node "
                 f"(`kubectl annotate pvc data -n default {SELECTED}-`)"
             ],
             id="a claim is promised a node that is gone",
@@ -359,33 +359,33 @@ def test_what_stands_behind_a_refusal_is_told(ask, objects, subject, texts):
             [A, csi_node("a", 2), *bound("data"), *bound("one"), *bound("two"),
              using("one", "two", name="big", on="a")],
             using("data"),
-            ["would fit on a if pod default/big were not there"],
+            ["would fit on a if pod default/big is deleted"],
             id="a pod whose volumes make room",
         ),
         pytest.param(
             [A, csi_node("a", 1), *bound("data"), *bound("log"), using("log", name="other", on="a"),
              attachment("log", on="a")],
             using("data"),
-            ["would fit if pod default/other were not there and volume pv-log were detached from a"],
+            ["would fit if pod default/other is deleted and volume pv-log is detached from a"],
             id="a pod whose volume must also be detached",
         ),
         pytest.param(
             [A, csi_node("a", 2), *bound("data"), *bound("log"), *bound("own"), using("own", name="other", on="a"),
              attachment("log", on="a")],
             using("data"),
-            ["would fit if volume pv-log were detached from a", "would fit on a if pod default/other were not there"],
+            ["would fit if volume pv-log is detached from a", "would fit on a if pod default/other is deleted"],
             id="a volume that no pod uses is detached, or a pod goes",
         ),
         pytest.param(
             [A, csi_driver(preventPodSchedulingIfMissing=True), *bound("data")],
             using("data"),
-            [f"would fit if CSI driver {DRIVER} were installed on a"],
+            [f"would fit if CSI driver {DRIVER} is installed on a"],
             id="a missing driver is installed",
         ),
         pytest.param(
             [A, claim(to="pv", modes=[ONE_POD]), volume("pv", claimed="data"), using("data", name="x", on="a")],
             using("data"),
-            ["would fit on a if pod default/x were not there"],
+            ["would fit on a if pod default/x is deleted"],
             id="the one pod that may use a claim goes",
         ),
         pytest.param(
@@ -447,7 +447,7 @@ def test_a_next_step_is_told_after_it_was_tried(ask, objects, subject, texts):
         pytest.param(
             [claim(asks_for="pv-1"), storage_class(), volume("pv-1", claimed="log")],
             "claim data is not bound yet: it names volume pv-1, which is reserved for claim default/log",
-            "would fit if claim data were made anew without a volumeName",
+            "would fit if claim data is recreated without a volumeName",
             id="the volume it names is kept for another claim",
         ),
         pytest.param(

@@ -53,7 +53,7 @@ def test_an_unschedulable_pod(show):
   gpu-0, gpu-1  taint dedicated=gpu:NoSchedule
 
 fix:  would fit on 2 nodes if cpu <= 2
-  or: would fit on 2 nodes if it tolerated dedicated=gpu:NoSchedule
+  or: would fit on 2 nodes if it tolerates dedicated=gpu:NoSchedule
 note: the pod would fit on node-0, node-1, node-2 and 3 more if no pod ran there
 
 0/8 nodes are available: 2 node(s) had untolerated taint(s), 6 Insufficient cpu. preemption: 0/8 nodes are available:\
@@ -102,7 +102,7 @@ def test_several_answers_begin_with_a_table_and_end_with_a_tally(show):
     assert text.startswith(
         """PODS  OWNER          CAUSE                                FIX
    1  pod default/a  6: Insufficient cpu (+1 more cause)  would fit on 2 nodes if cpu <= 2
-   1  pod default/b  GATED (waits for g)                  if scheduling gate g were removed it would go to node-0
+   1  pod default/b  GATED (waits for g)                  if scheduling gate g is removed it would go to node-0
 
 pod default/a: UNSCHEDULABLE (0/8 nodes feasible)
 """

@@ -17,7 +17,7 @@ from schedctl.framework.commands import kubectl
 from schedctl.framework.device_classes import IMPLICIT_PREFIX
 from schedctl.framework.pod_remedies import lower_request
 from schedctl.framework.remedies import Evidence, Rejection, Remedies, Remedy, Together
-from schedctl.framework.wording import few, name_of, shorten
+from schedctl.framework.wording import few, name_of, named, shorten
 from schedctl.plugins.dynamic_resources.claims import users_of
 
 _MOST_CHOICES = 6
@@ -99,7 +99,7 @@ def _win(lack: Evidence, objection: Evidence, users: Evidence, cluster: Cluster)
 def _lower_count(claim: str, request: str, most: int) -> Remedy:
     return Remedy(
         "lower-device-count",
-        f"{request_of(claim, request)} asked for {most} device{'' if most == 1 else 's'}",
+        f"{request_of(claim, request)} asks for {most} device{'' if most == 1 else 's'}",
         edit_request(claim, request, lambda written: _replace(written, count=most)),
         effort=2,
         subject=(claim, request),
@@ -114,7 +114,7 @@ def _drop_selector(claim: str, request: str, expression: str) -> Remedy:
 
     return Remedy(
         "drop-device-selector",
-        f"{request_of(claim, request)} did not want {shorten(expression)}",
+        f"{request_of(claim, request)} does not select on {shorten(expression)}",
         edit_request(claim, request, drop),
         effort=3,
         subject=(claim, request, expression),
@@ -130,7 +130,7 @@ def _lower_capacity(claim: str, request: str, capacity: str, most: str) -> Remed
 
     return Remedy(
         "lower-device-capacity",
-        f"{request_of(claim, request)} asked for {most} of {capacity}",
+        f"{request_of(claim, request)} asks for {most} of {capacity}",
         edit_request(claim, request, lower),
         effort=2,
         subject=(claim, request, capacity),
@@ -148,7 +148,7 @@ def _tolerate(claim: str, request: str, taint: str) -> Remedy:
 
     return Remedy(
         "add-device-toleration",
-        f"{request_of(claim, request)} tolerated {key}={value}:{effect}",
+        f"{request_of(claim, request)} tolerates {key}={value}:{effect}",
         edit_request(claim, request, add),
         effort=2,
         subject=(claim, request, taint),
@@ -166,7 +166,7 @@ def _drop_constraint(claim: str, attribute: str) -> Remedy:
 
     return Remedy(
         "drop-device-constraint",
-        f"claim {name_of(claim)} had no constraint on {attribute}",
+        f"claim {name_of(claim)} has no constraint on {attribute}",
         edit_devices(claim, drop),
         effort=3,
         subject=(claim, attribute),
@@ -191,7 +191,7 @@ def _free_claims(claims: Sequence[str], users: tuple[str, ...]) -> Remedy:
         return pod
 
     by = f" by pod{'s' if len(users) > 1 else ''} {few(users)}" if users else ""
-    condition = f"claim{'s' if len(claims) > 1 else ''} {' and '.join(claims)} were no longer in use{by}"
+    condition = f"{named('claim', claims)} no longer in use{by}"
     return Remedy("free-claims", condition, free, effort=4, subject=tuple(claims))
 
 
@@ -209,7 +209,7 @@ def _complete_pools(driver: str) -> Remedy:
 
     return Remedy(
         "complete-device-pools",
-        f"the pools of driver {driver} were complete",
+        f"the pools of driver {driver} are complete",
         complete,
         effort=3,
         subject=driver,

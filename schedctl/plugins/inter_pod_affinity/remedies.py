@@ -25,10 +25,10 @@ def remedies(rejection: Rejection) -> Remedies:
         case "inter-pod-affinity/repelled":
             return _remove(cause)
         case "inter-pod-affinity/unwanted":
-            condition = f"it did not require pod anti-affinity over {key}"
+            condition = f"it does not require pod anti-affinity over {key}"
             return [*_remove(cause), _drop_terms("drop-pod-anti-affinity", condition, "pod_anti_affinity", key)]
         case "inter-pod-affinity/unmatched":
-            condition = f"it did not require pod affinity over {key}"
+            condition = f"it does not require pod affinity over {key}"
             namespaces = [_select_namespace(cause["selector"], name) for name in list(cause["elsewhere"])[:_FEW]]
             return [*namespaces, _drop_terms("drop-pod-affinity", condition, "pod_affinity", key)]
     return []
@@ -46,7 +46,7 @@ def _select_namespace(selector: str, namespace: str) -> Remedy:
         rules = _replace(rules, required_during_scheduling_ignored_during_execution=changed or None)
         return _replace(pod, spec=_replace(pod.spec, affinity=_replace(affinity, pod_affinity=rules)))
 
-    condition = f"its pod affinity to {selector or 'any pod'} had `namespaces: [{namespace}]`"
+    condition = f"its pod affinity to {selector or 'any pod'} has `namespaces: [{namespace}]`"
     return Remedy("select-namespace", condition, edit_pod(look_there), effort=1, subject=(selector, namespace))
 
 

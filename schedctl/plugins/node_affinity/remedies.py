@@ -47,7 +47,7 @@ def _drop_node_selector(keys: tuple[str, ...], written: str) -> Remedy:
         kept = {key: value for key, value in (pod.spec.node_selector or {}).items() if key not in keys}
         return _replace(pod, spec=_replace(pod.spec, node_selector=kept or None))
 
-    condition = f"its nodeSelector did not ask for {written}"
+    condition = f"its nodeSelector does not require {written}"
     return Remedy("drop-node-selector", condition, edit_pod(drop), effort=3, subject=keys)
 
 
@@ -59,5 +59,5 @@ def _drop_node_affinity(written: str) -> Remedy:
         dropped = _replace(affinity, node_affinity=_replace(affinity.node_affinity, **{_REQUIRED: None}))
         return _replace(pod, spec=_replace(pod.spec, affinity=dropped))
 
-    condition = f"its node affinity did not require {written or 'what no node can have'}"
+    condition = f"its nodeAffinity does not require {written or 'what no node can have'}"
     return Remedy("drop-node-affinity", condition, edit_pod(drop), effort=3)

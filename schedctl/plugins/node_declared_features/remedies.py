@@ -26,7 +26,7 @@ def _declare_features(node: str, features: Sequence[str]) -> Remedy:
 
     return Remedy(
         "declare-features",
-        f"the kubelet of {node} had {' and '.join(features)}",
+        f"the kubelet of {node} declares {' and '.join(features)}",
         edit_node(node, declare),
         effort=5,
     )

@@ -15,7 +15,7 @@ def remedies(rejection: Rejection) -> Remedies:
     if rejection.reference != "node-ports/taken":
         return []
     ports = tuple(f"{port['port']}/{port['protocol']}" for port, _ in rejection.evidence["collisions"])
-    condition = f"it did not ask for host port{'s' if len(ports) > 1 else ''} {', '.join(ports)}"
+    condition = f"it does not request host port{'s' if len(ports) > 1 else ''} {', '.join(ports)}"
     return [
         Remedy("drop-host-ports", condition, edit_pod(lambda pod: _drop_ports(pod, ports)), effort=3, subject=ports)
     ]

@@ -29,7 +29,7 @@ def remedies(pod: Pod, rejection: Rejection) -> Remedies:
 def _correct(pod: Pod, resource: str, slips: Sequence[Slip]) -> Remedy:
     return Remedy(
         "correct-quantity",
-        " and ".join(f"{subject(pod, resource, slip)} had {resource}: {slip.meant}" for slip in slips),
+        " and ".join(f"{subject(pod, resource, slip)} has {resource}: {slip.meant}" for slip in slips),
         edit_pod(lambda pod: correct(pod, resource, slips)),
         effort=0,
         subject=resource,
@@ -42,7 +42,7 @@ def _drop_request(resource: str) -> Remedy:
 
     return Remedy(
         "drop-request",
-        f"it did not ask for {resource}",
+        f"it does not request {resource}",
         edit_pod(lambda pod: map_requests(pod, drop)),
         effort=5,
         subject=resource,

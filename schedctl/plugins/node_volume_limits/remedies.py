@@ -10,6 +10,7 @@ from schedctl.api import meta, storage
 from schedctl.api.pods import Pod
 from schedctl.cache.cluster import Cluster
 from schedctl.framework.remedies import MOST_REMOVED_PODS, Evidence, Rejection, Remedies, Remedy, remove_pods
+from schedctl.framework.wording import named
 from schedctl.plugins.node_volume_limits.wording import excess
 
 _replace = msgspec.structs.replace
@@ -62,7 +63,7 @@ def _detach(node: str, pods: tuple[str, ...], attached: Sequence[Evidence]) -> R
                 cluster.delete(attachment)
         return pod
 
-    condition = f"volume{'s' if len(volumes) > 1 else ''} {' and '.join(volumes)} were detached from {node}"
+    condition = f"{named('volume', volumes)} detached from {node}"
     if pods:
         condition = f"{removal.condition} and {condition}"
     return Remedy("detach-volumes", condition, detach, effort=4, removed_pods=pods)
@@ -77,5 +78,5 @@ def _install_driver(name: str, driver: str) -> Remedy:
         cluster.put(_replace(node, spec=_replace(node.spec, drivers=drivers)))
         return pod
 
-    condition = f"CSI driver {driver} were installed on {name}"
+    condition = f"CSI driver {driver} is installed on {name}"
     return Remedy("install-driver", condition, install, effort=4, subject=driver)

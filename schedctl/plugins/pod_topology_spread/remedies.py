@@ -28,7 +28,7 @@ def _raise_max_skew(key: str, most: int) -> Remedy:
     def allow(constraint: TopologySpreadConstraint) -> TopologySpreadConstraint:
         return _replace(constraint, max_skew=max(constraint.max_skew, most))
 
-    condition = f"its maxSkew over {key} were {most}"
+    condition = f"maxSkew over {key} is {most}"
     return Remedy("raise-max-skew", condition, _edit_constraints(key, allow), effort=3, subject=key)
 
 
@@ -36,7 +36,7 @@ def _soften(key: str) -> Remedy:
     def soften(constraint: TopologySpreadConstraint) -> TopologySpreadConstraint:
         return _replace(constraint, when_unsatisfiable="ScheduleAnyway")
 
-    condition = f"its spread over {key} were whenUnsatisfiable: ScheduleAnyway"
+    condition = f"the spread over {key} has whenUnsatisfiable: ScheduleAnyway"
     return Remedy("soften-spread", condition, _edit_constraints(key, soften), effort=3, subject=key)
 
 

@@ -43,7 +43,7 @@ def _correct(miss: Evidence) -> Remedy:
         tolerations = [after if each == before else each for each in pod.spec.tolerations or ()]
         return _replace(pod, spec=_replace(pod.spec, tolerations=tolerations))
 
-    condition = f"toleration {written_toleration(miss['toleration'])} had {' and '.join(words)}"
+    condition = f"toleration {written_toleration(miss['toleration'])} has {' and '.join(words)}"
     return Remedy("correct-toleration", condition, edit_pod(correct), effort=0 if miss["similar"] else 2, subject=after)
 
 
@@ -53,14 +53,14 @@ def _tolerate(taint: nodes.Taint) -> Remedy:
     def add(pod: pods.Pod) -> pods.Pod:
         return _replace(pod, spec=_replace(pod.spec, tolerations=[*(pod.spec.tolerations or ()), toleration]))
 
-    condition = f"it tolerated {written_taint(msgspec.to_builtins(taint))}"
+    condition = f"it tolerates {written_taint(msgspec.to_builtins(taint))}"
     return Remedy("add-toleration", condition, edit_pod(add), effort=2, subject=taint)
 
 
 def _clear_taint(node: str, key: str) -> Remedy:
     return Remedy(
         "clear-taint",
-        f"{node} lost its taint {key}",
+        f"taint {key} is removed from {node}",
         edit_node(node, lambda written: node_edits.remove_taints(written, key)),
         effort=2,
         command=kubectl("describe", "node", node),

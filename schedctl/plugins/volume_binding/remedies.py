@@ -119,7 +119,7 @@ def _lower_claim(claim: str, left: int) -> Remedy:
         lowered = _replace(resources, requests={**(resources.requests or {}), amounts.STORAGE: most})
         return _replace(written, spec=_replace(written.spec, resources=lowered))
 
-    condition = f"claim {name_of(claim)} asked for {most} or less"
+    condition = f"claim {name_of(claim)} asks for {most} or less"
     return Remedy(
         "lower-claim", condition, edit_object(storage.PersistentVolumeClaim, claim, lower), effort=2, subject=claim
     )
@@ -131,7 +131,7 @@ def _set_storage_class(claim: str, storage_class: str) -> Remedy:
     patch = json.dumps({"spec": {"storageClassName": storage_class}}, separators=(",", ":"))
     return Remedy(
         "give-storage-class",
-        f"claim {name} were of class {storage_class}",
+        f"claim {name} is of class {storage_class}",
         edit_object(storage.PersistentVolumeClaim, claim, lambda written: with_storage_class(written, storage_class)),
         effort=2,
         subject=(claim, storage_class),
@@ -142,7 +142,7 @@ def _set_storage_class(claim: str, storage_class: str) -> Remedy:
 def _forget_volume_name(claim: str) -> Remedy:
     return Remedy(
         "forget-volume-name",
-        f"claim {name_of(claim)} were made anew without a volumeName",
+        f"claim {name_of(claim)} is recreated without a volumeName",
         edit_object(
             storage.PersistentVolumeClaim,
             claim,
@@ -157,7 +157,7 @@ def _ask_access_modes(claim: str, modes: Iterable[str]) -> Remedy:
     access_modes = list(modes)
     return Remedy(
         "ask-access-modes",
-        f"claim {name_of(claim)} asked for {' and '.join(access_modes)}",
+        f"claim {name_of(claim)} asks for {' and '.join(access_modes)}",
         edit_object(
             storage.PersistentVolumeClaim,
             claim,
@@ -177,7 +177,7 @@ def _clear_claim_ref(volume: str) -> Remedy:
 
     return Remedy(
         "clear-claim-ref",
-        f"the claimRef of Released volume {volume} were cleared, its data no longer needed",
+        f"the claimRef of Released volume {volume} is cleared, its data no longer needed",
         edit_object(storage.PersistentVolume, volume, free),
         effort=3,
         subject=volume,
@@ -197,7 +197,7 @@ def _forget_selected_node(claim: str) -> Remedy:
 
     return Remedy(
         "forget-selected-node",
-        f"claim {name} were free to go to another node",
+        f"claim {name} is no longer tied to its selected node",
         edit_object(storage.PersistentVolumeClaim, claim, forget),
         effort=2,
         subject=claim,
