@@ -150,7 +150,7 @@ def registrations(plugin: Plugin, answer: Any) -> tuple[Registration, ...]:
     return tuple(answer)
 
 
-def remarks(plugin: Plugin, answer: Any) -> tuple[Remark, ...]:
+def remarks(plugin: Plugin, answer: Any, method: str = "remarks") -> tuple[Remark, ...]:
     """Return what a plugin remarks.
 
     Raises:
@@ -158,16 +158,16 @@ def remarks(plugin: Plugin, answer: Any) -> tuple[Remark, ...]:
     """
     expected = "a sequence of Remark"
     if not isinstance(answer, tuple | list):
-        raise _unexpected_answer(plugin, "remarks", answer, expected)
+        raise _unexpected_answer(plugin, method, answer, expected)
     for one in answer:
         if not isinstance(one, Remark):
-            raise _unexpected_answer(plugin, "remarks", one, expected)
+            raise _unexpected_answer(plugin, method, one, expected)
         if not isinstance(one.text, str):
-            raise _error(plugin, f"remarks gave {faults.quote(one.text)} for the text, expected a text")
+            raise _error(plugin, f"{method} gave {faults.quote(one.text)} for the text, expected a text")
         if not isinstance(one.details, tuple | list) or not all(isinstance(line, str) for line in one.details):
-            raise _error(plugin, f"remarks gave {faults.quote(one.details)} for details, expected a tuple of texts")
+            raise _error(plugin, f"{method} gave {faults.quote(one.details)} for details, expected a tuple of texts")
         if not isinstance(one.evidence, Mapping):
-            raise _error(plugin, f"remarks gave {faults.quote(one.evidence)} for evidence, expected values by name")
+            raise _error(plugin, f"{method} gave {faults.quote(one.evidence)} for evidence, expected values by name")
     return tuple(answer)
 
 

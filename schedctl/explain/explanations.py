@@ -100,7 +100,8 @@ def explain(
                 error=str(missing),
                 notes=[_cannot_tell(missing)],
             )
-    return msgspec.structs.replace(answer, notes=[*answer.notes, *_history(info)])
+        warnings = remarks.warnings(scheduler, pending)
+    return msgspec.structs.replace(answer, warnings=warnings, notes=[*answer.notes, *_history(info)])
 
 
 def report(

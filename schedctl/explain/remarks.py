@@ -22,6 +22,14 @@ from schedctl.framework.statuses import Code
 from schedctl.reports.explanations import Reservation
 from schedctl.reports.reasons import Remark
 from schedctl.scheduler.schedulers import Scheduler
+from schedctl.workloads import ownership
+
+
+class _NoObserver:
+    """Hears of missing kinds that are read, and does nothing about it."""
+
+    def read(self, kind: type) -> None:
+        """Do nothing."""
 
 
 class ForkedTrials:
@@ -66,6 +74,29 @@ def of(scheduler: Scheduler, outcome: Attempt) -> list[Remark]:
             found.append(Remark(plugin=plugin.name, text=f"failed: {fault.text}"))
         except ESCAPING as fault:  # an explanation is worth more without what one plugin would have added
             found.append(Remark(plugin=plugin.name, text=f"failed in remarks: {describe_fault(plugin, fault)}"))
+    return found
+
+
+def warnings(scheduler: Scheduler, pod: PodInfo, replicas: int | None = None) -> list[Remark]:
+    """Return what plugins find in a pod's spec that was probably not meant; nothing if no profile serves the pod.
+
+    Args:
+        scheduler: the profiles and the cluster.
+        pod: the pod.
+        replicas: how many pods like it its workload is to have, None to look for the workload in the cluster.
+    """
+    profile = scheduler.profile_of(pod)
+    found: list[Remark] = []
+    with scheduler.cluster.observe_reads(_NoObserver()):  # no verdict rests on what a warning reads
+        number = ownership.replicas_of(pod, scheduler.cluster) if replicas is None else replicas
+        for plugin in profile.plugins.values() if profile is not None else ():
+            try:
+                plugin_warnings = answers.remarks(plugin, plugin.warnings(pod, number), "warnings")
+                found += [_remark(plugin.name, remark) for remark in plugin_warnings]
+            except answers.AnswerError as fault:
+                found.append(Remark(plugin=plugin.name, text=f"failed: {fault.text}"))
+            except ESCAPING as fault:  # an explanation is worth more without what one plugin would have added
+                found.append(Remark(plugin=plugin.name, text=f"failed in warnings: {describe_fault(plugin, fault)}"))
     return found
 
 

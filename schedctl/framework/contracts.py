@@ -21,7 +21,16 @@ from schedctl.framework.points import POINTS, Plugin
 _SCALARS = (bool, int, float, str, bytes, Duration)
 _OF_KUBERNETES = frozenset(kind.name for kind in KINDS)
 _EXPLANATIONS = ("wording", "remedies", "allocations", "notes", "explain_preemption", "preemption_notes")
-_OPTIONAL = ("normalize", "with_pods", "signature", "moved_by", "events_to_register", "remarks", *_EXPLANATIONS)
+_OPTIONAL = (
+    "normalize",
+    "with_pods",
+    "signature",
+    "moved_by",
+    "events_to_register",
+    "remarks",
+    "warnings",
+    *_EXPLANATIONS,
+)
 """Methods that have a body already, and may be given another."""
 
 

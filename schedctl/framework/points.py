@@ -170,6 +170,17 @@ class Plugin(ABC):  # noqa: B024 - abstract until it takes part in a point
         """
         return ()
 
+    def warnings(self, pod: PodInfo, replicas: int) -> Sequence[Remark]:
+        """Return what in a pod's spec does not do what was probably meant, such as a selector that matches no pod.
+
+        Told whether or not the pod finds a node. Called outside of cycles, never in a run; it changes nothing.
+
+        Args:
+            pod: the pod.
+            replicas: how many pods like it its workload is to have, 1 where that is not known.
+        """
+        return ()
+
     def wording(self) -> Mapping[str, Wording]:
         """Return how the evidence of this plugin's reasons reads, by reference (``team-fence/foreign``).
 

@@ -19,6 +19,7 @@ from schedctl.api.pods import Pod
 from schedctl.api.times import unix_nanoseconds
 from schedctl.cache.pod_info import PodInfo
 from schedctl.errors import ConfigError, Problem, UsageError
+from schedctl.explain import remarks
 from schedctl.policy import documents, scenarios, situations
 from schedctl.policy import facts as data
 from schedctl.policy.builtins import JUDGES, drain_safe, survives
@@ -37,6 +38,7 @@ from schedctl.reports.checks import (
 )
 from schedctl.reports.metadata import Metadata
 from schedctl.scheduler import Scheduler
+from schedctl.simulation import report_builder
 from schedctl.simulation.outcomes import RunEnd
 from schedctl.simulation.runs import Options
 from schedctl.simulation.simulations import Simulation, simulate
@@ -177,6 +179,14 @@ class _Evaluation:
             for one in self._manifests.objects
         }
         self._placed = situations.released_situation(self._facts, self._scheduler, sourced)
+        self._notes += self._warnings()
+
+    def _warnings(self) -> Iterator[str]:
+        """Yield what plugins find in the specs of the manifests that does not do what was probably meant."""
+        rollouts = self._facts.controller.rollouts
+        for rollout, (pod, replicas) in zip(rollouts, report_builder.examples(self._facts), strict=True):
+            for each in remarks.warnings(self._scheduler, pod, replicas) if pod is not None else ():
+                yield f"{rollout.update.workload.subject}: {each.text}"
 
     def judge(self) -> None:
         """Judge every check in every situation that it asks about."""

@@ -127,7 +127,7 @@ def _explanation(result: explanations.Explanation, detail: Detail) -> Iterator[B
         yield line(f"for example {notices.few(result.pods, detail.entries)}", "faint", indent=2)
     if result.bound is not None:
         node, *rest = bound_pods.sections(result, result.bound, entries=detail.entries, wide=detail.wide)
-        yield from (*node, *separate(rest))
+        yield from (*node, *separate((*rest, tuple(map(notices.warning, result.warnings)))))
         return
     if result.current is not None:
         yield line(result.current.text)
@@ -140,7 +140,11 @@ def _explanation(result: explanations.Explanation, detail: Detail) -> Iterator[B
         _scores(result, detail),
         _reasons(result, detail),
         _preemption(result.preemption, detail),
-        (*notices.fixes(result.hints, commands=detail.wide), *_notes(result)),
+        (
+            *notices.fixes(result.hints, commands=detail.wide),
+            *map(notices.warning, result.warnings),
+            *_notes(result),
+        ),
         (*_kubernetes_line(result), *_requeue_events(result.wakings, detail)),
         _matrix(result.matrix, result.verdict, detail) if result.matrix is not None else (),
         notices.assumptions(result.guesses),

@@ -133,6 +133,12 @@ def remark(plugin_remark: Remark, entries: int, indent: int = 0) -> Iterator[Lin
     yield from rest(len(plugin_remark.details) - entries, indent + 2)
 
 
+def warning(plugin_warning: Remark, indent: int = 0) -> Line:
+    """Return what a plugin finds in the spec of a pod that does not do what was probably meant."""
+    spans = (Span("warning: ", "bad"), Span(plugin_warning.text), Span(f"  [{plugin_warning.plugin}]", "faint"))
+    return Line(spans, indent, hang=9)
+
+
 def doubt(assumed: Sequence[ReportedAssumption]) -> tuple[Span, ...]:
     """Return what follows the first line of an answer that is a guess, nothing for one that stands."""
     kinds = dict.fromkeys(plural(each.kind) for each in assumed)

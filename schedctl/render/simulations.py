@@ -111,6 +111,8 @@ def _workload(result: simulations.WorkloadResult, detail: _Detail) -> Iterator[B
     if result.not_created:
         yield _names(f"{len(result.not_created)} not created", result.not_created, detail)
         yield line("the controller waits for the pods before them to be ready", indent=4)
+    for each in result.warnings:
+        yield notices.warning(each, 2)
     for note in result.notes:
         yield notices.note(note, 2)
 

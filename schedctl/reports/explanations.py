@@ -518,6 +518,7 @@ class Explanation(Record, frozen=True):
         pods: every pod that the answer holds for as ``namespace/name``, `pod` first.
         owners: whose these pods are, most pods first.
         bound: where a pod with the verdict Bound is, and what the kubelet says of it; null for every other verdict.
+        warnings: what plugins find in the spec that does not do what was probably meant, whatever the verdict.
     """
 
     pod: PodReference
@@ -552,6 +553,7 @@ class Explanation(Record, frozen=True):
     pods: list[str] = []
     owners: list[OwnerPods] = []
     bound: BoundPod | None = None
+    warnings: list[Remark] = []
 
 
 @schema_name("Summary")

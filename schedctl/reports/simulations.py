@@ -229,6 +229,7 @@ class WorkloadResult(Record, frozen=True, kw_only=True):
         rejected: its pods that the API server refused.
         not_created: the names of those its controller has not created, because it waits for others.
         pods: each of the new pods.
+        warnings: what plugins find in the spec of its pods that does not do what was probably meant.
     """
 
     api_version: str
@@ -252,6 +253,7 @@ class WorkloadResult(Record, frozen=True, kw_only=True):
     rejected: list[RejectedPods] = []
     not_created: list[str] = []
     pods: list[WorkloadPod] = []
+    warnings: list[Remark] = []
 
     @property
     def subject(self) -> str:

@@ -14,7 +14,8 @@ import msgspec
 from schedctl.api.pods import FINISHED, Pod
 from schedctl.api.workloads import DaemonSet
 from schedctl.cache.cluster import Cluster
-from schedctl.explain import bound_pods, equal_answers, explanations
+from schedctl.cache.pod_info import PodInfo
+from schedctl.explain import bound_pods, equal_answers, explanations, remarks
 from schedctl.framework.pod_edits import as_pending, with_scheduler
 from schedctl.reports.explanations import ExplainReport, Explanation, PodReference
 from schedctl.scheduler import Scheduler
@@ -168,7 +169,8 @@ def explain_objects(
         if advance is not None:
             advance(number, len(objects), obj.metadata.name)
         if isinstance(obj, Pod) and obj.spec.node_name and not options.judges_bound_pods:
-            yield bound_pods.explain(obj, scheduler.cluster)
+            bound = bound_pods.explain(obj, scheduler.cluster)
+            yield _replace(bound, warnings=remarks.warnings(scheduler, PodInfo(obj)))
             continue
         with scheduler.cluster.fork() as cluster:
             with log_assumptions(cluster) as assumptions:

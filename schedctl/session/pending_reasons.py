@@ -7,13 +7,14 @@ from collections.abc import Callable
 
 import msgspec
 
+from schedctl.explain import remarks
 from schedctl.explain.pending_pods import PendingPodExplainer
 from schedctl.framework.remedies import UNCORDON
 from schedctl.reports.drains import DrainReport
 from schedctl.reports.explanations import OwnerPods
 from schedctl.reports.simulations import Fate, PendingPods, SimulationReport
 from schedctl.scheduler import Scheduler
-from schedctl.simulation.report_builder import pending_pod
+from schedctl.simulation.report_builder import examples, pending_pod
 from schedctl.simulation.simulations import Simulation
 from schedctl.workloads import ownership
 
@@ -45,6 +46,15 @@ def of_simulation(
             groups.append(group if pod is None else explainer.add_reasons(group, pod))
             done += 1
         results.append(_replace(result, pending=groups))
+    return _replace(report, results=results)
+
+
+def add_warnings(report: SimulationReport, facts: Simulation, scheduler: Scheduler) -> SimulationReport:
+    """Return the report with what plugins find in the spec of each workload's pods that was probably not meant."""
+    results = [
+        result if pod is None else _replace(result, warnings=remarks.warnings(scheduler, pod, replicas))
+        for result, (pod, replicas) in zip(report.results, examples(facts), strict=True)
+    ]
     return _replace(report, results=results)
 
 

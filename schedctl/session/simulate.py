@@ -130,6 +130,7 @@ def simulate(
         fail=options.fail,
         guesses=assumptions.describe(),
     )
+    report = pending_reasons.add_warnings(report, facts, scheduler)
     if report.ending.reason is not EndReason.INTERRUPTED:
         try:
             with notifier.progress("explaining") as progress:

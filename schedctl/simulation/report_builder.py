@@ -104,6 +104,19 @@ def pending_pod(facts: Simulation, namespace: str, name: str) -> PodInfo | None:
     return outcome.pod if outcome is not None else None
 
 
+def examples(facts: Simulation) -> list[tuple[PodInfo | None, int]]:
+    """Return for each result a pod of the workload, a new one first, and how many like it the workload is to have."""
+    return [_example(rollout, facts) for rollout in facts.controller.rollouts]
+
+
+def _example(rollout: RolloutProgress, facts: Simulation) -> tuple[PodInfo | None, int]:
+    update = rollout.update
+    outcomes = (facts.run.pods.get(facts.controller.latest(key)) for key in update.created)
+    created = (outcome.pod for outcome in outcomes if outcome is not None)
+    replicas = len(update.created) + len(update.unsent) + len(_kept(rollout))
+    return next(created, next(iter(update.old), None)), 1 if _per_node(update.workload.object) else replicas
+
+
 def _summary(
     results: Sequence[simulations.WorkloadResult], preempted: int, mistakes: int
 ) -> simulations.SimulationSummary:
@@ -154,8 +167,7 @@ def _result(
     workload = update.workload
     created = [(key, _workload_pod(facts, key)) for key in update.created]
     unsent = [replica.pod.metadata.name for replica in update.unsent]
-    going = {id(info) for info in (*rollout.removed, *update.leaving)}
-    kept = [info for info in update.old if id(info) not in going]
+    kept = _kept(rollout)
     places = [fate.node for _, fate in created if fate.fate is Fate.PLACED]
     places += [node for info in kept if (node := _node_of(controller.latest(info.key), cluster))]
     by_zone = Counter(zones.get(node, "") for node in places)
@@ -194,6 +206,12 @@ def _result(
             *(simulations.WorkloadPod(name=name, fate=Fate.NOT_CREATED) for name in unsent),
         ],
     )
+
+
+def _kept(rollout: RolloutProgress) -> list[PodInfo]:
+    """Return the old pods that stay."""
+    going = {id(info) for info in (*rollout.removed, *rollout.update.leaving)}
+    return [info for info in rollout.update.old if id(info) not in going]
 
 
 def _per_node(obj: Any) -> bool:

@@ -9,6 +9,7 @@ from typing import Any
 from schedctl.api import workloads
 from schedctl.api.defaults import DEFAULT_NAMESPACE, with_namespace
 from schedctl.api.meta import controller_of
+from schedctl.api.quantities import MAX_INT64
 from schedctl.cache.cluster import Cluster
 from schedctl.cache.pod_info import PodInfo
 from schedctl.workloads.clusters import every_pod
@@ -129,6 +130,31 @@ def _owners(info: PodInfo, parent_of: Callable[[Owned], Owned | None]) -> Iterat
         if above is None:
             return
         owner = above
+
+
+def replicas_of(info: PodInfo, cluster: Cluster) -> int:
+    """Return how many pods like this one its workload is to have at a time; 1 where that is not known."""
+    _, name, kind = controller_reference(info)
+    key = f"{info.namespace}/{name}"
+    if kind == "ReplicaSet":
+        replica_set = cluster.get(workloads.ReplicaSet, key)
+        above = controller_of(replica_set) if replica_set is not None else None
+        deployment = cluster.get(workloads.Deployment, f"{info.namespace}/{above.name}") if above is not None else None
+        scaled = deployment if deployment is not None else replica_set
+        return _or_one(scaled.spec.replicas) if scaled is not None else 1
+    if kind == "Job":
+        job = cluster.get(workloads.Job, key)
+        return min(_or_one(job.spec.parallelism), job.spec.completions or MAX_INT64) if job is not None else 1
+    scaled_kinds: dict[str, type] = {
+        "StatefulSet": workloads.StatefulSet,
+        "ReplicationController": workloads.ReplicationController,
+    }
+    workload = cluster.get(scaled_kinds[kind], key) if kind in scaled_kinds else None
+    return _or_one(workload.spec.replicas) if workload is not None else 1
+
+
+def _or_one(number: int | None) -> int:
+    return 1 if number is None else number
 
 
 def controller_reference(info: PodInfo) -> tuple[str, str, str]:

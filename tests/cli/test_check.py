@@ -58,6 +58,19 @@ def check(schedctl, tmp_path, monkeypatch):
     return check
 
 
+def test_a_spread_that_does_nothing_is_noted_and_fails_nothing(check):
+    constraint = "{maxSkew: 1, topologyKey: topology.kubernetes.io/zone, whenUnsatisfiable: DoNotSchedule}"
+    manifest = WEB.replace("      containers:", f"      topologySpreadConstraints: [{constraint}]\n      containers:")
+    ended = check("-", *STATE, stdin=manifest)
+    note = (
+        "Deployment shop/web: its topology spread over topology.kubernetes.io/zone has no effect: it has no"
+        " labelSelector, which counts no pod"
+    )
+    assert (ended.code, f"note: {note}" in ended.out) == (0, True)
+    report = json.loads(check("-", *STATE, "-o", "json", stdin=manifest).out)
+    assert (report["notes"], report["summary"]["exitCode"]) == ([note], 0)
+
+
 @pytest.mark.parametrize(
     ("arguments", "code"),
     [

@@ -40,6 +40,13 @@ spec:
 """
 
 
+MISSPELT = GOOD.replace(
+    "spec: {containers",
+    "spec: {topologySpreadConstraints: [{maxSkew: 1, topologyKey: topology.kubernetes.io/zone,"
+    " whenUnsatisfiable: ScheduleAnyway, labelSelector: {matchLabels: {app: goood}}}], containers",
+)
+
+
 @pytest.fixture
 def simulate(schedctl):
     """``schedctl simulate`` in the example cluster."""
@@ -69,6 +76,15 @@ def test_a_release_that_does_not_fit(simulate, arguments, code):
 
 def test_a_release_that_fits(simulate):
     assert simulate("-", "-n", "shop", "--exit-code", stdin=GOOD).code == 0
+
+
+def test_a_spread_that_does_nothing_is_warned_of_once_though_every_pod_is_placed(simulate):
+    ended = simulate("-", stdin=MISSPELT)
+    assert ended.code == 0
+    warning = "its topology spread over topology.kubernetes.io/zone does not count the pod itself:"
+    assert ended.out.count(f"warning: {warning} selector app=goood, the pod has app=good") == 1
+    (result,) = json.loads(simulate("-", "-o", "json", stdin=MISSPELT).out)["results"]
+    assert [each["plugin"] for each in result["warnings"]] == ["PodTopologySpread"]
 
 
 def test_what_is_not_modelled_is_no_verdict(simulate):

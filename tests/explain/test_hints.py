@@ -123,6 +123,33 @@ def taint(key, value="", effect="NoSchedule"):
             id="a skew is allowed",
         ),
         pytest.param(
+            [
+                node("a", zone="x"),
+                node("b", zone="y", taints=[taint("team", "x")]),
+                pod("w", on="a", labels={"app": "web"}),
+            ],
+            pod(labels={"app": "web"}, topologySpreadConstraints=spread(app="web")),
+            [
+                f"would fit on a if its spread over {ZONE} had `nodeTaintsPolicy: Honor`",
+                "would fit on b if it tolerated team=x:NoSchedule",
+                f"would fit on a if its maxSkew over {ZONE} were 2",
+            ],
+            id="a spread that counts nodes which the pod does not tolerate",
+        ),
+        pytest.param(
+            [
+                node("a", zone="x"),
+                node("b", zone="y", taints=[NOT_READY]),
+                pod("w", on="a", labels={"app": "web"}),
+            ],
+            pod(labels={"app": "web"}, topologySpreadConstraints=spread(app="web")),
+            [
+                "would fit if b lost its taint node.kubernetes.io/not-ready",
+                f"would fit on a if its maxSkew over {ZONE} were 2",
+            ],
+            id="a node that is not ready is not to be left out of a spread but cleared",
+        ),
+        pytest.param(
             [node("a"), node("b", cpu="1", labels={"rack": "1"})],
             pod(cpu="2", topologySpreadConstraints=spread("rack", app="web")),
             [

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import msgspec
 import pytest
 
+from schedctl.api import workloads
+from schedctl.api.gaps import FORBIDDEN, Gap
 from schedctl.config import loading
 from schedctl.explain.explanations import explain
 from schedctl.framework import contracts
@@ -95,6 +98,108 @@ def test_an_answer_that_is_no_remark_is_the_fault_of_its_plugin(answer, fault):
     (remark,) = explain(scheduler_with(cluster(node("a")), Odd), pod()).remarks
     assert remark.plugin == "Odd"
     assert remark.text.startswith(f"failed: {fault}")
+
+
+class Warns(Silent):
+    """Warns of how many replicas there are to be."""
+
+    def warnings(self, pod, replicas):
+        return [Remark(f"{pod.key}: {replicas}", evidence={"pod": pod})]
+
+
+def owned_by(kind, name="web"):
+    reference = {"apiVersion": "apps/v1", "kind": kind, "name": name, "uid": name, "controller": True}
+    return pod(metadata={"ownerReferences": [reference]})
+
+
+def workload(kind, name="web", owners=(), **spec):
+    metadata = {"name": name, "namespace": "default", "ownerReferences": list(owners)}
+    return msgspec.convert({"metadata": metadata, "spec": spec}, kind)
+
+
+def test_a_warning_stands_in_the_explanation_though_the_pod_finds_a_node():
+    found = explain(scheduler_with(cluster(node("a")), Silent, Warns), pod())
+    assert (found.verdict, found.remarks) == (Verdict.SCHEDULED, [])
+    (warning,) = found.warnings
+    assert (warning.plugin, warning.text, warning.evidence) == ("Warns", "default/web: 1", {"pod": "default/web"})
+
+
+def test_a_warning_does_not_wait_for_a_cycle():
+    gated = pod(schedulingGates=[{"name": "quota"}])
+    assert [each.text for each in explain(scheduler_with(cluster(), Warns), gated).warnings] == ["default/web: 1"]
+
+
+@pytest.mark.parametrize(
+    ("subject", "objects", "replicas"),
+    [
+        pytest.param(pod(), [], 1, id="a bare pod is one"),
+        pytest.param(owned_by("ReplicaSet"), [workload(workloads.ReplicaSet, replicas=3)], 3, id="of its ReplicaSet"),
+        pytest.param(
+            owned_by("ReplicaSet", "web-5f"),
+            [
+                workload(
+                    workloads.ReplicaSet,
+                    "web-5f",
+                    [{"apiVersion": "apps/v1", "kind": "Deployment", "name": "web", "uid": "d", "controller": True}],
+                    replicas=1,
+                ),
+                workload(workloads.Deployment, replicas=4),
+            ],
+            4,
+            id="of the Deployment above, which has several ReplicaSets while it rolls out",
+        ),
+        pytest.param(
+            owned_by("StatefulSet"), [workload(workloads.StatefulSet, replicas=5)], 5, id="of its StatefulSet"
+        ),
+        pytest.param(owned_by("StatefulSet"), [workload(workloads.StatefulSet)], 1, id="one where nothing is said"),
+        pytest.param(
+            owned_by("Job"),
+            [workload(workloads.Job, parallelism=8, completions=6)],
+            6,
+            id="as many as a Job runs at once",
+        ),
+        pytest.param(
+            owned_by("DaemonSet"), [workload(workloads.DaemonSet)], 1, id="each pod of a DaemonSet has its node"
+        ),
+        pytest.param(owned_by("ReplicaSet"), [], 1, id="one where the workload is not there"),
+    ],
+)
+def test_warnings_are_asked_for_with_the_replicas_of_the_workload(subject, objects, replicas):
+    (warning,) = explain(scheduler_with(cluster(node("a"), *objects), Warns), subject).warnings
+    assert warning.text == f"default/web: {replicas}"
+
+
+def test_no_verdict_rests_on_what_a_warning_reads():
+    class Reads(Silent):
+        def warnings(self, pod, replicas):
+            self.handle.cluster.every(workloads.ReplicaSet)
+            return ()
+
+    made = cluster(node("a"))
+    made.lack([Gap("ReplicaSet", FORBIDDEN)])
+    found = explain(scheduler_with(made, Reads), owned_by("ReplicaSet"))
+    assert (found.verdict, found.guesses) == (Verdict.SCHEDULED, [])
+
+
+@pytest.mark.parametrize(
+    ("answer", "fault"),
+    [
+        pytest.param(["full"], "failed: warnings returned 'full', expected a sequence of Remark", id="no remark"),
+        pytest.param([Remark(3)], "failed: warnings gave 3 for the text, expected a text", id="a remark without text"),
+        pytest.param(KeyError("team"), "failed in warnings: KeyError: 'team'", id="an exception"),
+    ],
+)
+def test_a_fault_in_a_warning_is_told_and_spoils_nothing_else(answer, fault):
+    class Odd(Silent):
+        def warnings(self, pod, replicas):
+            if isinstance(answer, Exception):
+                raise answer
+            return answer
+
+    found = explain(scheduler_with(cluster(node("a")), Odd, Warns), pod())
+    odd, warning = found.warnings
+    assert odd.text.startswith(fault)
+    assert (warning.plugin, found.verdict) == ("Warns", Verdict.SCHEDULED)
 
 
 class Answers(ReservePlugin, PermitPlugin):

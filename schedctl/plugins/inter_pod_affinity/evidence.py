@@ -12,10 +12,10 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from schedctl.api.selectors import LabelQuery, Requirement
 from schedctl.cache.affinity_terms import carried_terms
 from schedctl.cache.nodes import Nodes
 from schedctl.cache.pod_info import AffinityTerm, PodInfo
+from schedctl.framework.selector_wording import describe_selector
 from schedctl.plugins.inter_pod_affinity.state import NO_DOMAIN, AffinityState, matches_all, term_matcher
 
 NAMED = 10
@@ -115,7 +115,7 @@ def _cause(term: AffinityTerm, nodes: Nodes, row: int, pods: Iterable[PodInfo]) 
     return Cause(
         term.topology_key,
         _domain(nodes, row, term),
-        _describe(term.selector),
+        describe_selector(term.selector),
         None if term.namespace_selector.everything else tuple(sorted(term.namespaces)),
         keys[:NAMED],
         len(keys),
@@ -163,17 +163,3 @@ def _apply_changes(infos: list[PodInfo], nodes: Nodes, row: int) -> list[PodInfo
     for info, sign in nodes.changes.at(row) if nodes.changes is not None else ():
         infos = [*infos, info] if sign > 0 else [other for other in infos if other.key != info.key]
     return infos
-
-
-def _describe(selector: LabelQuery) -> str:
-    """A selector as kubectl writes it: ``app=web,tier in (a,b),!canary``; an empty text selects everything."""
-    return "<none>" if selector.nothing else ",".join(_describe_requirement(r) for r in selector.requirements)
-
-
-def _describe_requirement(requirement: Requirement) -> str:
-    key, values = requirement.key, sorted(requirement.values)
-    if requirement.operator == "In":
-        return f"{key}={values[0]}" if len(values) == 1 else f"{key} in ({','.join(values)})"
-    if requirement.operator == "NotIn":
-        return f"{key} notin ({','.join(values)})"
-    return f"!{key}" if requirement.operator == "DoesNotExist" else key

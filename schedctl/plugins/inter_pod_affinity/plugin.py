@@ -42,6 +42,7 @@ from schedctl.plugins.inter_pod_affinity.state import (
 )
 
 if TYPE_CHECKING:
+    from schedctl.framework.remarks import Remark
     from schedctl.framework.remedies import Rejection, Remedies
     from schedctl.framework.wording import Wording
 
@@ -262,6 +263,12 @@ class InterPodAffinity(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
         from schedctl.plugins.inter_pod_affinity.wording import WORDING
 
         return WORDING
+
+    @override
+    def warnings(self, pod: PodInfo, replicas: int) -> Sequence[Remark]:
+        from schedctl.plugins.inter_pod_affinity.warnings import warnings
+
+        return warnings(pod, replicas, self.handle.cluster)
 
     @override
     def remedies(self, pod: PodInfo, rejection: Rejection) -> Remedies:

@@ -6,7 +6,7 @@ DoNotSchedule constraints filter: a node will not do when its domain would excee
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -47,6 +47,7 @@ from schedctl.plugins.pod_topology_spread.counts import (
 )
 
 if TYPE_CHECKING:
+    from schedctl.framework.remarks import Remark
     from schedctl.framework.remedies import Rejection, Remedies
     from schedctl.framework.wording import Wording
 
@@ -306,10 +307,16 @@ class PodTopologySpread(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlug
         return WORDING
 
     @override
+    def warnings(self, pod: PodInfo, replicas: int) -> Sequence[Remark]:
+        from schedctl.plugins.pod_topology_spread.warnings import warnings
+
+        return warnings(pod, replicas, self.handle.cluster)
+
+    @override
     def remedies(self, pod: PodInfo, rejection: Rejection) -> Remedies:
         from schedctl.plugins.pod_topology_spread.remedies import remedies
 
-        return remedies(rejection)
+        return remedies(pod, rejection, self.handle.cluster)
 
 
 def _may_count(other: PodInfo, pod: PodInfo) -> bool:

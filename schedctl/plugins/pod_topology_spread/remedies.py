@@ -1,27 +1,71 @@
-"""What would undo a rejection of PodTopologySpread: a larger skew, or a constraint that only prefers."""
+"""What would undo a rejection of PodTopologySpread: a larger skew, fewer domains, a constraint that only prefers."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import msgspec
 
 from schedctl.api.pods import Pod, TopologySpreadConstraint
+from schedctl.api.tolerations import first_untolerated
+from schedctl.cache.node_edits import UNSCHEDULABLE_TAINT
+from schedctl.cache.nodes import ClusterView
+from schedctl.cache.pod_info import PodInfo
 from schedctl.framework.remedies import Rejection, Remedies, Remedy, edit_pod
+from schedctl.plugins.pod_topology_spread.constraints import DO_NOT_SCHEDULE, own_constraints
+from schedctl.plugins.pod_topology_spread.counts import hard_state
 from schedctl.plugins.pod_topology_spread.wording import skew
 
+_CONDITIONS = "node.kubernetes.io/"
+"""What the taints begin with that Kubernetes sets while a node is not as it should be."""
 _replace = msgspec.structs.replace
 
 
-def remedies(rejection: Rejection) -> Remedies:
-    """Return that the constraint allows the skew; where the node has no domain, that it only prefers."""
+def remedies(pod: PodInfo, rejection: Rejection, cluster: ClusterView) -> Remedies:
+    """Return that the constraint leaves out tainted nodes or allows the skew; without a domain, that it prefers."""
     evidence = rejection.evidence
     match rejection.reference:
         case "pod-topology-spread/skewed":
-            return [_raise_max_skew(evidence["topologyKey"], skew(evidence))]
+            key = evidence["topologyKey"]
+            honor = [_honor_taints(key)] if _fits_without_tainted_nodes(pod, rejection, cluster) else []
+            return [*honor, _raise_max_skew(key, skew(evidence))]
         case "pod-topology-spread/missing":
             return [_soften(evidence["topologyKey"])]
     return []
+
+
+def _fits_without_tainted_nodes(pod: PodInfo, rejection: Rejection, cluster: ClusterView) -> bool:
+    """Return whether the skew on a node would be allowed if taints that people have set left nodes out of the count."""
+    key, table, tolerations = rejection.evidence["topologyKey"], cluster.node_table, pod.pod.spec.tolerations or ()
+    taints = [first_untolerated(each, tolerations) for each in table.taint_sets.values]
+    if taints[table.taints[table.row_of[rejection.node]]] is not None:
+        return False  # it would need a toleration as well, with which its own taint leaves nothing out
+    written = pod.pod.spec.topology_spread_constraints or ()
+    constraints = own_constraints(written, pod.labels, DO_NOT_SCHEDULE)
+    untolerated = {taint.key for code in set(table.taints[cluster.rows].tolist()) if (taint := taints[code])}
+    if not untolerated or any(map(_is_condition, untolerated)):
+        return False
+    honoring = [replace(each, honors_taints=each.honors_taints or each.topology_key == key) for each in constraints]
+    for spread in hard_state(cluster, pod, honoring).spreads:
+        if spread.constraint.topology_key == key:
+            domain = spread.domains.values.find_code(rejection.evidence["domain"])
+            if int(spread.counts[domain]) + spread.self_match - spread.floor > spread.constraint.max_skew:
+                return False
+    return True
+
+
+def _is_condition(taint: str) -> bool:
+    """Return whether a taint says that something is wrong with a node, which is not to be hidden."""
+    return taint.startswith(_CONDITIONS) and taint != UNSCHEDULABLE_TAINT.key
+
+
+def _honor_taints(key: str) -> Remedy:
+    def honor(constraint: TopologySpreadConstraint) -> TopologySpreadConstraint:
+        return _replace(constraint, node_taints_policy="Honor")
+
+    condition = f"its spread over {key} had `nodeTaintsPolicy: Honor`"
+    return Remedy("honor-taints", condition, _edit_constraints(key, honor), effort=2, subject=key)
 
 
 def _raise_max_skew(key: str, most: int) -> Remedy:
