@@ -130,9 +130,9 @@ def taint(key, value="", effect="NoSchedule"):
             ],
             pod(labels={"app": "web"}, topologySpreadConstraints=spread(app="web")),
             [
-                f"would fit on a if its spread over {ZONE} had `nodeTaintsPolicy: Honor`",
-                "would fit on b if it tolerated team=x:NoSchedule",
-                f"would fit on a if its maxSkew over {ZONE} were 2",
+                f"would fit on a if the spread over {ZONE} has `nodeTaintsPolicy: Honor`",
+                "would fit on b if it tolerates team=x:NoSchedule",
+                f"would fit on a if maxSkew over {ZONE} is 2",
             ],
             id="a spread that counts nodes which the pod does not tolerate",
         ),
@@ -144,8 +144,8 @@ def taint(key, value="", effect="NoSchedule"):
             ],
             pod(labels={"app": "web"}, topologySpreadConstraints=spread(app="web")),
             [
-                "would fit if b lost its taint node.kubernetes.io/not-ready",
-                f"would fit on a if its maxSkew over {ZONE} were 2",
+                "would fit if taint node.kubernetes.io/not-ready is removed from b",
+                f"would fit on a if maxSkew over {ZONE} is 2",
             ],
             id="a node that is not ready is not to be left out of a spread but cleared",
         ),

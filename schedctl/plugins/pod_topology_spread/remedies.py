@@ -64,7 +64,7 @@ def _honor_taints(key: str) -> Remedy:
     def honor(constraint: TopologySpreadConstraint) -> TopologySpreadConstraint:
         return _replace(constraint, node_taints_policy="Honor")
 
-    condition = f"its spread over {key} had `nodeTaintsPolicy: Honor`"
+    condition = f"the spread over {key} has `nodeTaintsPolicy: Honor`"
     return Remedy("honor-taints", condition, _edit_constraints(key, honor), effort=2, subject=key)
 
 
