@@ -342,7 +342,7 @@ def _namespace_of_the_pod() -> str:
 def _no_kubeconfig() -> ClusterError:
     where = " and ".join(kubeconfigs.sources(""))
     return ClusterError(
-        f"there is no kubeconfig in {where}, and this is no pod of a cluster",
+        f"no kubeconfig in {where}, and not running inside a cluster",
         f"`--kubeconfig FILE` or ${kubeconfigs.VARIABLE} names one; {kubeconfigs.WITHOUT}",
     )
 

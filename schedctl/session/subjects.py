@@ -208,12 +208,12 @@ def node_names(arguments: Sequence[str]) -> list[str] | None:
     for argument in arguments[1:] if _is_node(arguments[0]) else arguments:
         prefix, slash, name = argument.partition("/")
         if slash and not _is_node(prefix):
-            raise UsageError(f'"{argument}" is no node', "ask about pods and nodes one after the other")
+            raise UsageError(f'"{argument}" is not a node', "explain pods and nodes in two commands")
         name = name if slash else argument
         if not slash and not _is_node(arguments[0]):
-            raise UsageError(f'"{argument}" is no node', f"as in `node/{argument}`, or `node` in front of all names")
+            raise UsageError(f'"{argument}" is not a node', f"e.g. `node/{argument}`, or `node` in front of all names")
         if not name or "/" in name:
-            raise UsageError(f'"{argument}" is no name of a node', "as in `node NAME` or `node/NAME`")
+            raise UsageError(f'invalid node name "{argument}"', "e.g. `node NAME` or `node/NAME`")
         names.append(name)
     return names
 

@@ -160,7 +160,7 @@ def test_a_command_that_is_none_ends_with_2(schedctl):
 def test_without_files_it_is_the_live_cluster_that_is_asked(schedctl):
     ended = schedctl("explain", "pod", "web-0")
     assert (ended.code, ended.out) == (4, "")
-    assert ended.err.startswith("error: there is no kubeconfig in ")
+    assert ended.err.startswith("error: no kubeconfig in ")
     assert "hint: `--kubeconfig FILE` or $KUBECONFIG names one; `-f FILE` reads a snapshot or manifests" in ended.err
 
 

@@ -497,11 +497,11 @@ def test_invalid_kubeconfig_is_an_error(tmp_path, text, access, message, hint):
 
 
 def test_missing_kubeconfig_names_the_searched_paths(tmp_path, monkeypatch):
-    with pytest.raises(ClusterError, match=r"there is no kubeconfig in .*home/\.kube/config") as raised:
+    with pytest.raises(ClusterError, match=r"no kubeconfig in .*home/\.kube/config") as raised:
         Connection.open(Access())
     assert "`-f FILE`" in raised.value.hint
     monkeypatch.setenv("KUBECONFIG", str(tmp_path / "nowhere"))
-    with pytest.raises(ClusterError, match=r"there is no kubeconfig in .*nowhere"):
+    with pytest.raises(ClusterError, match=r"no kubeconfig in .*nowhere"):
         Connection.open(Access())
     with pytest.raises(ClusterError, match="cannot be read: no such file"):
         Connection.open(Access(kubeconfig="nowhere"))
