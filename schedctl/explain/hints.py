@@ -1,14 +1,13 @@
 """Next steps: what would make the pod fit, found from the evidence and said only after it was tried.
 
 There are two kinds: a typo is a fact about the pod and the cluster (``typos``), a `Plan` is the remedies that undo all
-rejections of one node (``remedies``). Plans are made for the nodes with the fewest rejections, tried in order of how
-much they ask of people (``trials``), and told if the pod then fits.
+rejections of one node, of which `plans` tries the smallest and least invasive first. What helped is worded here.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+import dataclasses
+from collections.abc import Sequence
 
 import msgspec
 
@@ -16,46 +15,22 @@ from schedctl.api.policies import PriorityClass
 from schedctl.api.priorities import SYSTEM_CLASSES
 from schedctl.cache.cluster import Cluster
 from schedctl.cache.pod_info import PodInfo
-from schedctl.engine import attempts
 from schedctl.engine.attempts import Attempt
 from schedctl.explain import pod_remedies
-from schedctl.explain.remedies import PluginRemedies, join
-from schedctl.explain.trials import Trial, Trials, rejections_on
+from schedctl.explain.plans import Plan, Search, candidates
+from schedctl.explain.remedies import PluginRemedies
+from schedctl.explain.trials import Trial, Trials
 from schedctl.explain.typo_remedies import Typo
 from schedctl.explain.typos import claim_typos, typos
-from schedctl.framework.remedies import Together
 from schedctl.framework.similar import closest_name, did_you_mean
 from schedctl.framework.statuses import Code
+from schedctl.framework.wording import few
+from schedctl.reports import counts
 from schedctl.reports.reasons import Hint, Reason
 from schedctl.scheduler.schedulers import Scheduler
 
-MOST_PLANS = 3
-"""How many plans are told."""
 _CANDIDATES = 24
 """For how many nodes a plan is made; they differ in who refuses them, or on what evidence."""
-_DEPTH = 3
-"""How many tries a plan gets: a node may have further objections once the first are met."""
-_MODELS = 2
-"""Like how many nodes another one is tried."""
-
-
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """The remedies that would undo the rejections of a node, which are named in Kubernetes' words."""
-
-    node: str
-    remedies: Together
-    undoes: tuple[str, ...] = ()
-
-    @property
-    def effort(self) -> tuple[int, int]:
-        """How much it asks of people, for sorting."""
-        return len(self.remedies), sum(remedy.effort for remedy in self.remedies)
-
-    @property
-    def shape(self) -> frozenset[object]:
-        """What it is about; the amounts may differ."""
-        return frozenset((remedy.kind, remedy.subject) for remedy in self.remedies)
 
 
 def find(
@@ -90,15 +65,17 @@ def find(
         return []
     if not outcome.total_nodes:
         return [Hint(type="no-nodes", text="the cluster has no nodes; is this the whole state?")]
-    candidates = [node] if node else _candidates(outcome, reasons)
-    plans = sorted(_plans(outcome, offers, reasons, candidates), key=lambda plan: plan.effort)
-    hints = [] if node else _typos(typos(pod, scheduler.cluster), trials)
-    helped = _try_plans(plans, offers, trials, node)
-    if not node and not helped and not any(hint.fits for hint in hints):
-        helped = _another_node(candidates, trials)
+    search = Search(offers, trials, node)
+    search.add_first(outcome, reasons, [node] if node else candidates(outcome, reasons, _CANDIDATES))
+    hints = [] if node else _typos(typos(pod, scheduler.cluster), trials, search)
+    # A misspelt name is one change: where it is enough, no set of several is told.
+    helped = search.run(most=1 if any(hint.fits for hint in hints) else None)
+    next_steps = [_plan_hint(plan, trial, trials, node) for plan, trial in helped]
+    if not next_steps and not node and not any(hint.fits for hint in hints) and not _preempts(outcome):
+        next_steps = [_preemption_hint(plan, trial, trials) for plan, trial in search.preempting[:1]]
     by_hand = [Hint(type=each.kind, text=each.text, command=each.command) for each in offers.advice(reasons)]
     faults = [Hint(type="plugin-failed", text=fault) for fault in offers.faults]
-    hints += [*helped, *by_hand, *faults]
+    hints += [*next_steps, *by_hand, *faults]
     more = not matrix and not node and _was_filtered(outcome)
     if by_hand or any(hint.fits for hint in hints) or (hints and trials.made <= len(hints) and not more):
         return hints
@@ -139,103 +116,13 @@ def missing_class(pod: PodInfo, cluster: Cluster) -> list[Hint]:
     return [Hint(type="missing-priority-class", text=f'priority class "{name}" is not in the cluster{question}')]
 
 
-# -- plans -----------------------------------------------------------------------
-
-
-def _plans(
-    outcome: Attempt, offers: PluginRemedies, reasons: Sequence[Reason], candidates: Sequence[str]
-) -> Iterator[Plan]:
-    """Yield what each candidate needs; one with a rejection that nothing is known against needs too much."""
-    if not _was_filtered(outcome):
-        needed = [offers.of_whole_pod(reason) for reason in reasons]
-        if needed and all(needed):
-            yield Plan("", join(needed), tuple(reason.text for reason in reasons))
-        return
-    for node in candidates:
-        rejections = rejections_on(outcome, node)
-        choices = [offers.of(each) for each in rejections]
-        undoes = tuple(dict.fromkeys(each.text for each in rejections))
-        if len(choices) == 1:
-            yield from (Plan(node, together, undoes) for together in choices[0])
-        elif choices and all(choices):
-            yield Plan(node, join(best for best, *_ in choices), undoes)
-
-
 def _was_filtered(outcome: Attempt) -> bool:
     """Return whether any filter was asked about any node."""
     return outcome.evaluated_column is not None and len(outcome.evaluated_column) > 0
 
 
-def _candidates(outcome: Attempt, reasons: Sequence[Reason]) -> list[str]:
-    """Return the nodes to plan for: of each group of a reason one for each set of reasons, fewest reasons first."""
-    references: dict[str, list[str]] = {}
-    names = outcome.evaluated_column.names if outcome.evaluated_column is not None else []
-    for verdicts in attempts.matrix(outcome).values():
-        for part in verdicts.parts:
-            for position in part.mask.nonzero()[0].tolist():
-                references.setdefault(names[position], []).append(part.reason.reference)
-    chosen: dict[str, int] = {}
-    for reason in reasons:
-        for group in reason.groups:
-            seen = set()
-            for name in group.nodes:
-                pattern = tuple(references.get(name, ()))
-                if pattern and pattern not in seen:
-                    seen.add(pattern)
-                    chosen.setdefault(name, len(pattern))
-    return sorted(chosen, key=chosen.__getitem__)[:_CANDIDATES]
-
-
-def _try_plans(plans: Sequence[Plan], offers: PluginRemedies, trials: Trials, node: str) -> list[Hint]:
-    """Try plans until enough have helped; no plan is told that asks for more than another that helps."""
-    helped: list[tuple[Plan, Plan, Trial]] = []
-    failed: dict[frozenset[object], int] = {}
-    for plan in plans:
-        asks_more = any(
-            other.shape <= plan.shape or len(done.remedies) < len(plan.remedies) for other, done, _ in helped
-        )
-        if asks_more or failed.get(plan.shape, 0) > 1:
-            continue
-        if not trials.left or len(_smallest(helped)) == MOST_PLANS:
-            break
-        done, trial = _pursue(plan, offers, trials)
-        if trial.feasible if node else trial.fits:
-            helped.append((plan, done, trial))
-        else:
-            failed[plan.shape] = failed.get(plan.shape, 0) + 1
-    return [_plan_hint(done, trial, trials, node) for done, trial in _smallest(helped)]
-
-
-def _smallest(helped: Sequence[tuple[Plan, Plan, Trial]]) -> list[tuple[Plan, Trial]]:
-    """Return, of plans and what became of them, those that came to the fewest remedies."""
-    fewest = min((len(done.remedies) for _, done, _ in helped), default=0)
-    return [(done, trial) for _, done, trial in helped if len(done.remedies) == fewest]
-
-
-def _pursue(plan: Plan, offers: PluginRemedies, trials: Trials) -> tuple[Plan, Trial]:
-    """Try a plan, extending it by what undoes the rejections that its node still has."""
-    trial = Trial()
-    for _ in range(_DEPTH):
-        if not trials.left:
-            break
-        trial = trials.attempt(plan.remedies, plan.node)
-        further = [offers.of(each) for each in trial.rejections]
-        more = join((plan.remedies, *(best for best, *_ in further))) if all(further) else plan.remedies
-        if trial.fits or more == plan.remedies:
-            break
-        plan = Plan(plan.node, more, tuple(dict.fromkeys((*plan.undoes, *(each.text for each in trial.rejections)))))
-    return plan, trial
-
-
-def _another_node(candidates: Sequence[str], trials: Trials) -> list[Hint]:
-    """Try one more node like each of those that object least."""
-    for like in candidates[:_MODELS]:
-        if trials.left:
-            plan = Plan("", (pod_remedies.add_node(like),))
-            trial = trials.attempt(plan.remedies)
-            if trial.fits:
-                return [_plan_hint(plan, trial, trials, "")]
-    return []
+def _preempts(outcome: Attempt) -> bool:
+    return outcome.post_filter is not None and bool(outcome.post_filter.nominated_node)
 
 
 # -- wording ---------------------------------------------------------------------
@@ -251,12 +138,25 @@ def _plan_hint(plan: Plan, trial: Trial, trials: Trials, node: str) -> Hint:
     return msgspec.structs.replace(hint, undoes=list(plan.undoes))
 
 
-def _typos(found: Sequence[Typo], trials: Trials) -> list[Hint]:
-    """Tell each fact once, with what comes of mending it; and of mending all, where no single one is enough."""
+def _preemption_hint(plan: Plan, trial: Trial, trials: Trials) -> Hint:
+    """Return the hint of what is only enough once running pods were preempted."""
+    conditions = " and ".join(remedy.condition for remedy in plan.remedies)
+    trial = dataclasses.replace(trial, fits=1, chosen=trial.nominated)
+    pods = counts.of(len(trial.victims), "pod")
+    text = f"would fit on {trial.nominated} if {conditions}, and preempt {pods} there: {few(trial.victims)}"
+    hint = _hint("+".join(remedy.kind for remedy in plan.remedies), text, trial, trials)
+    return msgspec.structs.replace(hint, undoes=list(plan.undoes))
+
+
+def _typos(found: Sequence[Typo], trials: Trials, search: Search | None = None) -> list[Hint]:
+    """Tell each fact once, with what comes of mending it; and of mending all, where no single one is enough.
+
+    What more it takes where mending is not enough is for the search, if there is one.
+    """
     facts: dict[str, list[Typo]] = {}
     for typo in found:
         facts.setdefault(typo.fact, []).append(typo)
-    hints = [_typo(fact, same, trials) for fact, same in facts.items()]
+    hints = [_typo(fact, same, trials, search) for fact, same in facts.items()]
     if sum(hint.tried for hint in hints) > 1 and not any(hint.fits for hint in hints) and trials.left:
         trial = trials.attempt([typo.remedy for typo in found if typo.remedy is not None])
         if trial.fits:
@@ -265,11 +165,13 @@ def _typos(found: Sequence[Typo], trials: Trials) -> list[Hint]:
     return hints
 
 
-def _typo(fact: str, typos: Sequence[Typo], trials: Trials) -> Hint:
+def _typo(fact: str, typos: Sequence[Typo], trials: Trials, search: Search | None) -> Hint:
     remedies = [typo.remedy for typo in typos if typo.remedy is not None]
     if not remedies or not trials.left:
         return Hint(type=typos[0].kind, text=fact)
-    trial = trials.attempt(remedies)
+    trial = trials.attempt(remedies, near=search is not None)
+    if search is not None and not trial.fits:
+        search.extend(Plan("", tuple(remedies)), trial)
     return _hint(typos[0].kind, f"{fact}; with it the pod {_would(trial)}", trial, trials)
 
 

@@ -10,9 +10,9 @@ from schedctl.api.pods import Pod
 from schedctl.cache import node_edits
 from schedctl.cache.cluster import Cluster
 from schedctl.framework import wording
-from schedctl.framework.remedies import Remedy, edit_pod
+from schedctl.framework.remedies import Reach, Remedy, edit_pod
 
-USE_SCHEDULER, REPLACE_POD = "use-scheduler", "replace-pod"
+USE_SCHEDULER, REPLACE_POD, ADD_NODE = "use-scheduler", "replace-pod", "add-node"
 _replace = msgspec.structs.replace
 
 
@@ -52,9 +52,14 @@ def add_node(like: str) -> Remedy:
     """Return that there is another node with the labels, taints, size, CSI drivers and devices of a node."""
 
     def add(pod: Pod, cluster: Cluster) -> Pod:
-        model, name = cluster.node_table.objects[cluster.node_table.row_of[like]], f"another-{like}"
+        model, name = cluster.node_table.objects[cluster.node_table.row_of[like]], added_node(like)
         cluster.add_node(node_edits.rename_node(model, name))
         node_edits.publish_like(cluster, like, name)
         return pod
 
-    return Remedy("add-node", f"another node like {like} is added", add, effort=6)
+    return Remedy(ADD_NODE, f"another node like {like} is added", add, effort=6, subject=like, reach=Reach.NODE, size=2)
+
+
+def added_node(like: str) -> str:
+    """Return what another node like one is called in a fork."""
+    return f"another-{like}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from schedctl.api.pods import Pod
 from schedctl.cache.cluster import Cluster
@@ -17,8 +18,19 @@ from schedctl.framework.remedies import Rejection, Remedy
 from schedctl.reports.reasons import Patch
 from schedctl.scheduler.schedulers import Scheduler
 
-MOST_TRIES = 12
+MOST_TRIES = 16
 """How many attempts are made for the hints about one pod."""
+
+
+_NEAREST = 4
+"""What so many nodes object to is looked at, to go on where a change was not enough."""
+
+
+class NodeRejections(NamedTuple):
+    """All that a node objects to, of every filter."""
+
+    node: str
+    rejections: tuple[Rejection, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +43,9 @@ class Trial:
         feasible: whether the node in question is among them.
         rejections: what the node in question still objects to.
         remedies: what the change was.
+        nearest: where no node was in question and none fits, what some nodes object to, those with the fewest first.
+        nominated: the node on which preemption would then make room, "" for none.
+        victims: the pods that would be preempted there.
     """
 
     fits: int = 0
@@ -38,6 +53,9 @@ class Trial:
     feasible: bool = False
     rejections: tuple[Rejection, ...] = ()
     remedies: tuple[Remedy, ...] = ()
+    nearest: tuple[NodeRejections, ...] = ()
+    nominated: str = ""
+    victims: tuple[str, ...] = ()
 
 
 class Trials:
@@ -61,12 +79,13 @@ class Trials:
         """The cluster in which changes are tried and undone."""
         return self._scheduler.cluster
 
-    def attempt(self, remedies: Sequence[Remedy], node: str = "") -> Trial:
+    def attempt(self, remedies: Sequence[Remedy], node: str = "", *, near: bool = False) -> Trial:
         """Make the changes, run a cycle, undo them.
 
         Args:
             remedies: applied in order.
             node: the node in question, "" for none.
+            near: whether to say what the nearest nodes object to, where none fits.
         """
         self.left -= 1
         self.made += 1
@@ -82,7 +101,7 @@ class Trials:
                 outcome = self._scheduler.attempt(info)
             except NotModelled:
                 return Trial()
-            return replace(_trial(outcome, node), remedies=tuple(remedies))
+            return replace(_trial(outcome, node, near=near), remedies=tuple(remedies))
 
     def written(self, trial: Trial) -> tuple[list[Patch], str]:
         """Return what was tried as patches and as a command, see `patches.written`."""
@@ -102,9 +121,35 @@ def rejections_on(outcome: Attempt, node: str) -> tuple[Rejection, ...]:
     )
 
 
-def _trial(outcome: Attempt, node: str) -> Trial:
+def rejection_patterns(outcome: Attempt) -> dict[str, tuple[str, ...]]:
+    """Return the references of the reasons against each node that was asked about."""
+    references: dict[str, list[str]] = {}
+    names = outcome.evaluated_column.names if outcome.evaluated_column is not None else []
+    for verdicts in attempts.matrix(outcome).values():
+        for part in verdicts.parts:
+            for position in part.mask.nonzero()[0].tolist():
+                references.setdefault(names[position], []).append(part.reason.reference)
+    return {name: tuple(against) for name, against in references.items()}
+
+
+def _nearest(outcome: Attempt) -> tuple[NodeRejections, ...]:
+    """Return the rejections of some nodes that differ in who rejects, those with the fewest first."""
+    first: dict[tuple[str, ...], str] = {}
+    for name, pattern in rejection_patterns(outcome).items():
+        first.setdefault(pattern, name)
+    nearest = sorted(first, key=len)[:_NEAREST]
+    return tuple(NodeRejections(first[pattern], rejections_on(outcome, first[pattern])) for pattern in nearest)
+
+
+def _trial(outcome: Attempt, node: str, *, near: bool) -> Trial:
     if not outcome.chosen or outcome.filtering is None or assumptions_affecting_verdict(outcome):
-        return Trial(rejections=rejections_on(outcome, node) if node else ())
+        result = outcome.post_filter
+        return Trial(
+            rejections=rejections_on(outcome, node) if node else (),
+            nearest=_nearest(outcome) if near else (),
+            nominated=(result and result.nominated_node) or "",
+            victims=tuple(sorted(info.key for info in result.victims)) if result else (),
+        )
     fits = int(outcome.filtering.feasible.sum())
     names = outcome.filtering.nodes.names
     feasible = node in names and bool(outcome.filtering.feasible[names.index(node)])

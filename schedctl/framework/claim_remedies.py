@@ -11,7 +11,7 @@ from schedctl.api.devices import DeviceClaim, DeviceRequest, ResourceClaim
 from schedctl.api.pods import NodeSelector, NodeSelectorRequirement, NodeSelectorTerm, Pod
 from schedctl.api.storage import PersistentVolume, PersistentVolumeClaim, VolumeNodeAffinity
 from schedctl.cache.cluster import Cluster
-from schedctl.framework.remedies import Remedy, edit_object
+from schedctl.framework.remedies import Reach, Remedy, edit_object
 from schedctl.framework.wording import name_of
 
 _COPIED_ACROSS = ("/zone", "/region")
@@ -55,6 +55,7 @@ def move_volume(name: str, claim: str, node: str, keys: set[str], cluster: Clust
             edit_object(PersistentVolume, name, lambda volume: _with_place(volume, place)),
             effort=6,
             subject=name,
+            reach=Reach.RULE,
         )
     ]
 

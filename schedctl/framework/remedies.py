@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass, field
+from enum import IntEnum
 from typing import Any, NamedTuple, TypeVar
 
 from schedctl.api.nodes import Node
@@ -45,6 +46,19 @@ class Rejection(NamedTuple):
     nominated_pods: tuple[str, ...] = ()
 
 
+class Reach(IntEnum):
+    """How far a change reaches, the least first."""
+
+    POD = 0
+    """The pod, or its claims: it keeps its rules."""
+    NODE = 1
+    """A node, or there is one more."""
+    RULE = 2
+    """The pod gives up a rule that somebody wrote: affinity, spreading, a node selector."""
+    OTHER_PODS = 3
+    """Running pods go."""
+
+
 def _leave(pod: Pod, cluster: Cluster) -> Pod:
     return pod
 
@@ -60,10 +74,12 @@ class Remedy:
         condition: what stands behind "would fit if": ``cpu <= 1850m``.
         edit: makes the change in a fork, and returns the pod, which is another one if the change is about it.
         effort: how much it asks of people, 0 (a typo) to 6 (another node), to put cheap advice first.
+        reach: what it is done to: of remedies that help, those come first that reach least far.
         subject: what it is about: of remedies of one kind about one subject, the smallest that helps is enough.
         command: what to type, "" where no single command does it.
         removed_pods: the keys of running pods that are removed before the edit.
         node: the node whose manifest the edit changes as people may, "" for none.
+        size: for how many changes it counts, since small sets are told first: each pod that goes is one.
     """
 
     kind: str
@@ -74,6 +90,8 @@ class Remedy:
     command: str = ""
     removed_pods: tuple[str, ...] = ()
     node: str = ""
+    reach: Reach = Reach.POD
+    size: int = 1
 
     def apply(self, pod: Pod, cluster: Cluster) -> Pod:
         """Make the change in a fork and return the pod as it is then."""
@@ -115,7 +133,7 @@ def remove_pods(pods: Iterable[str]) -> Remedy:
     """Return the remedy where running pods hold what the pod needs, or it and they must not meet."""
     keys = tuple(pods)
     condition = f"pod{'s' if len(keys) > 1 else ''} {' and '.join(keys)} {'are' if len(keys) > 1 else 'is'} deleted"
-    return Remedy(REMOVE_PODS, condition, effort=4, removed_pods=keys)
+    return Remedy(REMOVE_PODS, condition, effort=4, removed_pods=keys, reach=Reach.OTHER_PODS, size=len(keys))
 
 
 def uncordon(node: str) -> Remedy:
@@ -127,6 +145,7 @@ def uncordon(node: str) -> Remedy:
         effort=1,
         command=kubectl("uncordon", node),
         node=node,
+        reach=Reach.NODE,
     )
 
 

@@ -59,15 +59,17 @@ def best_fix(hints: Sequence[Hint]) -> str:
 def fixes(hints: Sequence[Hint], *, commands: bool = False) -> Iterator[Block]:
     """Yield what was tried and works, the best first, and then what else is known to help.
 
-    Below the best stands what to paste, if a screen can show it on one line.
+    Below the best that is a command stands what to paste, if a screen can show it on one line.
 
     Args:
         hints: fixes and other next steps.
         commands: whether what to paste stands below each, however long.
     """
-    for number, each in enumerate(each for each in hints if each.fits):
+    helpful = [each for each in hints if each.fits]
+    pasted = next((each for each in helpful if each.command), None)
+    for number, each in enumerate(helpful):
         yield Line((Span("fix:  " if number == 0 else "  or: ", "hint"), Span(each.text)), hang=_HANG)
-        if each.command and (commands or (number == 0 and width(each.command) + _HANG <= _SCREEN_WIDTH)):
+        if each.command and (commands or (each is pasted and width(each.command) + _HANG <= _SCREEN_WIDTH)):
             yield Line((Span(each.command),), _HANG, whole=True)
     for each in hints:
         if not each.fits:

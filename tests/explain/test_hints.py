@@ -180,8 +180,8 @@ def taint(key, value="", effect="NoSchedule"):
             [node("a", zone="x"), pod("db", on="a", labels={"app": "db"})],
             pod(affinity=affinity("podAntiAffinity", app="db")),
             [
-                "would fit on a if pod default/db is deleted",
                 f"would fit on a if it does not require pod anti-affinity over {ZONE}",
+                "would fit on a if pod default/db is deleted",
             ],
             id="a pod it must not meet",
         ),
@@ -274,10 +274,81 @@ def test_no_advice_asks_for_more_than_other_advice_that_helps(ask):
     assert texts == ["would fit on tainted if it tolerates k:NoSchedule"]
 
 
+SPOT = taint("spot", "true")
+
+
+@pytest.mark.parametrize(
+    ("objects", "subject", "texts"),
+    [
+        pytest.param(
+            [node("a", cpu="1", taints=[SPOT])],
+            pod(cpu="2"),
+            ["would fit on a if it tolerates spot=true:NoSchedule and cpu <= 1"],
+            id="a pair where no single change does",
+        ),
+        pytest.param(
+            [node("a", cpu="2", taints=[SPOT]), node("b", cpu="1")],
+            pod(cpu="2"),
+            ["would fit on b if cpu <= 1", "would fit on a if it tolerates spot=true:NoSchedule"],
+            id="no pair where a single change does",
+        ),
+        pytest.param(
+            [node("a", unschedulable=True), node("b", cpu="1")],
+            pod(cpu="2"),
+            ["would fit on b if cpu <= 1", "would fit if a is uncordoned"],
+            id="what the pod asks for before what is done to nodes",
+        ),
+        pytest.param(
+            [node("a", unschedulable=True), node("b", labels={"disk": "hdd"})],
+            pod(affinity=node_affinity(HOSTNAME, "a")),
+            [
+                "would fit if a is uncordoned",
+                f"would fit on b if its nodeAffinity does not require {HOSTNAME}=a",
+            ],
+            id="a node is made right before the pod gives up a rule",
+        ),
+        pytest.param(
+            [node("a", pods="1", taints=[SPOT]), pod("x", on="a")],
+            pod(),
+            ["would fit if another node like a is added and it tolerates spot=true:NoSchedule"],
+            id="another node, and what it takes to go there",
+        ),
+        pytest.param(
+            [node("a", zone="x", taints=[SPOT])],
+            pod(nodeSelector={"zone": "x"}),
+            [
+                f'label "zone" is on no node (did you mean "{ZONE}"?); with it the pod would still fit nowhere',
+                f"would fit on a if label zone is called {ZONE} and it tolerates spot=true:NoSchedule",
+                "would fit on a if it tolerates spot=true:NoSchedule and its nodeSelector does not require zone=x",
+            ],
+            id="a misspelt label, and what is in the way then",
+        ),
+        pytest.param(
+            [node("a", taints=[SPOT]), pod("db", on="a", labels={"app": "db"})],
+            pod(affinity=affinity("podAntiAffinity", HOSTNAME, app="db"), tolerations=[]),
+            [
+                "would fit on a if it tolerates spot=true:NoSchedule"
+                f" and it does not require pod anti-affinity over {HOSTNAME}",
+                "would fit on a if it tolerates spot=true:NoSchedule and pod default/db is deleted",
+            ],
+            id="other pods last",
+        ),
+        pytest.param(
+            [node("a", cpu="2", taints=[SPOT]), pod("low", on="a", cpu="1", priority=1)],
+            pod(cpu="2", priority=5),
+            ["would fit on a if it tolerates spot=true:NoSchedule and cpu <= 1"],
+            id="a set that displaces nobody before one that preempts",
+        ),
+    ],
+)
+def test_the_smallest_and_least_invasive_set_that_works_is_told_first(ask, objects, subject, texts):
+    assert [hint.text for hint in ask(cluster(*objects), subject).hints] == texts
+
+
 def test_the_number_of_tries_is_limited(monkeypatch):
     made = []
     attempt = Trials.attempt
-    monkeypatch.setattr(Trials, "attempt", lambda *arguments: made.append(1) or attempt(*arguments))
+    monkeypatch.setattr(Trials, "attempt", lambda *args, **kwargs: made.append(1) or attempt(*args, **kwargs))
     nodes = [node(f"n{i}", pods="0", taints=[taint(f"k{i}")]) for i in range(60)]
     assert explain(Scheduler(cluster(*nodes)), pod()).hints[-1].type == "nothing-helps"
     assert len(made) <= MOST_TRIES

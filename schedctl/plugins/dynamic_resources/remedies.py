@@ -16,7 +16,7 @@ from schedctl.framework.claim_remedies import edit_devices, edit_request, reques
 from schedctl.framework.commands import kubectl
 from schedctl.framework.device_classes import IMPLICIT_PREFIX
 from schedctl.framework.pod_remedies import lower_request
-from schedctl.framework.remedies import Evidence, Rejection, Remedies, Remedy, Together
+from schedctl.framework.remedies import Evidence, Reach, Rejection, Remedies, Remedy, Together
 from schedctl.framework.wording import few, name_of, named, shorten
 from schedctl.plugins.dynamic_resources.claims import users_of
 
@@ -118,6 +118,7 @@ def _drop_selector(claim: str, request: str, expression: str) -> Remedy:
         edit_request(claim, request, drop),
         effort=3,
         subject=(claim, request, expression),
+        reach=Reach.RULE,
     )
 
 
@@ -170,6 +171,7 @@ def _drop_constraint(claim: str, attribute: str) -> Remedy:
         edit_devices(claim, drop),
         effort=3,
         subject=(claim, attribute),
+        reach=Reach.RULE,
     )
 
 
@@ -192,7 +194,7 @@ def _free_claims(claims: Sequence[str], users: tuple[str, ...]) -> Remedy:
 
     by = f" by pod{'s' if len(users) > 1 else ''} {few(users)}" if users else ""
     condition = f"{named('claim', claims)} no longer in use{by}"
-    return Remedy("free-claims", condition, free, effort=4, subject=tuple(claims))
+    return Remedy("free-claims", condition, free, effort=4, subject=tuple(claims), reach=Reach.OTHER_PODS)
 
 
 def _complete_pools(driver: str) -> Remedy:

@@ -7,7 +7,16 @@ from typing import Literal
 import msgspec
 
 from schedctl.api.pods import Pod, PodAffinity
-from schedctl.framework.remedies import MOST_REMOVED_PODS, Evidence, Rejection, Remedies, Remedy, edit_pod, remove_pods
+from schedctl.framework.remedies import (
+    MOST_REMOVED_PODS,
+    Evidence,
+    Reach,
+    Rejection,
+    Remedies,
+    Remedy,
+    edit_pod,
+    remove_pods,
+)
 
 _REQUIRED = "required_during_scheduling_ignored_during_execution"
 _FEW = 2
@@ -67,4 +76,4 @@ def _drop_terms(
         changed = _replace(affinity, **{field: _replace(rules, **{_REQUIRED: kept or None})})
         return _replace(pod, spec=_replace(pod.spec, affinity=changed))
 
-    return Remedy(kind, condition, edit_pod(drop), effort=4, subject=topology_key)
+    return Remedy(kind, condition, edit_pod(drop), effort=4, subject=topology_key, reach=Reach.RULE)

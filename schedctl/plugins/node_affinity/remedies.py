@@ -6,7 +6,7 @@ import msgspec
 
 from schedctl.api.pods import Pod
 from schedctl.cache.pod_info import PodInfo
-from schedctl.framework.remedies import Rejection, Remedies, Remedy, edit_pod
+from schedctl.framework.remedies import Reach, Rejection, Remedies, Remedy, edit_pod
 from schedctl.framework.wording import requirement
 
 _REQUIRED = "required_during_scheduling_ignored_during_execution"
@@ -48,7 +48,7 @@ def _drop_node_selector(keys: tuple[str, ...], written: str) -> Remedy:
         return _replace(pod, spec=_replace(pod.spec, node_selector=kept or None))
 
     condition = f"its nodeSelector does not require {written}"
-    return Remedy("drop-node-selector", condition, edit_pod(drop), effort=3, subject=keys)
+    return Remedy("drop-node-selector", condition, edit_pod(drop), effort=3, subject=keys, reach=Reach.RULE)
 
 
 def _drop_node_affinity(written: str) -> Remedy:
@@ -60,4 +60,4 @@ def _drop_node_affinity(written: str) -> Remedy:
         return _replace(pod, spec=_replace(pod.spec, affinity=dropped))
 
     condition = f"its nodeAffinity does not require {written or 'what no node can have'}"
-    return Remedy("drop-node-affinity", condition, edit_pod(drop), effort=3)
+    return Remedy("drop-node-affinity", condition, edit_pod(drop), effort=3, reach=Reach.RULE)

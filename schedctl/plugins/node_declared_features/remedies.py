@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import msgspec
 
 from schedctl.api.nodes import Node
-from schedctl.framework.remedies import Rejection, Remedies, Remedy, edit_node
+from schedctl.framework.remedies import Reach, Rejection, Remedies, Remedy, edit_node
 
 
 def remedies(rejection: Rejection) -> Remedies:
@@ -29,4 +29,5 @@ def _declare_features(node: str, features: Sequence[str]) -> Remedy:
         f"the kubelet of {node} declares {' and '.join(features)}",
         edit_node(node, declare),
         effort=5,
+        reach=Reach.NODE,
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from schedctl.api.pods import Container, Pod
-from schedctl.framework.remedies import Rejection, Remedies, Remedy, edit_pod
+from schedctl.framework.remedies import Reach, Rejection, Remedies, Remedy, edit_pod
 
 _replace = msgspec.structs.replace
 
@@ -17,7 +17,14 @@ def remedies(rejection: Rejection) -> Remedies:
     ports = tuple(f"{port['port']}/{port['protocol']}" for port, _ in rejection.evidence["collisions"])
     condition = f"it does not request host port{'s' if len(ports) > 1 else ''} {', '.join(ports)}"
     return [
-        Remedy("drop-host-ports", condition, edit_pod(lambda pod: _drop_ports(pod, ports)), effort=3, subject=ports)
+        Remedy(
+            "drop-host-ports",
+            condition,
+            edit_pod(lambda pod: _drop_ports(pod, ports)),
+            effort=3,
+            subject=ports,
+            reach=Reach.RULE,
+        )
     ]
 
 

@@ -9,7 +9,7 @@ from schedctl.api.pods import Pod
 from schedctl.api.resources import is_scalar
 from schedctl.framework.pod_edits import map_requests
 from schedctl.framework.pod_remedies import lower_request
-from schedctl.framework.remedies import Rejection, Remedies, Remedy, edit_pod
+from schedctl.framework.remedies import Reach, Rejection, Remedies, Remedy, edit_pod
 from schedctl.plugins.node_resources_fit.slips import Slip, correct, subject
 
 
@@ -45,5 +45,6 @@ def _drop_request(resource: str) -> Remedy:
         f"it does not request {resource}",
         edit_pod(lambda pod: map_requests(pod, drop)),
         effort=5,
+        reach=Reach.RULE,
         subject=resource,
     )

@@ -9,7 +9,7 @@ import msgspec
 from schedctl.api import meta, storage
 from schedctl.api.pods import Pod
 from schedctl.cache.cluster import Cluster
-from schedctl.framework.remedies import MOST_REMOVED_PODS, Evidence, Rejection, Remedies, Remedy, remove_pods
+from schedctl.framework.remedies import MOST_REMOVED_PODS, Evidence, Reach, Rejection, Remedies, Remedy, remove_pods
 from schedctl.framework.wording import named
 from schedctl.plugins.node_volume_limits.wording import excess
 
@@ -64,9 +64,10 @@ def _detach(node: str, pods: tuple[str, ...], attached: Sequence[Evidence]) -> R
         return pod
 
     condition = f"{named('volume', volumes)} detached from {node}"
+    reach = Reach.OTHER_PODS if pods else Reach.NODE
     if pods:
         condition = f"{removal.condition} and {condition}"
-    return Remedy("detach-volumes", condition, detach, effort=4, removed_pods=pods)
+    return Remedy("detach-volumes", condition, detach, effort=4, removed_pods=pods, reach=reach, size=max(len(pods), 1))
 
 
 def _install_driver(name: str, driver: str) -> Remedy:
@@ -79,4 +80,4 @@ def _install_driver(name: str, driver: str) -> Remedy:
         return pod
 
     condition = f"CSI driver {driver} is installed on {name}"
-    return Remedy("install-driver", condition, install, effort=4, subject=driver)
+    return Remedy("install-driver", condition, install, effort=4, subject=driver, reach=Reach.NODE)

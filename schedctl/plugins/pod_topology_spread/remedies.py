@@ -12,7 +12,7 @@ from schedctl.api.tolerations import first_untolerated
 from schedctl.cache.node_edits import UNSCHEDULABLE_TAINT
 from schedctl.cache.nodes import ClusterView
 from schedctl.cache.pod_info import PodInfo
-from schedctl.framework.remedies import Rejection, Remedies, Remedy, edit_pod
+from schedctl.framework.remedies import Reach, Rejection, Remedies, Remedy, edit_pod
 from schedctl.plugins.pod_topology_spread.constraints import DO_NOT_SCHEDULE, own_constraints
 from schedctl.plugins.pod_topology_spread.counts import hard_state
 from schedctl.plugins.pod_topology_spread.wording import skew
@@ -73,7 +73,7 @@ def _raise_max_skew(key: str, most: int) -> Remedy:
         return _replace(constraint, max_skew=max(constraint.max_skew, most))
 
     condition = f"maxSkew over {key} is {most}"
-    return Remedy("raise-max-skew", condition, _edit_constraints(key, allow), effort=3, subject=key)
+    return Remedy("raise-max-skew", condition, _edit_constraints(key, allow), effort=3, subject=key, reach=Reach.RULE)
 
 
 def _soften(key: str) -> Remedy:
@@ -81,7 +81,7 @@ def _soften(key: str) -> Remedy:
         return _replace(constraint, when_unsatisfiable="ScheduleAnyway")
 
     condition = f"the spread over {key} has whenUnsatisfiable: ScheduleAnyway"
-    return Remedy("soften-spread", condition, _edit_constraints(key, soften), effort=3, subject=key)
+    return Remedy("soften-spread", condition, _edit_constraints(key, soften), effort=3, subject=key, reach=Reach.RULE)
 
 
 def _edit_constraints(

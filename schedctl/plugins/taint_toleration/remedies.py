@@ -9,7 +9,7 @@ import msgspec
 from schedctl.api import nodes, pods
 from schedctl.cache import node_edits
 from schedctl.framework.commands import kubectl
-from schedctl.framework.remedies import Evidence, Rejection, Remedies, Remedy, edit_node, edit_pod, uncordon
+from schedctl.framework.remedies import Evidence, Reach, Rejection, Remedies, Remedy, edit_node, edit_pod, uncordon
 from schedctl.framework.wording import taint as written_taint
 from schedctl.plugins.taint_toleration.near_misses import KUBERNETES_TAINTS
 from schedctl.plugins.taint_toleration.wording import WORDS
@@ -64,4 +64,5 @@ def _clear_taint(node: str, key: str) -> Remedy:
         edit_node(node, lambda written: node_edits.remove_taints(written, key)),
         effort=2,
         command=kubectl("describe", "node", node),
+        reach=Reach.NODE,
     )

@@ -1,0 +1,189 @@
+"""The search for sets of changes that make a pod fit: smallest first, least invasive first, each tried on a fork.
+
+A `Plan` holds what would undo all rejections of one node; `Search` tries plans until enough have helped, and extends
+those that did not by what undoes the rejections that are left. What was found is worded in `hints`.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import islice, product
+
+from schedctl.engine.attempts import Attempt
+from schedctl.explain import pod_remedies
+from schedctl.explain.remedies import PluginRemedies, join
+from schedctl.explain.trials import NodeRejections, Trial, Trials, rejection_patterns, rejections_on
+from schedctl.framework.remedies import Reach, Remedy, Together
+from schedctl.reports.reasons import Reason
+
+MOST_PLANS = 3
+"""How many plans are told."""
+_DEPTH = 3
+"""How many tries a plan gets: a node may have further objections once the first are met."""
+_MODELS = 2
+"""Like how many nodes another one is tried."""
+_COMBINATIONS = 4
+"""In how many ways the choices against the rejections of one node are combined."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """The remedies that would undo the rejections of a node, which are named in Kubernetes' words.
+
+    Attributes:
+        node: the node, "" where the plan is for the pod as a whole.
+        remedies: the changes.
+        undoes: the reasons.
+        tries: how often it was extended.
+    """
+
+    node: str
+    remedies: Together
+    undoes: tuple[str, ...] = ()
+    tries: int = field(default=1, compare=False)
+
+    @property
+    def asked_about(self) -> str:
+        """The node whose rejections show what else is needed: also that which would be added."""
+        added = [remedy.subject for remedy in self.remedies if remedy.kind == pod_remedies.ADD_NODE]
+        return pod_remedies.added_node(str(added[0])) if added else self.node
+
+    @property
+    def size(self) -> int:
+        """Of how many changes it is made."""
+        return sum(remedy.size for remedy in self.remedies)
+
+    @property
+    def cost(self) -> tuple[int, Reach, int]:
+        """How much it asks of people, for sorting."""
+        reach = max((remedy.reach for remedy in self.remedies), default=Reach.POD)
+        return self.size, reach, sum(remedy.effort for remedy in self.remedies)
+
+    @property
+    def shape(self) -> frozenset[object]:
+        """What it is about; the amounts may differ."""
+        return frozenset((remedy.kind, remedy.subject) for remedy in self.remedies)
+
+
+class Search:
+    """Finds the plans that help one pod.
+
+    Attributes:
+        preempting: what would make the pod fit once pods were preempted, where nothing else helps.
+    """
+
+    def __init__(self, offers: PluginRemedies, trials: Trials, node: str = "") -> None:
+        """Begin with no plan.
+
+        Args:
+            offers: what the plugins know.
+            trials: where plans are tried.
+            node: what must become feasible, "" for any node.
+        """
+        self._offers = offers
+        self._trials = trials
+        self._node = node
+        self._waiting: list[tuple[tuple[int, Reach, int], int, Plan]] = []
+        self._seen: set[frozenset[Remedy]] = set()
+        self.preempting: list[tuple[Plan, Trial]] = []
+
+    def add(self, plans: Iterable[Plan]) -> None:
+        """Put plans in line, none twice."""
+        for plan in plans:
+            changes = frozenset(plan.remedies)
+            if changes not in self._seen:
+                self._seen.add(changes)
+                # Of plans that ask for as much, the first comes first: its node is nearer.
+                heapq.heappush(self._waiting, (plan.cost, len(self._seen), plan))
+
+    def add_first(self, outcome: Attempt, reasons: Sequence[Reason], candidates: Sequence[str]) -> None:
+        """Put in line what each candidate needs; one with a rejection that nothing is known against needs too much."""
+        if outcome.evaluated_column is None or not len(outcome.evaluated_column):
+            needed = [self._offers.of_whole_pod(reason) for reason in reasons]
+            if needed and all(needed):
+                self.add([Plan("", join(needed), tuple(reason.text for reason in reasons))])
+            return
+        for node in candidates:
+            self.add(self._plans_for(NodeRejections(node, rejections_on(outcome, node))))
+        if not self._node:
+            self.add(Plan("", (pod_remedies.add_node(like),)) for like in candidates[:_MODELS])
+
+    def extend(self, plan: Plan, trial: Trial) -> None:
+        """Put in line what a plan that was tried lacks, on its node or on those that then reject the pod least."""
+        left = [NodeRejections(plan.node, trial.rejections)] if plan.asked_about else trial.nearest
+        if plan.tries < _DEPTH:
+            for each in left:
+                self.add(self._plans_for(each, plan))
+
+    def run(self, most: int | None = None) -> list[tuple[Plan, Trial]]:
+        """Try plans until enough have helped; none is tried that asks for more than another that helps.
+
+        Args:
+            most: how many changes a plan may have, None for any number.
+        """
+        helped: list[tuple[Plan, Trial]] = []
+        failed: dict[frozenset[object], int] = {}
+        while self._waiting and self._trials.left and len(helped) < MOST_PLANS:
+            _, _, plan = heapq.heappop(self._waiting)
+            limit = helped[0][0].size if helped else most
+            if limit is not None and plan.size > limit:
+                break
+            if failed.get(plan.shape, 0) > 1 or any(other.shape <= plan.shape for other, _ in helped):
+                continue
+            trial = self._trials.attempt(plan.remedies, plan.asked_about, near=not plan.asked_about)
+            if self._helps(trial):
+                smaller, trial = self._without_the_needless(plan, trial)
+                helped = [each for each in helped if each[0].size <= smaller.size]
+                helped.append((smaller, trial))
+                continue
+            failed[plan.shape] = failed.get(plan.shape, 0) + 1
+            if trial.nominated:
+                self.preempting.append((plan, trial))
+            self.extend(plan, trial)
+        return helped
+
+    def _helps(self, trial: Trial) -> bool:
+        return trial.feasible if self._node else bool(trial.fits)
+
+    def _without_the_needless(self, plan: Plan, trial: Trial) -> tuple[Plan, Trial]:
+        """Return a plan without the changes that it does without, and what comes of it."""
+        for remedy in plan.remedies if len(plan.remedies) > 1 else ():
+            others = tuple(each for each in plan.remedies if each != remedy)
+            if frozenset(others) in self._seen or not self._trials.left:
+                continue  # it was tried, or will be if there is room
+            self._seen.add(frozenset(others))
+            smaller = self._trials.attempt(others, plan.node)
+            if self._helps(smaller):
+                return self._without_the_needless(Plan(plan.node, others, plan.undoes), smaller)
+        return plan, trial
+
+    def _plans_for(self, rejected: NodeRejections, before: Plan | None = None) -> Iterator[Plan]:
+        """Yield the ways to undo what a node objects to, on top of what was changed before."""
+        choices = [self._offers.of(rejection) for rejection in rejected.rejections]
+        if not choices or not all(choices):
+            return
+        made, undone, tries = (before.remedies, before.undoes, before.tries + 1) if before else ((), (), 1)
+        undoes = tuple(dict.fromkeys((*undone, *(each.text for each in rejected.rejections))))
+        # All that there is against a single rejection, but not every combination of what there is against many.
+        most = len(choices[0]) if len(choices) == 1 else _COMBINATIONS
+        for combination in islice(product(*choices), most):
+            # Nobody uncordons a machine that is not there yet.
+            if rejected.node or all(remedy.reach is not Reach.NODE for each in combination for remedy in each):
+                yield Plan(rejected.node, join((made, *combination)), undoes, tries)
+
+
+def candidates(outcome: Attempt, reasons: Sequence[Reason], most: int) -> list[str]:
+    """Return the nodes to plan for: of each group of a reason one for each set of reasons, fewest reasons first."""
+    patterns = rejection_patterns(outcome)
+    chosen: dict[str, int] = {}
+    for reason in reasons:
+        for group in reason.groups:
+            seen = set()
+            for name in group.nodes:
+                pattern = patterns.get(name, ())
+                if pattern and pattern not in seen:
+                    seen.add(pattern)
+                    chosen.setdefault(name, len(pattern))
+    return sorted(chosen, key=chosen.__getitem__)[:most]
