@@ -223,7 +223,7 @@ def test_an_interrupted_run_prints_what_is_known_and_ends_with_130(simulate, mon
     assert ended.err == "interrupted: this is what is known so far\n"
     assert "of 19 pods would be placed" in ended.out.partition("\n")[0]
     assert "still in the queue" in ended.out
-    assert "ended: interrupted" in ended.out
+    assert "stopped: interrupted" in ended.out
 
 
 def test_an_interrupt_while_reasons_are_sought_loses_only_those(simulate, monkeypatch):
