@@ -232,7 +232,7 @@ def _replay_decision(scheduler: Scheduler, decision: Arrival) -> Replay:
         found.error = unlisted
         return found
     if outcome.error or outcome.gated is not None or outcome.deleted:
-        found.error = outcome.error or (outcome.gated.message if outcome.gated else "the pod is on its way out")
+        found.error = outcome.error or (outcome.gated.message if outcome.gated else "the pod is terminating")
         return found
     found.filters = _filters(outcome, decision.node)
     found.enough = sampling.nodes_to_find(scheduler.percentage(outcome.profile), outcome.total_nodes)
@@ -276,9 +276,9 @@ def _missing_inputs(outcome: Attempt) -> str:
     guesses = assumptions_affecting_verdict(outcome)
     silent = sorted(f"{guess.plugin} {guess.kind.text}" for guess in guesses if issubclass(guess.kind, Unanswered))
     if silent:
-        return f"it hangs on extenders: {', '.join(dict.fromkeys(silent))}"
+        return f"it depends on extenders: {', '.join(dict.fromkeys(silent))}"
     kinds = sorted({guess.kind.__name__ for guess in guesses})
-    return f"it hangs on objects that could not be listed: {', '.join(kinds)}" if kinds else ""
+    return f"it depends on objects that could not be listed: {', '.join(kinds)}" if kinds else ""
 
 
 def _has_claims(pod: Pod) -> bool:

@@ -196,10 +196,10 @@ def _unplaced_text(side: Side, answer: Explanation, refusals: Sequence[NodeRefus
             held = f": waits for {', '.join(answer.gates)}" if answer.gates else ""
             return f"gated under {side.name}{held}"
         case Verdict.DELETING:
-            return f"on its way out under {side.name}"
+            return f"terminating under {side.name}"
         case Verdict.ERROR:
             return f"under {side.name} the cycle fails: {answer.error}"
-    parts = [_rejection_text(refusal) for refusal in refusals] or [f"no node will do under {side.name}"]
+    parts = [_rejection_text(refusal) for refusal in refusals] or [f"no node is feasible under {side.name}"]
     if answer.reservation is not None and answer.reservation.text:
         parts = [f"under {side.name} {answer.reservation.text}"]
     if answer.preemption.nominated_node:

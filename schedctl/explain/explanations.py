@@ -312,7 +312,7 @@ def _notes(outcome: Attempt) -> list[str]:
     if outcome.nominated_first:
         notes.append(f"{outcome.chosen} was promised to the pod by preemption and fits, so no other node was looked at")
     elif outcome.scoring is not None and len(outcome.scoring.nodes) == 1:
-        notes.append("only one node will do; kube-scheduler would not score it")
+        notes.append("only one node is feasible; kube-scheduler would not score it")
     ties = outcome.ties
     if len(ties) > 1:
         notes.append(

@@ -136,7 +136,7 @@ def _verdict(answer: Explanation) -> str:
         case Verdict.GATED:
             return "it is held by scheduling gates now"
         case Verdict.DELETING:
-            return "it is on its way out now"
+            return "it is terminating now"
         case Verdict.FOREIGN_SCHEDULER:
             return f"it is for {answer.pod.scheduler_name}, which no profile serves"
         case _:

@@ -247,7 +247,7 @@ def _resolve_outcome(connection: Connection, plan: BindPlan, fault: BaseExceptio
         body = get_current(connection, POD, plan.pod.key)
         pod: Pod | None = decode(body, Pod) if body is not None else None
     except BaseException:  # a second interrupt is no answer either
-        raise _UnknownOutcome(f"{why}; nobody knows whether pod {plan.pod.key} is bound", hint) from None
+        raise _UnknownOutcome(f"{why}; it is unknown whether pod {plan.pod.key} is bound", hint) from None
     if pod is None or pod.metadata.uid != plan.pod.metadata.uid:
         raise Refusal(f"{why}; pod {plan.pod.key} is gone", RETRY)
     if pod.spec.node_name == plan.node:

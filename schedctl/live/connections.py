@@ -130,7 +130,7 @@ class Connection:
                 # A dry run changes nothing, so there is nothing to look after.
                 if fault.sent and not (query or {}).get("dryRun"):
                     raise Unanswered(
-                        f"{fault}; nobody knows whether {method} {path} was done",
+                        f"{fault}; it is unknown whether {method} {path} was done",
                         "look before you try again",
                         sent=True,
                     ) from None

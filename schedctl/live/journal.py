@@ -60,7 +60,7 @@ class Journal:
         try:
             return decode_object(answer)
         except ClusterError as fault:
-            text = f"{fault}; nobody knows whether {method} {path} was done"
+            text = f"{fault}; it is unknown whether {method} {path} was done"
             raise Unanswered(text, "look before you try again", sent=True) from None
 
     def put(
@@ -112,7 +112,7 @@ class Journal:
         Raises:
             ClusterError: it was refused, or nobody knows whether it was done.
         """
-        self._back.append((what, partial(self._refuse_undo, "nobody knows whether it was made")))
+        self._back.append((what, partial(self._refuse_undo, "it is unknown whether it was made")))
         try:
             stored = self._send_object("POST", path, body)
         except ClusterError as fault:

@@ -145,7 +145,7 @@ def lines(reasons: Sequence[Reason], nodes: Collection[str] | None = None) -> li
             text = f"{counts.of(reason.count, 'node')}: {text}"
         texts.append(text)
     if len(reasons) > _MOST_REASONS:
-        texts.append(f"and {len(reasons) - _MOST_REASONS} more reasons")
+        texts.append(f"and {counts.of(len(reasons) - _MOST_REASONS, 'more reason')}")
     return texts
 
 
@@ -156,16 +156,16 @@ def deciding_field(reasons: Iterable[Reason], spec: PodSpec) -> Path:
 
 def _fate(pod: JudgedPod) -> str:
     if pod.lost:
-        return "gone for good"
+        return "lost: no controller recreates it"
     return {
         Fate.UNSCHEDULABLE: "unschedulable",
-        Fate.NOMINATED: "promised a node, and not on it",
+        Fate.NOMINATED: "nominated to a node, not bound yet",
         Fate.GATED: "gated",
-        Fate.WAITING: "held back by Permit",
-        Fate.QUEUED: "not tried to the end",
-        Fate.FAILED: "its attempt failed",
+        Fate.WAITING: "waiting for Permit",
+        Fate.QUEUED: "still in the queue",
+        Fate.FAILED: "its attempt ended in an error",
         Fate.EVICTED: "evicted",
-        Fate.FOREIGN_SCHEDULER: "left to another scheduler",
+        Fate.FOREIGN_SCHEDULER: "SKIPPED, of another scheduler",
         Fate.INCONCLUSIVE: "not modelled",
         Fate.REJECTED: "rejected by the API server",
         Fate.NOT_CREATED: "not created",
@@ -174,7 +174,7 @@ def _fate(pod: JudgedPod) -> str:
 
 def _describe_refusal(pod: JudgedPod, explanation: Explanation | None) -> str:
     if explanation is not None and explanation.nodes.total and explanation.reasons:
-        return f", {explanation.nodes.feasible}/{explanation.nodes.total} nodes will do"
+        return f", {explanation.nodes.feasible}/{explanation.nodes.total} nodes feasible"
     return f": {pod.message}" if pod.message else ""
 
 

@@ -116,7 +116,7 @@ class JudgedWorkload:
     @property
     def wants_none(self) -> str:
         """Why it has no pods, in words."""
-        return "no node is one that it makes a pod for" if self.per_node() else "no pods are wanted"
+        return "no node matches its pod template" if self.per_node() else "no pods are wanted"
 
     def per_node(self) -> bool:
         """Whether it makes one pod for each node."""
@@ -282,10 +282,10 @@ def _created_pod(facts: Simulation, key: str, info: PodInfo) -> JudgedPod:
         return JudgedPod("", info, Fate.REJECTED, message=rejected.message, plugins=(rejected.plugin,), keys=keys)
     if now in controller.foreign:
         info = controller.foreign[now]
-        message = f"no profile serves schedulerName {info.pod.spec.scheduler_name}"
+        message = f'schedulerName "{info.pod.spec.scheduler_name}" belongs to another scheduler'
         return JudgedPod("", info, Fate.FOREIGN_SCHEDULER, message=message, keys=keys)
     if outcome is None:
-        return JudgedPod("", info, Fate.QUEUED, message="it has not come to the queue", keys=keys)
+        return JudgedPod("", info, Fate.QUEUED, message="it has not entered the queue", keys=keys)
     fate, message, plugins = _waits(outcome)
     node = outcome.node if fate is Fate.PLACED else ""
     return JudgedPod("", outcome.pod, fate, node, message, plugins, keys, lost=fate is Fate.EVICTED)
@@ -326,7 +326,7 @@ def _after(pod: JudgedPod, cluster: Cluster, facts: Run, successors: Mapping[str
         )
     if now in cluster.pending:
         return replace(pod, info=cluster.pending[now], fate=Fate.QUEUED, node="", keys=keys)
-    return replace(pod, fate=Fate.EVICTED, node="", message="nobody makes it again", keys=keys, lost=True)
+    return replace(pod, fate=Fate.EVICTED, node="", message="no controller recreates it", keys=keys, lost=True)
 
 
 def _chain(successors: Mapping[str, str], key: str) -> tuple[str, ...]:

@@ -135,7 +135,7 @@ def guesses_of(outcome: Attempt, before: Collection[Assumption] = ()) -> list[Re
     elif all(guess.point == "postFilter" for guess in deciding):
         consequence = "what preemption would come to is a guess"
     else:
-        consequence = "that no node will do is a guess" if outcome.is_unschedulable else "the answer is a guess"
+        consequence = "that no node is feasible is a guess" if outcome.is_unschedulable else "the answer is a guess"
     return _describe((*before, *_effective(outcome)), deciding, outcome.cluster.missing, consequence)
 
 

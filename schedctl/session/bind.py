@@ -181,10 +181,10 @@ def _node_refusals(node: str, explanation: Explanation) -> str:
         return ""
     reasons = [f"{each.plugin}: {reason.text}" for each in detail.filters for reason in each.reasons]
     if reasons:
-        return f"{node} is refused by {'; '.join(reasons)}"
+        return f"{node} is rejected by {'; '.join(reasons)}"
     if detail.verdict is NodeVerdict.UNSEEN and explanation.verdict is Verdict.SCHEDULED:
-        return f"{node} was not looked at: the pod was promised {explanation.chosen}, which will do"
-    return f"{node} will not do"
+        return f"{node} was not examined: the pod is nominated to {explanation.chosen}, which is feasible"
+    return f"{node} is not feasible"
 
 
 def _bind_plan(pod: Pod, decision: Decision) -> BindPlan:

@@ -362,15 +362,18 @@ def _with_age(report: CheckReport, options: CheckOptions, most: Duration) -> Che
     taken = report.metadata.state_taken
     outcome, message = CheckOutcome.PASSED, f"the state is no older than {most}"
     if not taken:
-        outcome, message = CheckOutcome.INCONCLUSIVE, "nobody says how old the state is"
+        outcome, message = CheckOutcome.INCONCLUSIVE, "the age of the state is unknown"
     elif is_to_come((age := int(options.now * _SECOND) - unix_nanoseconds(taken)) / _SECOND):
         outcome, message = (
             CheckOutcome.INCONCLUSIVE,
-            f"the state is of a time to come (taken {taken}); compare the clocks",
+            f"the state is dated in the future (taken {taken}); compare the clocks",
         )
     elif age > most:
         shown = Duration(age - age % _SECOND)
-        outcome, message = CheckOutcome.INCONCLUSIVE, f"the state is {shown} old (taken {taken}), and may be {most} old"
+        outcome, message = (
+            CheckOutcome.INCONCLUSIVE,
+            f"the state is {shown} old (taken {taken}), but may be at most {most} old",
+        )
     hint = "make a new one with `schedctl snapshot create`"
     result = CheckResult(
         policy=_COMMAND_LINE,

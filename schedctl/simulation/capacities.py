@@ -274,7 +274,7 @@ def _place_all(
             status = scheduler.bind(outcome, node)
         if not status.successful:
             # Permit may say Wait, which has no message
-            facts.message = status.message or f"{status.plugin} holds it back on {node}"
+            facts.message = status.message or f"{status.plugin} makes it wait on {node}"
             facts.plugins = (status.plugin,)
             return
         facts.placed[node] = facts.placed.get(node, 0) + 1

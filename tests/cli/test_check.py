@@ -105,7 +105,9 @@ def test_how_it_ends(check, arguments, code):
 
 def test_the_text_says_where_and_why(check):
     ended = check("big.yaml", *STATE)
-    assert ended.out.startswith("big.yaml:10:63: error [schedulable] Deployment shop/big: 1 of 2 pods on a node\n")
+    assert ended.out.startswith(
+        "big.yaml:10:63: error [schedulable] Deployment shop/big: only 1 of 2 pods can be scheduled\n"
+    )
     assert ended.out.endswith("1 error, 0 warnings, 0 exempted, 0 inconclusive (policy built-in)\n")
 
 
@@ -211,7 +213,7 @@ def test_the_report_names_everything_that_was_read(check):
         (1, 0, "the state is no older than 24h0m0s"),
         (48, 5, "the state is 48h0m"),
         (-0.05, 0, "the state is no older than 24h0m0s"),
-        (-1, 5, "the state is of a time to come"),
+        (-1, 5, "the state is dated in the future"),
     ],
 )
 def test_an_old_state_proves_nothing(check, monkeypatch, hours, code, message):

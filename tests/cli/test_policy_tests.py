@@ -83,7 +83,7 @@ def test_a_test_that_fails_says_in_what(tested):
         "ok   policies/a.test.yaml:1: too big",
         "FAIL policies/b.test.yaml:2: wrong",
         "     expected fits of Deployment shop/bog, and there is no such object; the nearest is Deployment shop/big",
-        "     not expected: fits of Deployment shop/big: Violated: 1 of 2 pods on a node",
+        "     not expected: fits of Deployment shop/big: Violated: only 1 of 2 pods can be scheduled",
         "test: 2 tests, 1 passed, 1 failed",
     ]
 

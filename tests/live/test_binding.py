@@ -294,7 +294,7 @@ def test_second_interrupt_leaves_the_outcome_unknown(server):
         return _raise_interrupt()
 
     _bound_and(server, raise_interrupt)
-    with pytest.raises(ClusterError, match="interrupted; nobody knows whether pod shop/web is bound"):
+    with pytest.raises(ClusterError, match="interrupted; it is unknown whether pod shop/web is bound"):
         bind(server, *plan_of(server))
 
 

@@ -373,7 +373,7 @@ def test_claim_of_unknown_outcome_is_reported():
         return Answer(b"", {}) if path.endswith("/resourceclaims") and rest[1] is None else answer
 
     server.send = send
-    with pytest.raises(ClusterError, match="stays as it is: nobody knows whether it was made"):
+    with pytest.raises(ClusterError, match="stays as it is: it is unknown whether it was made"):
         bind(server, plan, observed)
 
 

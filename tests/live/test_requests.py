@@ -95,7 +95,7 @@ class TestPatience:
         if not isinstance(raised.value, Refused):
             assert isinstance(raised.value, Unanswered)
             assert raised.value.sent
-            assert "nobody knows whether POST /x was done" in str(raised.value)
+            assert "it is unknown whether POST /x was done" in str(raised.value)
 
 
 def test_retry_after_beyond_the_timeout_fails_at_once(to):
@@ -256,7 +256,7 @@ def test_foreign_server_is_not_retried(to, what):
 
 def test_write_answered_by_a_proxy_may_be_done(to):
     _, connection = to(NOT_AN_API_SERVER["a redirect"])
-    with pytest.raises(Unanswered, match="nobody knows whether POST /x was done") as raised:
+    with pytest.raises(Unanswered, match="it is unknown whether POST /x was done") as raised:
         connection.send("POST", "/x", {})
     assert raised.value.sent
 

@@ -70,7 +70,7 @@ CASES = (
         "schedulable",
         documents.Schedulable(),
         ["Passed"],
-        "2 of 2 pods on a node",
+        "2 of 2 pods can be scheduled",
     ),
     Case(
         "a pod without a node is a violation",
@@ -79,7 +79,7 @@ CASES = (
         "schedulable",
         documents.Schedulable(),
         ["Violated"],
-        "2 of 3 pods on a node",
+        "only 2 of 3 pods can be scheduled",
     ),
     Case(
         "a percentage lets some pods be pending",
@@ -88,7 +88,7 @@ CASES = (
         "schedulable",
         documents.Schedulable(min_percent=60),
         ["Passed"],
-        "2 of 3 pods on a node, needs 60 %",
+        "only 2 of 3 pods can be scheduled, needs 60 %",
     ),
     Case(
         "a pod that the API server rejects is a violation",
@@ -97,7 +97,7 @@ CASES = (
         "schedulable",
         documents.Schedulable(),
         ["Violated"],
-        "0 of 1 pod on a node",
+        "0 of 1 pod can be scheduled",
     ),
     Case(
         "a pod of another scheduler is inconclusive",
@@ -106,7 +106,7 @@ CASES = (
         "schedulable",
         documents.Schedulable(),
         ["Inconclusive"],
-        "0 of 1 pod on a node; of 1 schedctl cannot tell",
+        "0 of 1 pod can be scheduled; 1 inconclusive",
     ),
     Case(
         "a gated pod is a violation",
@@ -115,7 +115,7 @@ CASES = (
         "schedulable",
         documents.Schedulable(),
         ["Violated"],
-        "0 of 1 pod on a node",
+        "0 of 1 pod can be scheduled",
     ),
     Case(
         "a workload without pods passes",
@@ -134,7 +134,7 @@ CASES = (
         "no-preemption",
         documents.NoPreemption(),
         ["Passed"],
-        "evicts 0 pods, may evict 0",
+        "would preempt 0 pods, may preempt 0",
     ),
     Case(
         "an eviction is a violation",
@@ -143,7 +143,7 @@ CASES = (
         "no-preemption",
         documents.NoPreemption(),
         ["Violated"],
-        "evicts 1 pod, may evict 0",
+        "would preempt 1 pod, may preempt 0",
     ),
     Case(
         "evictions up to a number pass",
@@ -152,7 +152,7 @@ CASES = (
         "no-preemption",
         documents.NoPreemption(max=1),
         ["Passed"],
-        "evicts 1 pod, may evict 1",
+        "would preempt 1 pod, may preempt 1",
     ),
     Case(
         "evictions of pods with a low priority do not count",
@@ -161,7 +161,7 @@ CASES = (
         "no-preemption",
         documents.NoPreemption(below_priority=0),
         ["Passed"],
-        "evicts 0 pods, may evict 0",
+        "would preempt 0 pods, may preempt 0",
     ),
     # -- spread
     Case(
@@ -198,7 +198,7 @@ CASES = (
         "spread",
         documents.Spread(min_domains=3),
         ["Inconclusive"],
-        "0 zones, needs 3 (eu-1a 0, eu-1b 0, eu-1c 0); of 3 pods schedctl cannot tell",
+        "0 zones, needs 3 (eu-1a 0, eu-1b 0, eu-1c 0); 3 pods inconclusive",
     ),
     Case(
         "too few of them to make it are a violation",
@@ -262,7 +262,7 @@ CASES = (
         "survives",
         SURVIVES,
         ["Violated", "Passed"],
-        "survives only by evicting 1 pod",
+        "survives only by preempting 1 pod",
     ),
     Case(
         "allowed evictions pass",
@@ -398,7 +398,7 @@ CASES = (
         "headroom",
         documents.Headroom(replicas_of="deploy/web", absolute="2"),
         ["Violated"],
-        "the quota allows 1 more of deploy/web, needs 2",
+        "the ResourceQuota allows 1 more of deploy/web, needs 2",
     ),
     # -- placement
     Case(
@@ -408,7 +408,7 @@ CASES = (
         "placement",
         documents.Placement(must=documents.NodeDemand(node_selector={"pool": "web"})),
         ["Passed"],
-        "1 pod on nodes where they may be",
+        "1 pod on allowed nodes",
     ),
     Case(
         "a pod on a node without it is a violation",
@@ -417,7 +417,7 @@ CASES = (
         "placement",
         documents.Placement(must=documents.NodeDemand(node_selector={"pool": "web"})),
         ["Violated"],
-        "1 of 1 pod on a node where it may not be",
+        "1 of 1 pod on a node that is not allowed",
     ),
     Case(
         "a pod on a node with a taint that it must not have is a violation",
@@ -426,7 +426,7 @@ CASES = (
         "placement",
         documents.Placement(must_not=documents.NodeDemand(taint="dedicated=gpu")),
         ["Violated"],
-        "1 of 1 pod on a node where it may not be",
+        "1 of 1 pod on a node that is not allowed",
     ),
     Case(
         "a pending pod is nowhere it may not be",
@@ -435,7 +435,7 @@ CASES = (
         "placement",
         documents.Placement(must_not=documents.NodeDemand(taint="dedicated")),
         ["Passed"],
-        "0 pods on nodes where they may be",
+        "0 pods on allowed nodes",
     ),
     # -- no-regression
     Case(
@@ -473,7 +473,7 @@ CASES = (
         "drain-safe",
         documents.DrainSafe(),
         ["Violated"],
-        "1 pod of 1 cannot leave it and run elsewhere",
+        "1 of 1 pod cannot be evicted and placed elsewhere",
     ),
     Case(
         "a pod that nobody makes again keeps a node from being drained",
@@ -482,7 +482,7 @@ CASES = (
         "drain-safe",
         documents.DrainSafe(),
         ["Violated"],
-        "kubectl drain refuses it: cannot delete Pods that declare no controller (use --force to override): shop/one",
+        "kubectl drain would refuse it: cannot delete Pods that declare no controller (use --force to override): shop/one",
     ),
     Case(
         "a pod that another scheduler would place makes it inconclusive",
@@ -491,7 +491,7 @@ CASES = (
         "drain-safe",
         documents.DrainSafe(node_selector={ZONE: "eu-1a"}),
         ["Inconclusive"],
-        "of 1 pod schedctl cannot tell",
+        "1 pod inconclusive",
     ),
     Case(
         "a disruption budget lets go of a pod that was placed a moment ago",
@@ -509,7 +509,7 @@ CASES = (
         "drain-safe",
         documents.DrainSafe(node_selector={ZONE: "eu-1a"}),
         ["Violated"],
-        "1 pod of 1 cannot leave it and run elsewhere",
+        "1 of 1 pod cannot be evicted and placed elsewhere",
     ),
     # -- max-nodes
     Case(
@@ -595,7 +595,7 @@ def test_a_feasible_zone_is_explained_by_what_keeps_the_pods_out_of_it() -> None
 def test_pending_pods_are_explained_with_the_field_that_decides() -> None:
     judged = policy(check("schedulable", documents.Schedulable()))
     (result,) = report(cluster(*zoned(2)), manifests_of(deployment(replicas=2, cpu="5")), judged).results
-    assert result.reasons[0] == "web[0], web[1]: unschedulable, 0/2 nodes will do"
+    assert result.reasons[0] == "web[0], web[1]: unschedulable, 0/2 nodes feasible"
     assert result.reasons[1].strip().startswith("2 nodes: Insufficient cpu")
     assert result.location.path == "spec.template.spec.containers[0].resources.requests.cpu"
     assert any("cpu" in hint for hint in result.hints)

@@ -146,7 +146,7 @@ def test_a_check_without_results_is_worth_a_note() -> None:
         policy(never, check("schedulable", documents.Schedulable())),
     )
     assert found.notes == ["check never of policy policy has judged nothing"]
-    assert outcomes_of(found.results) == [("DaemonSet shop/agent", "Passed", "no node is one that it makes a pod for")]
+    assert outcomes_of(found.results) == [("DaemonSet shop/agent", "Passed", "no node matches its pod template")]
 
 
 def test_require_match_refuses_empty_manifests() -> None:

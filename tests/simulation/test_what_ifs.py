@@ -72,7 +72,7 @@ def test_draining_leaves_daemons_and_static_pods_and_lets_the_others_wait_under_
         node("a"), owned("web-x", on="a"), owned("d", "DaemonSet", "d", on="a"), pod("bare", on="a"), static
     )
     (changed,) = do(state, "drain a")
-    assert changed.text == "drained a (1 pod to be placed, default/bare gone for good)"
+    assert changed.text == "drained a (1 pod to be placed, default/bare lost: no controller recreates it)"
     assert sorted(where(state)) == ["d", "static"]
     (key,) = state.pending
     assert key.startswith("default/web-")

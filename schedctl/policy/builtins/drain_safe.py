@@ -14,15 +14,15 @@ from schedctl.simulation.drains import DrainedPod, DrainFlags, drain
 from schedctl.simulation.runs import Options
 from schedctl.simulation.what_ifs import abbreviate
 
-# Without --force: a pod that nobody makes again stands in the way.
+# Without --force: a pod that no controller recreates stands in the way.
 _FLAGS: Final = DrainFlags(ignore_daemonsets=True, delete_emptydir_data=True)
 _UNCLEAR = (DrainFate.FOREIGN_SCHEDULER, DrainFate.INCONCLUSIVE)
 _WRONG = (DrainFate.PENDING, DrainFate.BLOCKED, DrainFate.REFUSED, DrainFate.LOST)
 _IN_WORDS = {
-    DrainFate.PENDING: "its successor is pending",
-    DrainFate.LOST: "nobody makes another",
-    DrainFate.FOREIGN_SCHEDULER: "its successor waits for another scheduler",
-    DrainFate.INCONCLUSIVE: "what its successor needs is not modelled",
+    DrainFate.PENDING: "its replacement would stay pending",
+    DrainFate.LOST: "lost: no controller recreates it",
+    DrainFate.FOREIGN_SCHEDULER: "its replacement belongs to another scheduler",
+    DrainFate.INCONCLUSIVE: "what its replacement needs is not modelled",
 }
 _SHOWN = 8
 
@@ -49,22 +49,20 @@ def judge(view: findings.View, arguments: DrainSafe, about: findings.Judged) -> 
         names = abbreviate([pod.info.key for pod in refused if pod.refusal == refused[0].refusal])
         first = f"cannot delete {refused[0].refusal}: {names}"
         yield findings.violation(
-            f"kubectl drain refuses it: {first}", [line for line in node.refusals if line != first]
+            f"kubectl drain would refuse it: {first}", [line for line in node.refusals if line != first]
         )
     elif wrong or facts.displaced:
-        message = f"{counts.of(len(wrong), 'pod')} of {len(node.pods)} cannot leave it and run elsewhere"
+        message = f"{len(wrong)} of {counts.of(len(node.pods), 'pod')} cannot be evicted and placed elsewhere"
         if not wrong:
-            message = f"only {counts.of(len(facts.displaced), 'eviction')} on other nodes would make room"
+            message = f"draining it would preempt {counts.of(len(facts.displaced), 'pod')} on other nodes"
         lines = [_describe(pod) for pod in wrong]
-        lines += [
-            f"{each.eviction.pod.key} (on {each.eviction.node}) would have to make room" for each in facts.displaced
-        ]
+        lines += [f"{each.eviction.pod.key} (on {each.eviction.node}) would be preempted" for each in facts.displaced]
         yield findings.violation(
             message, lines[:_SHOWN] + ([f"and {len(lines) - _SHOWN} more"] if len(lines) > _SHOWN else [])
         )
     elif unclear:
         yield findings.inconclusive(
-            f"of {counts.of(len(unclear), 'pod')} schedctl cannot tell", [_describe(pod) for pod in unclear[:_SHOWN]]
+            f"{counts.of(len(unclear), 'pod')} inconclusive", [_describe(pod) for pod in unclear[:_SHOWN]]
         )
     else:
         yield findings.pass_finding(f"can be drained; {counts.of(moved, 'pod')} would move")
@@ -110,7 +108,7 @@ def _describe(pod: DrainedPod) -> str:
     name = pod.info.key
     if pod.blocked is not None:
         cause = f" {pod.blocked.cause}." if pod.blocked.cause else ""
-        return f"{name} is not let go: {pod.blocked.message}{cause}"
+        return f"{name}: eviction refused: {pod.blocked.message}{cause}"
     if pod.fate is DrainFate.REFUSED:
         return f"{name}: {pod.refusal}"
     why = f": {pod.outcome.message}" if pod.outcome is not None and pod.outcome.message else ""

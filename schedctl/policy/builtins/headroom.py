@@ -65,7 +65,7 @@ def _judge(group: Group, arguments: Headroom, unknown: int) -> findings.Finding:
     if group.free < needed or not group.allocatable:
         return findings.Finding(CheckOutcome.VIOLATED, message, about=group.about)
     if group.free - unknown < needed:
-        more = f"pods of which schedctl cannot tell ask for {amount(resource, unknown)} more"
+        more = f"inconclusive pods request {amount(resource, unknown)} more"
         return findings.Finding(CheckOutcome.INCONCLUSIVE, message, (more,), about=group.about)
     return findings.Finding(CheckOutcome.PASSED, message, about=group.about)
 
@@ -88,7 +88,9 @@ def _more_replicas(view: findings.View, arguments: Headroom) -> findings.Finding
     if facts.not_modelled:
         return findings.inconclusive(message, (facts.not_modelled,))
     if facts.quota and allowed is not None and allowed < replicas:
-        return findings.violation(f"the quota allows {allowed} more of {subject}, needs {replicas}", (facts.quota,))
+        return findings.violation(
+            f"the ResourceQuota allows {allowed} more of {subject}, needs {replicas}", (facts.quota,)
+        )
     if facts.limited and view.situation.unclear_pods:
         unclear = view.situation.unclear_pods
         message = (

@@ -21,7 +21,7 @@ def judge(view: findings.View, arguments: MaxNodes, about: findings.Judged) -> I
         yield findings.violation(message, [f"nodes: {abbreviate(nodes)}"], path=path)
     elif len(nodes) + len(judged.unclear_pods) > arguments.count:
         unclear = counts.of(len(judged.unclear_pods), "pod")
-        yield findings.inconclusive(f"{message}; of {unclear} schedctl cannot tell").because(
+        yield findings.inconclusive(f"{message}; {unclear} inconclusive").because(
             view.causes.explain_pending(judged.unclear_pods)
         )
     else:

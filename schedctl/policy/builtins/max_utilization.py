@@ -36,6 +36,6 @@ def _judge(group: Group, arguments: MaxUtilization, unknown: int) -> Finding:
     if 100 * group.requested > most:
         return Finding(CheckOutcome.VIOLATED, message, about=group.about)
     if 100 * (group.requested + unknown) > most:
-        more = f"pods of which schedctl cannot tell ask for {amount(resource, unknown)} more"
+        more = f"inconclusive pods request {amount(resource, unknown)} more"
         return Finding(CheckOutcome.INCONCLUSIVE, message, (more,), about=group.about)
     return Finding(CheckOutcome.PASSED, message, about=group.about)

@@ -23,13 +23,13 @@ def judge(view: findings.View, arguments: NoPreemption, about: findings.Judged) 
         for eviction in view.situation.evictions_for(judged.keys)
         if floor is None or eviction.pod.priority >= floor
     ]
-    message = f"evicts {counts.of(len(victims), 'pod')}, may evict {arguments.max}"
+    message = f"would preempt {counts.of(len(victims), 'pod')}, may preempt {arguments.max}"
     if len(victims) > arguments.max:
         yield findings.violation(message, describe_victims(victims, view.situation), path=_priority(judged))
     elif judged.unclear_pods:
-        yield findings.inconclusive(
-            f"{message}; of {counts.of(len(judged.unclear_pods), 'pod')} schedctl cannot tell"
-        ).because(view.causes.explain_pending(judged.unclear_pods))
+        yield findings.inconclusive(f"{message}; {counts.of(len(judged.unclear_pods), 'pod')} inconclusive").because(
+            view.causes.explain_pending(judged.unclear_pods)
+        )
     else:
         yield findings.pass_finding(message)
 
@@ -40,10 +40,10 @@ def describe_victims(victims: list[Eviction], situation: Situation) -> list[str]
     for eviction in victims[:_SHOWN]:
         after = situation.latest_key(eviction.pod.key)
         node = situation.node_of(after) if after else ""
-        then = f"comes back on {node}" if node else "stays pending" if after != eviction.pod.key else "is gone for good"
-        lines.append(
-            f"{eviction.pod.key} (priority {eviction.pod.priority}, on {eviction.node}) goes for {eviction.by}; {then}"
-        )
+        pending = "recreated, but pending" if after != eviction.pod.key else "lost: no controller recreates it"
+        then = f"recreated on {node}" if node else pending
+        victim = f"{eviction.pod.key} (priority {eviction.pod.priority}, on {eviction.node})"
+        lines.append(f"{victim} would be preempted by {eviction.by}; {then}")
     if len(victims) > _SHOWN:
         lines.append(f"and {len(victims) - _SHOWN} more")
     return lines

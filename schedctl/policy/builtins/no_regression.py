@@ -30,7 +30,7 @@ def judge(view: findings.View, arguments: NoRegression, about: findings.Judged) 
         finding = findings.violation(message, _few(proved))
         yield finding.because(_why(view))
     elif unclear:
-        yield findings.inconclusive(f"{message}; of {len(unclear)} schedctl cannot tell", _few(unclear))
+        yield findings.inconclusive(f"{message}; {len(unclear)} inconclusive", _few(unclear))
     else:
         yield findings.pass_finding(f"all {counts.of(len(view.before), 'pod')} that ran before run")
 
@@ -38,7 +38,7 @@ def judge(view: findings.View, arguments: NoRegression, about: findings.Judged) 
 def _evictions(view: findings.View) -> Iterator[tuple[str, bool]]:
     for eviction in view.situation.evictions:
         if eviction.pod.key in view.before:
-            yield f"{eviction.pod.key} (on {eviction.node}) had to make room for {eviction.by}", True
+            yield f"{eviction.pod.key} (on {eviction.node}) would be preempted by {eviction.by}", True
 
 
 def _missing_pods(view: findings.View) -> Iterator[tuple[str, bool]]:
@@ -54,17 +54,17 @@ def _missing_pods(view: findings.View) -> Iterator[tuple[str, bool]]:
         if (now and now in on_nodes) or info.is_terminating or stays(info.pod):
             continue
         if not now or now == key:
-            yield f"{key} is gone for good", True
+            yield f"{key} is lost: no controller recreates it", True
             continue
         outcome = situation.run.pods.get(now)
         pending = situation.cluster.pending.get(now)
         if pending is not None and situation.scheduler.profile_of(pending) is None:
-            yield f"{now}, which takes the place of {key}, waits for another scheduler", False
+            yield f"{now}, which replaces {key}, belongs to another scheduler", False
         elif outcome is not None and report_builder.fate_of(outcome) in _UNCLEAR:
-            yield f"{now}, which takes the place of {key}: {outcome.message}", False
+            yield f"{now}, which replaces {key}: {outcome.message}", False
         else:
             why = f": {outcome.message}" if outcome is not None and outcome.message else ""
-            yield f"{now}, which takes the place of {key}, is pending{why}", True
+            yield f"{now}, which replaces {key}, would stay pending{why}", True
 
 
 def _fewer(view: findings.View) -> Iterator[tuple[str, bool]]:

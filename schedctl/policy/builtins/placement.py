@@ -23,19 +23,19 @@ def judge(view: findings.View, arguments: Placement, about: findings.Judged) -> 
         if why:
             wrong.setdefault(f"{pod.node} {why}", []).append(pod.name)
     outside = sum(map(len, wrong.values()))
-    message = f"{outside} of {counts.of(len(judged.placed_pods), 'pod')} on a node where it may not be"
+    message = f"{outside} of {counts.of(len(judged.placed_pods), 'pod')} on a node that is not allowed"
     if wrong:
         reasons = [f"{where}: {', '.join(names[:_SHOWN])}" for where, names in list(wrong.items())[:_SHOWN]]
         if len(wrong) > _SHOWN:
-            reasons.append(f"and on {len(wrong) - _SHOWN} more nodes")
+            reasons.append(f"and on {counts.of(len(wrong) - _SHOWN, 'more node')}")
         yield findings.violation(message, reasons, path=fields.first(judged.pods[0].info.pod.spec, fields.PLACING))
     elif judged.unclear_pods:
         unclear = counts.of(len(judged.unclear_pods), "pod")
-        yield findings.inconclusive(f"{message}; of {unclear} schedctl cannot tell").because(
+        yield findings.inconclusive(f"{message}; {unclear} inconclusive").because(
             view.causes.explain_pending(judged.unclear_pods)
         )
     else:
-        yield findings.pass_finding(f"{counts.of(len(judged.placed_pods), 'pod')} on nodes where they may be")
+        yield findings.pass_finding(f"{counts.of(len(judged.placed_pods), 'pod')} on allowed nodes")
 
 
 def _objection(node: Node, arguments: Placement) -> str:

@@ -10,7 +10,7 @@ from schedctl.reports import counts
 
 
 def judge(view: findings.View, arguments: Schedulable, about: findings.Judged) -> Iterable[findings.Finding]:
-    """Judge a workload: so many of a hundred pods are on a node."""
+    """Judge a workload: so many of a hundred pods can be scheduled."""
     judged = about.workload
     assert judged is not None
     total, placed, unclear = len(judged.pods), len(judged.placed_pods), len(judged.unclear_pods)
@@ -19,12 +19,13 @@ def judge(view: findings.View, arguments: Schedulable, about: findings.Judged) -
         return
     needed = arguments.min_percent * total / 100
     percent = f", needs {arguments.min_percent:g} %" if arguments.min_percent < 100 else ""
-    message = f"{placed} of {counts.of(total, 'pod')} on a node{percent}"
+    only = "only " if 0 < placed < total else ""
+    message = f"{only}{placed} of {counts.of(total, 'pod')} can be scheduled{percent}"
     if placed >= needed:
         yield findings.pass_finding(message)
     elif placed + unclear < needed:
         yield findings.violation(message).because(view.causes.explain_pending(judged.pending_pods))
     else:
-        yield findings.inconclusive(f"{message}; of {unclear} schedctl cannot tell").because(
+        yield findings.inconclusive(f"{message}; {unclear} inconclusive").because(
             view.causes.explain_pending(judged.unclear_pods)
         )

@@ -21,7 +21,7 @@ def judge(view: findings.View, arguments: SnapshotFresh, about: findings.Judged)
     age, most = view.now - view.state_taken, arguments.max_age.seconds
     message = f"the state is {age_of(age)} old, may be {age_of(most)}"
     if is_to_come(age):
-        yield findings.inconclusive(f"the state is of a time to come, in {age_of(-age)}", hints=["compare the clocks"])
+        yield findings.inconclusive(f"the state is dated {age_of(-age)} in the future", hints=["compare the clocks"])
     elif age > most:
         yield findings.violation(message, hints=["take another one"])
     else:

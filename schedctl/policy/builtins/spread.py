@@ -56,7 +56,7 @@ def judge(view: findings.View, arguments: Spread, about: findings.Judged) -> Ite
             pods_by_domain,
         )
     elif unclear and (too_few or arguments.max_skew is not None):
-        yield findings.inconclusive(f"{message}; of {counts.of(unclear, 'pod')} schedctl cannot tell").because(
+        yield findings.inconclusive(f"{message}; {counts.of(unclear, 'pod')} inconclusive").because(
             view.causes.explain_pending(judged.unclear_pods)
         )
     else:

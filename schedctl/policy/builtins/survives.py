@@ -31,13 +31,11 @@ def judge(view: findings.View, arguments: Survives, about: findings.Judged) -> I
     if len(pending) > allowed:
         yield findings.violation(message, _changes(view)).because(view.causes.explain_pending(pending))
     elif victims:
-        text = f"survives only by evicting {counts.of(len(victims), 'pod')}"
+        text = f"survives only by preempting {counts.of(len(victims), 'pod')}"
         yield findings.violation(text, [*_changes(view), *describe_victims(victims, view.situation)])
     elif len(pending) + len(unclear) > allowed:
         names = abbreviate([pod.name for pod in unclear])
-        yield findings.inconclusive(f"{message}; schedctl cannot tell of {names}").because(
-            view.causes.explain_pending(unclear)
-        )
+        yield findings.inconclusive(f"{message}; inconclusive: {names}").because(view.causes.explain_pending(unclear))
     else:
         yield findings.pass_finding(message)
 

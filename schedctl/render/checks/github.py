@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 from schedctl.render import sanitise
 from schedctl.render.checks import findings
+from schedctl.reports import counts
 from schedctl.reports.checks import CheckReport, CheckResult, Severity
 
 MOST = 10
@@ -28,7 +29,7 @@ def lines(report: CheckReport) -> Iterator[str]:
         shown = results if len(results) <= MOST else results[: MOST - 1]
         yield from (_annotation(report, result, command) for result in shown)
         if len(shown) < len(results):
-            more = f"{len(results) - len(shown)} more findings of this level are not shown here"
+            more = f"{counts.of(len(results) - len(shown), 'more finding')} of this level not shown here"
             yield f"::{command} title=schedctl::{_data(more)}\n"
 
 
@@ -44,7 +45,7 @@ def _annotation(report: CheckReport, result: CheckResult, command: str) -> str:
     properties["title"] = f"schedctl {result.check}"
     settings = ",".join(f"{name}={_property(value)}" for name, value in properties.items())
     details = [*findings.details(result)]
-    more = [f"+{len(details) - _DETAILS} more lines"] if len(details) > _DETAILS else []
+    more = [f"+{counts.of(len(details) - _DETAILS, 'more line')}"] if len(details) > _DETAILS else []
     text = "\n".join(map(_clean, (findings.sentence(result), *details[:_DETAILS], *more)))
     return f"::{command} {settings}::{_data(text if len(text) <= _LONG else text[: _LONG - 1] + '…')}\n"
 

@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from schedctl.render import notices
 from schedctl.render.checks import findings
 from schedctl.render.layout import Block, Line, Span, line
+from schedctl.reports import counts
 from schedctl.reports.checks import CheckOutcome, CheckReport, CheckResult, Severity
 
 _MANY = 100
@@ -33,11 +34,11 @@ def lines(report: CheckReport, *, limit: int = 0, now: datetime | None = None) -
     found = findings.open_findings(report)
     for result in found[: limit or _MANY]:
         yield from _result_lines(report, result)
-    yield from _rest(found[limit or _MANY :], "findings")
+    yield from _rest(found[limit or _MANY :], "finding")
     accepted = findings.accepted_results(report)
     for result in accepted[: limit or _FEW]:
         yield _acceptance_line(result)
-    yield from _rest(accepted[limit or _FEW :], "that are accepted")
+    yield from _rest(accepted[limit or _FEW :], "accepted finding")
     yield from map(notices.note, report.notes)
     yield _last(report, now)
 
@@ -57,7 +58,7 @@ def _result_lines(report: CheckReport, result: CheckResult) -> Iterator[Block]:
     )
     yield from (line(reason, indent=4) for reason in result.reasons[:_FEW])
     if len(result.reasons) > _FEW:
-        yield line(f"+{len(result.reasons) - _FEW} more reasons", "faint", indent=4)
+        yield line(f"+{counts.of(len(result.reasons) - _FEW, 'more reason')}", "faint", indent=4)
     yield from (notices.hint(hint, 4) for hint in result.hints)
 
 
@@ -71,7 +72,7 @@ def _acceptance_line(result: CheckResult) -> Line:
 
 def _rest(results: Sequence[CheckResult], what: str) -> Iterator[Block]:
     if results:
-        yield line(f"+{len(results)} more {what}; `--limit` shows more", "faint")
+        yield line(f"+{counts.of(len(results), f'more {what}')}: --limit shows more", "faint")
 
 
 def _last(report: CheckReport, now: datetime | None) -> Line:

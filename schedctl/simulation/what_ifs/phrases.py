@@ -18,9 +18,11 @@ def abbreviate(names: Sequence[str]) -> str:
 
 
 def describe_displaced(waiting: Sequence[str], lost: Sequence[PodInfo] = ()) -> str:
-    """Return in words how many pods wait, and which are gone for good."""
+    """Return in words how many pods wait, and which are lost."""
     parts = [f"{counts.of(len(waiting), 'pod')} to be placed"] if waiting else []
-    parts += [f"{abbreviate([info.key for info in lost])} gone for good"] if lost else []
+    if lost:
+        them = "it" if len(lost) == 1 else "them"
+        parts.append(f"{abbreviate([info.key for info in lost])} lost: no controller recreates {them}")
     return f" ({', '.join(parts)})" if parts else ""
 
 

@@ -106,7 +106,7 @@ def test_the_worst_come_first_and_errors_before_what_nobody_can_tell():
 def test_a_limit_shortens_the_list_and_not_the_numbers():
     text = written(report(*names(7)), "text", limit=2)
     assert text.count("error [") == 2
-    assert "+5 more findings; `--limit` shows more\n" in text
+    assert "+5 more findings: --limit shows more\n" in text
     assert "7 errors" in text
 
 
