@@ -159,7 +159,7 @@ def test_infeasible_node_is_refused_with_the_rejecting_plugin(bind, server):
     result = bind("shop/web", "--node", "node-1", "--execute", "--yes")
     assert result.code == 4
     assert result.out.startswith(
-        "pod shop/web: NOT BOUND (node-1 is refused by NodeUnschedulable: node(s) were unschedulable)"
+        "pod shop/web: NOT BOUND (node-1 is rejected by NodeUnschedulable: node(s) were unschedulable)"
     )
     assert "\nwithout `--node`: pod shop/web → node-2 (score " in result.out
     assert server.writes() == []

@@ -482,7 +482,8 @@ CASES = (
         "drain-safe",
         documents.DrainSafe(),
         ["Violated"],
-        "kubectl drain would refuse it: cannot delete Pods that declare no controller (use --force to override): shop/one",
+        "kubectl drain would refuse it: "
+        "cannot delete Pods that declare no controller (use --force to override): shop/one",
     ),
     Case(
         "a pod that another scheduler would place makes it inconclusive",
