@@ -134,4 +134,4 @@ def _of_nodes(name: str, demand: documents.NodeDemand) -> Iterator[Mistake]:
         effects = (NO_SCHEDULE, PREFER_NO_SCHEDULE, NO_EXECUTE)
         yield from _label(f"{name}.taint", key)
         if effect and effect not in effects:
-            yield f"{name}.taint", f'there is no taint effect "{effect}"', did_you_mean(effect, effects)
+            yield f"{name}.taint", f'unknown taint effect "{effect}"', did_you_mean(effect, effects)
