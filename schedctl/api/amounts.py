@@ -13,6 +13,8 @@ from schedctl.api import resources
 STORAGE = "storage"
 """What claims ask for."""
 _UNITS = ((1 << 60, "Ei"), (1 << 50, "Pi"), (1 << 40, "Ti"), (1 << 30, "Gi"), (1 << 20, "Mi"), (1 << 10, "Ki"))
+_MANY = 100_000
+"""So many of a unit are told in the next larger one, although a small amount beside them loses a digit."""
 
 
 def amount(resource: str, value: int) -> str:
@@ -38,9 +40,7 @@ def on_one_scale(resource: str, values: Iterable[int]) -> Callable[[int], str]:
     if resource == resources.CPU:
         finer = any(value % 1000 for value in values)
         return lambda value: f"{value}m" if finer and value else _cpu(value)
-    unit, suffix = 1, ""
-    if in_bytes(resource) and values:
-        unit, suffix = next(((unit, suffix) for unit, suffix in _UNITS if min(values) * 2 >= unit), (1, ""))
+    unit, suffix = _unit(min(values), max(values)) if in_bytes(resource) and values else (1, "")
     return lambda value: _in_tenths(value, unit, suffix) if value else "0"
 
 
@@ -59,6 +59,14 @@ def quantity(resource: str, value: int) -> str:
 def in_bytes(resource: str) -> bool:
     """Return whether a resource is counted in bytes."""
     return resource in (resources.MEMORY, resources.EPHEMERAL_STORAGE, STORAGE) or resource.startswith("hugepages-")
+
+
+def _unit(least: int, most: int) -> tuple[int, str]:
+    """Return the largest unit in which the least amount still tells."""
+    for unit, suffix in _UNITS:
+        if least * 2 >= unit or (least * 10 >= unit and most >= _MANY * (unit >> 10)):
+            return unit, suffix
+    return 1, ""
 
 
 def _in_tenths(value: int, unit: int, suffix: str) -> str:

@@ -74,7 +74,7 @@ def _reason(cause: list[Rejection], zone_of: ZoneOf, profile: Profile) -> Reason
         text=first.text,
         count=len(cause),
         summary=summary,
-        detail="; ".join(filter(None, (*diagnosis, summary or _first_details(groups)))),
+        detail=summary or _first_details(groups),
         diagnosis=diagnosis,
         zones=by_zone((refused.node for refused in cause), zone_of),
         groups=groups,

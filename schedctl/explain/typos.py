@@ -7,6 +7,7 @@ something similar is there, the `Remedy` that would use it comes along.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from schedctl.api.pods import NodeSelectorRequirement
@@ -17,6 +18,7 @@ from schedctl.cache.cluster import Cluster
 from schedctl.cache.pod_info import PodInfo
 from schedctl.explain import typo_remedies
 from schedctl.explain.device_typos import device_typos
+from schedctl.explain.topology_keys import closest_topology_key
 from schedctl.explain.typo_remedies import Typo
 from schedctl.framework.claim_remedies import use_storage_class
 from schedctl.framework.device_classes import classes_by_resource
@@ -43,21 +45,27 @@ def claim_typos(pod: PodInfo, cluster: Cluster) -> list[Typo]:
 
 def _labels(pod: PodInfo, cluster: Cluster) -> Iterator[Typo]:
     maps = cluster.node_table.labels.maps
-    values: dict[str, set[str]] = {}
+    values: dict[str, Counter[str]] = {}
     for row in cluster.rows.tolist():
         for key, value in maps[row].items():
-            values.setdefault(key, set()).add(value)
+            values.setdefault(key, Counter())[value] += 1
     required = list(_required_labels(pod))
     for key, _ in required:
         if key not in values:
-            other = closest_name(key, values)
-            remedy = typo_remedies.rename_label(key, other) if other else None
-            yield Typo(f'label "{key}" is on no node{did_you_mean(other)}', remedy, typo_remedies.RENAME_LABEL)
+            yield _missing_label("label", key, closest_name(key, values))
+    for key in _topology_keys(pod):
+        if key not in values:
+            yield _missing_label("topology key", key, closest_topology_key(key, values, len(cluster.rows)))
     for key, allowed in required:
-        for value in allowed if key in values and not allowed & values[key] else ():
+        for value in allowed if key in values and not allowed & values[key].keys() else ():
             other = closest_name(value, values[key])
             remedy = typo_remedies.replace_value(key, value, other) if other else None
             yield Typo(f"no node has {key}={value}{did_you_mean(other)}", remedy, typo_remedies.REPLACE_VALUE)
+
+
+def _missing_label(what: str, key: str, other: str) -> Typo:
+    remedy = typo_remedies.rename_label(key, other) if other else None
+    return Typo(f'{what} "{key}" is on no node{did_you_mean(other)}', remedy, typo_remedies.RENAME_LABEL)
 
 
 def _resources(pod: PodInfo, cluster: Cluster) -> Iterator[Typo]:
@@ -98,11 +106,15 @@ def _required_labels(pod: PodInfo) -> Iterator[tuple[str, frozenset[str]]]:
     for written in _node_requirements(pod):
         if written.operator in _NEEDS_THE_LABEL:
             yield written.key, frozenset(written.values or ()) if written.operator == "In" else frozenset()
-    for constraint in spec.topology_spread_constraints or ():
+
+
+def _topology_keys(pod: PodInfo) -> Iterator[str]:
+    """Yield the topology keys that nodes must have."""
+    for constraint in pod.pod.spec.topology_spread_constraints or ():
         if constraint.when_unsatisfiable == "DoNotSchedule":
-            yield constraint.topology_key, frozenset()
+            yield constraint.topology_key
     for term in pod.required_affinity:
-        yield term.topology_key, frozenset()
+        yield term.topology_key
 
 
 def _node_requirements(pod: PodInfo) -> Iterable[NodeSelectorRequirement]:

@@ -39,7 +39,7 @@ class Reason(Record, frozen=True):
         count: how many nodes it refuses; 0 where the pod is refused as a whole.
         whole_pod: PreFilter refused the pod before any node was asked.
         summary: the evidence over all the nodes in one line, e.g. ``cpu: 2 requested, at most 1850m free``.
-        detail: the diagnosis and the numbers in one line: the summary, or without one those of the first groups.
+        detail: the numbers behind it in one line: the summary, or without one those of the first groups.
         diagnosis: what is likely to be wrong with the pod, a sentence each; empty where nothing strikes the eye.
         zones: how many of the nodes are in which zone, "" for nodes in none.
         groups: the nodes by evidence, nearest miss first; none in reports about many pods.

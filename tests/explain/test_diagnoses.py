@@ -2,6 +2,8 @@
 
 import pytest
 
+from schedctl.api import defaults
+from schedctl.explain.topology_keys import closest_topology_key
 from schedctl.testing.builders import cluster, node, pod
 
 
@@ -120,6 +122,7 @@ def sidecar(name, **requests):
     return container(name, "Always", **requests)
 
 
+SPACIOUS = node("large", cpu="64", taints=[taint("k")])
 NODES = [node("a", cpu="2", memory="4Gi"), node("b", cpu="3920m", memory="16Gi"), node("c", cpu="3920m", memory="8Gi")]
 
 
@@ -242,6 +245,15 @@ def test_limits_that_slipped_with_the_request_are_corrected_with_it(ask):
             id="many sidecars are added up",
         ),
         pytest.param(
+            {
+                "containers": [container(cpu="4800m")],
+                "overhead": {"cpu": "100m"},
+                "runtimeClassName": "sandboxed",
+            },
+            ["cpu 4900m = containers 4800m + overhead of RuntimeClass sandboxed 100m"],
+            id="overhead that a runtime class adds",
+        ),
+        pytest.param(
             {"containers": [container(cpu="500m")], "resources": {"requests": {"cpu": "5"}}},
             ["cpu 5 = pod-level resources 5"],
             id="the pod as a whole asks for more than its containers",
@@ -249,12 +261,25 @@ def test_limits_that_slipped_with_the_request_are_corrected_with_it(ask):
     ],
 )
 def test_what_a_request_is_made_of_is_told_where_the_containers_do_not_say_it(ask, spec, sentences):
-    found = ask(cluster(node("a", cpu="4500m"), node("large", cpu="64", taints=[taint("k")])), pod(**spec))
+    found = ask(cluster(node("a", cpu="4500m"), SPACIOUS), pod(**spec))
     assert diagnosis(found, INSUFFICIENT)[0] == sentences
 
 
+def test_limits_that_became_requests_are_named_as_such(ask):
+    subject = pod(containers=[{"name": "web", "resources": {"limits": {"cpu": "5500m"}}}, container("b", cpu="1")])
+    assert diagnosis(ask(cluster(NODES[1], SPACIOUS), defaults.pod(subject.pod)), INSUFFICIENT)[0] == [
+        "cpu 6500m = containers 1000m + limit of container web 5500m"
+    ]
+
+
+def test_a_request_that_is_written_beside_an_equal_limit_is_a_request(ask):
+    amounts = {side: {"cpu": "".join(("55", "00m"))} for side in ("requests", "limits")}
+    subject = pod(containers=[{"name": "web", "resources": amounts}])
+    assert diagnosis(ask(cluster(NODES[1], SPACIOUS), defaults.pod(subject.pod)), INSUFFICIENT)[0] == []
+
+
 def test_the_parts_are_called_as_the_pod_at_hand_calls_them(ask):
-    state = cluster(node("a", cpu="1"), node("large", cpu="64", taints=[taint("k")]))
+    state = cluster(node("a", cpu="1"), SPACIOUS)
     for name in ("proxy", "mesh"):
         subject = pod(containers=[container(cpu="1")], initContainers=[sidecar(name, cpu="1")])
         assert diagnosis(ask(state, subject), INSUFFICIENT)[0] == [f"cpu 2 = containers 1 + sidecar {name} 1"]
@@ -319,9 +344,74 @@ def test_memory_in_bytes_is_remarked_upon_although_it_fits_anywhere(ask, memory,
             "6.5Gi free of 16Gi (9.5Gi used), 1.5Gi missing",
             id="memory in the largest unit that says it all",
         ),
+        pytest.param(
+            {"memory": "14Gi"},
+            {"memory": "128Mi"},
+            {"memory": "1000Gi"},
+            "",
+            "13.9Gi free of 14Gi (0.1Gi used), 986.1Gi missing",
+            id="but not in hundreds of thousands of a unit",
+        ),
     ],
 )
 def test_the_amounts_of_a_line_have_one_unit(ask, allocatable, used, requested, summary, detail):
     state = cluster(node("a", **allocatable), pod("x", on="a", requests=used))
     (reason,) = ask(state, pod(requests=requested)).reasons
     assert (reason.summary, reason.groups[0].detail) == (summary, detail)
+
+
+# -- topology keys ---------------------------------------------------------------
+
+
+def spread(key):
+    selector = {"matchLabels": {"app": "web"}}
+    constraint = {"maxSkew": 1, "topologyKey": key, "whenUnsatisfiable": "DoNotSchedule", "labelSelector": selector}
+    return pod(labels={"app": "web"}, topologySpreadConstraints=[constraint])
+
+
+def regional(**labels):
+    """Return three nodes in two zones of a region, with labels that the kubelet sets and others."""
+    kubelet = {"kubernetes.io/arch": "amd64", "kubernetes.io/os": "linux"}
+    place = {"topology.kubernetes.io/region": "eu"}
+    return cluster(*(node(name, zone=name[0], labels={**kubelet, **place, **labels}) for name in ("a1", "a2", "b1")))
+
+
+@pytest.mark.parametrize(
+    ("key", "meant"),
+    [
+        pytest.param("rack", "topology.kubernetes.io/zone", id="a rack is a zone where no node knows of racks"),
+        pytest.param(
+            "topology.kubernetes.io/rack",
+            "topology.kubernetes.io/zone",
+            id="a prefix of Kubernetes' own does not make it another key with that prefix",
+        ),
+        pytest.param(
+            "kubernetes.io/rack", "topology.kubernetes.io/zone", id="a rack is not arch, however alike they are spelt"
+        ),
+        pytest.param("example.com/region", "topology.kubernetes.io/region", id="a region of another prefix"),
+        pytest.param("failure-domain.beta.kubernetes.io/zone", "topology.kubernetes.io/zone", id="the deprecated zone"),
+        pytest.param("kubernetes.io/host", "kubernetes.io/hostname", id="a host is a hostname"),
+        pytest.param("topology.kubernetes.io/zoen", "topology.kubernetes.io/zone", id="a misspelt word"),
+    ],
+)
+def test_a_missing_topology_key_is_the_one_of_the_same_role(ask, key, meant):
+    (hint,) = [hint for hint in ask(regional(), spread(key)).hints if hint.type == "rename-label"]
+    assert hint.text.startswith(f'topology key "{key}" is on no node (did you mean "{meant}"?); with it the pod would')
+    assert hint.fits == 3
+
+
+def test_racks_are_preferred_where_nodes_tell_of_them_in_another_word():
+    values = {"example.com/row": {"x": 2, "y": 2}, "topology.kubernetes.io/zone": {"a": 2, "b": 2}}
+    assert closest_topology_key("rack", values, 4) == "example.com/row"
+
+
+@pytest.mark.parametrize(
+    ("key", "values"),
+    [
+        pytest.param("rack", {"kubernetes.io/arch": {"amd64": 4}}, id="what all nodes have alike divides none"),
+        pytest.param("rack", {"topology.kubernetes.io/zone": {"a": 1}}, id="what few nodes have"),
+        pytest.param("colour", {"topology.kubernetes.io/zone": {"a": 2, "b": 2}}, id="a role that nobody knows"),
+    ],
+)
+def test_no_other_topology_key_is_guessed(key, values):
+    assert closest_topology_key(key, values, 4) == ""

@@ -188,12 +188,11 @@ PODS = [
         ("Insufficient cpu", " limit"),
         ("would fit on std-a-3 if cpu <= 3820m",),
         ('cpu: "8"', "cpu: 3820m"),
-        waits_for="limits that became requests",
     ),
     row(
         "a runtime class adds its overhead",
         "overhead",
-        ("Insufficient cpu", "cpu 4000m = containers 3500m + overhead 500m"),
+        ("Insufficient cpu", "cpu 4000m = containers 3500m + overhead of RuntimeClass sandboxed 500m"),
         ("would fit on std-a-3 if cpu <= 3820m",),
         ("cpu: 3500m", "cpu: 3320m"),
     ),
@@ -266,17 +265,16 @@ PODS = [
     row(
         "a topology key has an s too many",
         "spread-key",
-        ('label "topology.kubernetes.io/zones" is on no node',),
+        ('topology key "topology.kubernetes.io/zones" is on no node',),
         ('did you mean "topology.kubernetes.io/zone"?',),
         ("kubernetes.io/zones", "kubernetes.io/zone"),
     ),
     row(
         "a topology key for racks, where there are none",
         "spread-rack",
-        ('label "topology.kubernetes.io/rack" is on no node',),
+        ('topology key "topology.kubernetes.io/rack" is on no node',),
         ('"topology.kubernetes.io/zone"',),
         ("kubernetes.io/rack", "kubernetes.io/zone"),
-        waits_for="topology keys of the same role",
     ),
     row(
         "the zones with GPUs have one of its like each, and the third zone has no GPUs",

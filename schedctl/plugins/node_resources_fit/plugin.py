@@ -27,7 +27,7 @@ from schedctl.framework.handles import Handle
 from schedctl.framework.points import FilterPlugin, PreFilterPlugin, PreScorePlugin, Scope, ScorePlugin
 from schedctl.framework.reasons import ACCEPT, Reason, Verdicts
 from schedctl.framework.statuses import Code
-from schedctl.plugins.node_resources_fit.requested_parts import RequestedParts
+from schedctl.plugins.node_resources_fit.requested_parts import RequestedParts, naming
 from schedctl.plugins.node_resources_fit.slips import Slips, TooLarge
 
 if TYPE_CHECKING:
@@ -64,11 +64,9 @@ class NodeResourcesFit(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
             self._rate = resource_scoring.shape_rate(strategy.requested_to_capacity_ratio.shape)
 
     def signature(self, pod: PodInfo) -> Hashable:
-        """Its requests, as written, and the names of its init containers, by which the evidence calls them."""
-        needs = pod.demand.needs
-        if not needs.init_containers:
-            return needs
-        return needs, tuple(each.name for each in pod.pod.spec.init_containers or ())
+        """Its requests, as written, and the names by which the evidence calls their parts."""
+        names = naming(pod.pod)
+        return (pod.demand.needs, names) if names else pod.demand.needs
 
     def moved_by(self, cycle: Cycle, change: Change) -> Scope:
         """Only what the node offers and what is taken there matter, and the devices that resources may be."""
@@ -183,8 +181,7 @@ class NodeResourcesFit(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
 def _about_the_request(pod: PodInfo, nodes: Nodes, resource: str, amount: int, exceeds: BoolArray) -> dict[str, Any]:
     """Return the evidence about the request itself, where there is more to it than the sum of its containers."""
     evidence: dict[str, Any] = {}
-    needs = pod.demand.needs
-    if needs.init_containers or needs.overhead or needs.requests:
+    if pod.demand.needs.overhead or pod.demand.needs.requests or naming(pod.pod):
         evidence["parts"] = RequestedParts(pod.pod, resource, amount)
     # the column may be a choice of nodes, of which one that is left out may be the largest
     if exceeds.all() and (nodes.cluster.nodes.allocatable(resource) < amount).all():

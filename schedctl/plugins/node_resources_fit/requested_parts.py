@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Hashable, Iterable, Iterator
 from typing import NamedTuple
 
 from schedctl.api.meta import Quantity
 from schedctl.api.pods import Container, Pod, ResourceRequirements
 from schedctl.api.quantities import parse
-from schedctl.api.resources import CPU, is_pod_level
+from schedctl.api.resources import CPU, is_pod_level, is_scalar
 
-_MOST_SIDECARS = 2
-"""How many sidecars are named before they are added up."""
+_MOST_NAMES = 2
+"""How many containers of one sort are named before they are added up."""
+_CONTAINERS = "containers"
 
 
 class RequestedPart(NamedTuple):
@@ -43,7 +44,34 @@ class RequestedParts:
         return parts if sum(each.amount for each in parts) == self._requested else ()
 
 
-_CONTAINERS = "containers"
+def naming(pod: Pod) -> Hashable:
+    """Return all that the parts read of a pod besides its amounts, None where nothing is named."""
+    spec = pod.spec
+    names = tuple(each.name for each in spec.init_containers or ())
+    limits = tuple(
+        (each.name, _limits_as_requests(each)) for each in spec.containers or () if _limits_as_requests(each)
+    )
+    runtime_class = spec.runtime_class_name if spec.overhead else None
+    return (names, limits, runtime_class) if names or limits or runtime_class else None
+
+
+def _limited(containers: Iterable[Container], resource: str) -> list[Container]:
+    return [each for each in containers if resource in _limits_as_requests(each)]
+
+
+def _limits_as_requests(container: Container) -> tuple[str, ...]:
+    """Return the resources for which no request is written, so that the limit counts."""
+    stated = container.resources
+    if stated is None or not stated.limits or not stated.requests:
+        return ()
+    requests = stated.requests
+    # defaulting takes over the very quantity of the limit; a container with requests of its own is left out, since
+    # equal texts of a file may be one object
+    if requests.keys() != stated.limits.keys() or any(
+        requests[name] is not each for name, each in stated.limits.items()
+    ):
+        return ()
+    return tuple(requests)
 
 
 def _parts(pod: Pod, resource: str) -> Iterator[RequestedPart]:
@@ -62,11 +90,16 @@ def _parts(pod: Pod, resource: str) -> Iterator[RequestedPart]:
         if peak > together:
             yield from starting
         else:
-            yield RequestedPart(_CONTAINERS, running)
-            yield from _sidecars(sidecars, resource)
+            # of extended resources the limit is what one writes
+            limited = [] if is_scalar(resource) else _limited(spec.containers or (), resource)
+            limits = _named("limit of container", "limits", limited, resource)
+            yield RequestedPart(_CONTAINERS, running - sum(each.amount for each in limits))
+            yield from limits
+            yield from _named("sidecar", "sidecars", sidecars, resource)
     overhead = spec.overhead or {}
     if resource in overhead:
-        yield RequestedPart("overhead", _units(resource, overhead[resource]))
+        owner = f" of RuntimeClass {spec.runtime_class_name}" if spec.runtime_class_name else ""
+        yield RequestedPart(f"overhead{owner}", _units(resource, overhead[resource]))
 
 
 def _peak(inits: Iterable[Container], resource: str) -> tuple[list[RequestedPart], int]:
@@ -81,16 +114,17 @@ def _peak(inits: Iterable[Container], resource: str) -> tuple[list[RequestedPart
         amount = _request(each, resource) + sum(_request(sidecar, resource) for sidecar in before)
         if amount > peak:
             own = RequestedPart(f"init container {each.name}", _request(each, resource))
-            parts, peak = [own, *_sidecars(before, resource)], amount
+            parts, peak = [own, *_named("sidecar", "sidecars", before, resource)], amount
     return parts, peak
 
 
-def _sidecars(sidecars: Iterable[Container], resource: str) -> list[RequestedPart]:
-    parts = [RequestedPart(f"sidecar {each.name}", _request(each, resource)) for each in sidecars]
+def _named(source: str, several: str, containers: Iterable[Container], resource: str) -> list[RequestedPart]:
+    """Return what each of the containers requests by name, or where they are many what all do."""
+    parts = [RequestedPart(f"{source} {each.name}", _request(each, resource)) for each in containers]
     parts = [each for each in parts if each.amount]
-    if len(parts) <= _MOST_SIDECARS:
+    if len(parts) <= _MOST_NAMES:
         return parts
-    return [RequestedPart(f"{len(parts)} sidecars", sum(each.amount for each in parts))]
+    return [RequestedPart(f"{len(parts)} {several}", sum(each.amount for each in parts))]
 
 
 def _request(container: Container, resource: str) -> int:
