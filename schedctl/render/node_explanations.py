@@ -26,6 +26,8 @@ from schedctl.reports.reasons import Reason
 
 _SCREEN = (80, 24)
 """The columns and lines of the terminal that the answer about one node is cut to fit."""
+_INDENT = 8
+"""The columns before a command, which stands below the text of its fix."""
 _FEW_GROUPS = 3
 """So many groups of rejected pods need no line that sums up why."""
 _NODES = 10
@@ -223,6 +225,8 @@ def _rejected_group(group: RejectedPods, detail: Detail) -> Iterator[Block]:
         yield line(f"preemption {would} make room here by evicting {evicted}", indent=2)
     if group.fix is not None:
         yield Line((Span("fix:  ", "hint"), Span(group.fix.text)), 2, hang=6)
+        if group.fix.command and (detail.wide or _INDENT + layout.width(group.fix.command) <= _SCREEN[0]):
+            yield Line((Span(group.fix.command),), _INDENT, whole=True)
     elif group.fix_tried and not group.victims:
         yield line("no change that was tried makes it fit here", "faint", indent=2)
 

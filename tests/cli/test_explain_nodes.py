@@ -211,6 +211,11 @@ def test_names_are_the_pods_that_fit_and_their_node(asked):
     assert asked("node", "a", "-o", "name", objects=objects).out == "pod/small node/a\n"
 
 
+def test_the_command_of_a_fix_stands_on_a_line_of_its_own_to_be_pasted(asked):
+    ended = asked("node", "a", objects=[node("a", unschedulable=True), pod("web", "1")])
+    assert "  fix:  would fit if a is uncordoned\n        kubectl uncordon a\n" in ended.out
+
+
 def test_of_several_nodes_a_table_comes_first(asked):
     ended = asked("nodes", "a", "b", objects=[node("a"), node("b", cpu="1"), pod("small", "2")])
     rows = [line.split() for line in ended.out.splitlines()[:3]]

@@ -92,7 +92,7 @@ def test_victims_come_with_their_budgets_and_the_places_they_would_find(ask):
             budgets=["default/kept"],
             breaks_budget=True,
             elsewhere="c",
-            text="priority 2, violates PodDisruptionBudget default/kept; one like it would find room on c",
+            text="priority 2, violates PDB default/kept; one like it would find room on c",
         ),
         Victim(
             "default/b2",
@@ -100,7 +100,7 @@ def test_victims_come_with_their_budgets_and_the_places_they_would_find(ask):
             "2026-02-01T01:00:00Z",
             budgets=["default/free"],
             elsewhere="",
-            text="priority 1, allowed by PodDisruptionBudget default/free; one like it would find no room",
+            text="priority 1, within PDB default/free; one like it would find no room",
         ),
     ]
     assert found.text == "b is the only node found where evictions make room"

@@ -75,7 +75,7 @@ def _evictions(result: PostFilterResult, found: Candidates, chosen: int) -> Iter
 
 def _effects(info: PodInfo, breaks: bool, budgets: Sequence[str]) -> Iterator[str]:
     if budgets:
-        yield f"{'violates' if breaks else 'allowed by'} PodDisruptionBudget {few(budgets)}"
+        yield f"{'violates' if breaks else 'within'} PDB {few(budgets)}"
     if info.is_terminating:
         yield "already terminating"
 
