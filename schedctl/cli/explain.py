@@ -173,7 +173,7 @@ def explain(
     if compare:
         comparisons.reject_with_compare(("--matrix", matrix), ("--node", node), ("--history", history))
     session = Session(source, scheduler, notifier, what_ifs)
-    session.load()
+    session.load(about=question.may_be_about)
     session.change(namespace or assumed)
     settings = use_case.ExplainOptions(
         matrix=matrix,

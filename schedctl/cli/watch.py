@@ -78,7 +78,7 @@ def watch(
     seconds = durations.seconds(timeout, "--timeout")
     within = scope(source.namespace(namespace), everywhere=False)
     session = Session(source, SchedulerOptions(scheduler_config, profile), notifier)
-    session.load()
+    session.load(about=lambda key: key.rpartition("/")[2] == names[0].name)
     (pod,) = find(replace(names[0], kind=POD), session.state.assembled, within)
     if not (notifier.quiet or session.choice.profile):
         configurations.suggest_profile_for(pod, session.choice, notifier)

@@ -28,12 +28,14 @@ Of longer ones only the place of whole objects is still known.
 class Text:
     """What one file holds: its name as the user knows it, and its bytes as long as they are kept.
 
-    `folder` is that of a kustomization it was built from, "" for none: its lines are in no file then.
+    `folder` is that of a kustomization it was built from, "" for none: its lines are in no file then. `editable` is
+    whether lines of it are something to edit: not those of an API server's answer or of a snapshot.
     """
 
     name: str
     data: bytes | None
     folder: str = ""
+    editable: bool = True
 
 
 @dataclass(frozen=True, slots=True)

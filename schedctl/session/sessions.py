@@ -5,7 +5,7 @@ The constructor chooses, `Session.load` reads, `Session.change` changes; what is
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -98,11 +98,12 @@ class Session:
         """The kinds that plugins read and that are not Kubernetes' own."""
         return configurations.kinds(self.choices)
 
-    def load(self, state: State | None = None) -> None:
+    def load(self, state: State | None = None, *, about: Callable[[str], bool] | None = None) -> None:
         """Read the state, and complete the configurations by what it says.
 
         Args:
             state: the state where it was read already.
+            about: whether the pod of a key is asked about; see `StateSource.load`.
 
         Raises:
             ClusterError: the live cluster cannot be read.
@@ -111,7 +112,7 @@ class Session:
             UsageError: there are snapshots with different configurations, or the options of extenders do not fit.
         """
         # The plugins of the chosen configurations say which kinds are read; what a snapshot says completes the choice.
-        self.state = state or self.source.load(self.notifier, kinds=self.kinds)
+        self.state = state or self.source.load(self.notifier, kinds=self.kinds, about=about)
         self.choices = comparisons.complete(self.choices, self.state, self._extenders, self.notifier)
         self.version_skew = version_skews.skew(self.state)
         if self.version_skew is not None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import gc
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from schedctl.workloads.clusters import AssembledCluster
 
 _SHOWN = 5
+_OTHERS = ("Pod", "Deployment", "DaemonSet", "Job", "CronJob")
+"""The kinds of which one that is not asked about has no part in the answer but by the room its pods take."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,12 +102,20 @@ class StateSource:
         """Return the namespace of names without one: the explicit one, else the context's; "" for the usual one."""
         return explicit or (self.connection().namespace if self.of_cluster else "")
 
-    def load(self, notifier: Notifier = SILENT, *, kinds: tuple[Kind, ...] = ()) -> State:
+    def load(
+        self,
+        notifier: Notifier = SILENT,
+        *,
+        kinds: tuple[Kind, ...] = (),
+        about: Callable[[str], bool] | None = None,
+    ) -> State:
         """Return the state; warnings about it go to the notifier.
 
         Args:
             notifier: hears what is said on the way.
             kinds: other people's kinds that are read besides, as plugins ask for them.
+            about: whether the pod of a key is asked about; warnings about other pods are counted and not told. None
+                tells all.
 
         Raises:
             ClusterError: the live cluster cannot be read.
@@ -113,7 +123,7 @@ class StateSource:
         """
         state = self._read(notifier, kinds)
         if not notifier.quiet:
-            _warn(state, notifier)
+            _warn(state, notifier, about)
         if notifier.verbose:
             cluster = state.assembled.cluster
             notifier.say(
@@ -208,13 +218,25 @@ def _without_collector() -> Iterator[None]:
         gc.enable()
 
 
-def _warn(state: State, notifier: Notifier) -> None:
-    notifier.report(state.manifests.warnings, "warning")
-    refused = _refusals(state.manifests, state.assembled)
+def _warn(state: State, notifier: Notifier, about: Callable[[str], bool] | None) -> None:
+    from schedctl.reports import counts
+
+    def is_told(problem: Problem) -> bool:
+        kind, _, key = problem.subject.partition(" ")
+        return notifier.verbose or about is None or kind not in _OTHERS or (kind == "Pod" and about(key))
+
+    found = state.manifests.warnings
+    about_these = [*filter(is_told, found)]
+    notifier.report(about_these, "warning")
+    all_refused = _refusals(state.manifests, state.assembled)
+    refused = [*filter(is_told, all_refused)]
     shown = refused if notifier.verbose else refused[:_SHOWN]
     notifier.report(shown, "warning")
     if len(refused) > len(shown):
         notifier.say(f"warning: {len(refused) - len(shown)} more like these; `-v` lists them")
+    others = len(found) + len(all_refused) - len(about_these) - len(refused)
+    if others:
+        notifier.say(f"{counts.of(others, 'warning')} about other objects: -v")
     _say_ignored(state.manifests, notifier)
 
 

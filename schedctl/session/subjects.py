@@ -115,6 +115,17 @@ class Question:
         found = [obj for name in self.names for obj in find(name, state, self.scope)]
         return list({id(obj): obj for obj in found}.values())  # by identity: structs that hold dicts have no hash
 
+    def may_be_about(self, key: str) -> bool:
+        """Return whether the pod of a key may be asked about; without names of pods every pod may."""
+        if not self.names or any(each.kind not in (POD, None) for each in self.names):  # None: of any kind
+            return True
+        namespace, _, name = key.partition("/")
+        within = Scope("") if self.scope.assumed else self.scope
+        return any(
+            each.name == name and (each.namespace == namespace if each.namespace else namespace in within)
+            for each in self.names
+        )
+
     def with_successors(self, successors: Mapping[str, str]) -> Question:
         """Return the question about the pods that have taken the place of those named, by key of the one before."""
 

@@ -62,5 +62,8 @@ def pods_on_unknown_nodes(objects: Sequence[Sourced]) -> list[Problem]:
         named += f" and {len(missing) - _NAMED_NODES} more"
     pods = "1 pod runs" if count == 1 else f"{count} pods run"
     nodes = "a node that is" if len(missing) == 1 else "nodes that are"
+    if not first.document.text.editable:  # nobody forgot the node: it is gone
+        hint = f"these pods are ignored; `schedctl explain pod {first.object.key}` says more"
+        return [first.problem(f"{pods} on {nodes} not in the cluster: {named}", ("spec", "nodeName"), hint)]
     hint = "give the nodes too; without them these pods are ignored"
     return [first.problem(f"{pods} on {nodes} not given: {named}", ("spec", "nodeName"), hint)]

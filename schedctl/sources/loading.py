@@ -133,7 +133,7 @@ def load_listed(name: str, pages: Iterable[bytes], terms: Terms = READING) -> Ma
     with _without_collector():
         for page in pages:
             digest.update(page)
-            text = Text(name, page)
+            text = Text(name, page, editable=False)
             reading.text(text, lambda offset: None)
             text.data = None
         found = _finish(reading, allow_empty=True, complete=True)

@@ -48,6 +48,8 @@ SPELLED_BYTES = 4 << 20
 """Misspelt fields are looked for in texts up to this long, because it takes a look at every field; longer ones are
 states that a program wrote."""
 
+NOWHERE = Place(0, 0)
+"""The place of what no person can edit."""
 _POD = kinds.kind_named("Pod")
 _PODS = ("v1", "PodList")
 _A_POD = re.compile(rb'\{\s*"apiVersion"\s*:\s*"v1"\s*,\s*"kind"\s*:\s*"Pod"')
@@ -99,7 +101,8 @@ class Sourced(msgspec.Struct, frozen=True, gc=False):
 
     def problem(self, message: str, path: Path = (), hint: str = "") -> Problem:
         """Return a problem with the object, at a field or at the object as a whole."""
-        return Problem(message, self.source, *self.place_of(path), path_text(path), self.subject, hint)
+        place = self.place_of(path) if self.document.text.editable else NOWHERE
+        return Problem(message, self.source, *place, path_text(path), self.subject, hint)
 
 
 class _Origin(NamedTuple):
@@ -237,7 +240,7 @@ class Reading:
         self._note_combination(origin, content.header)
         self.snapshots.append(content.header)
         self.ignored.update(content.unknown)
-        document = Document(Text(name, None), 0, 0, origin.place, json=True)
+        document = Document(Text(name, None, editable=False), 0, 0, origin.place, json=True)
         for kind, listed in content.objects:
             line += 1 + content.opening[kind.name] if content.intact else 0
             step = 1 if content.intact else 0  # a file that was changed has its objects on any line
@@ -393,7 +396,8 @@ class Reading:
         if (text, kind, api_version) not in self._retired:
             self._retired.add((text, kind, api_version))
             message = f"Kubernetes 1.37 does not serve {kind} as {api_version}; it is read as {kind.api_version}"
-            self.warnings.append(Problem(message, text.name, *origin.place, "apiVersion"))
+            place = origin.place if text.editable else NOWHERE
+            self.warnings.append(Problem(message, text.name, *place, "apiVersion"))
 
     def _flush(self, document: Document) -> None:
         """Give all findings of a document their places, in one reading of it: places are for messages only."""
@@ -405,8 +409,10 @@ class Reading:
         document.locate(paths)
         for origin, finding, about in self._findings:
             place = paths.place(_within(origin.item, finding.path), at_key=finding.at_key) or origin.place
-            path = path_text(finding.path)
-            problem = Problem(finding.message, document.text.name, *place, path, about, finding.hint)
+            path, hint = path_text(finding.path), finding.hint
+            if not document.text.editable:
+                place, hint = NOWHERE, ""
+            problem = Problem(finding.message, document.text.name, *place, path, about, hint)
             (self.warnings if finding.warning else self.problems).append(problem)
         self._findings.clear()
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from schedctl.sources import load
+from schedctl.sources import load, load_listed
 
 
 def pod(name: str, fields: str = "", labels: str = "") -> str:
@@ -73,3 +73,13 @@ def test_pods_that_have_ended_and_pods_on_known_nodes_are_fine(read):
 
 def test_without_any_node_nothing_is_known_about_nodes(read):
     assert read(pod("p", ", nodeName: node-a")).warnings == []
+
+
+def test_an_answer_of_an_api_server_has_no_place_to_edit():
+    lost = '{"metadata": {"name": "lost", "namespace": "shop", "uid": "u"}, "spec": {"nodeName": "gone"}}'
+    nodes = b'{"apiVersion": "v1", "kind": "NodeList", "items": [{"metadata": {"name": "a", "uid": "n"}}]}'
+    pods = f'{{"apiVersion": "v1", "kind": "PodList", "items": [{lost}]}}'.encode()
+    (warning,) = load_listed("prod", [nodes, pods]).warnings
+    assert str(warning) == (
+        "prod: Pod shop/lost: spec.nodeName: 1 pod runs on a node that is not in the cluster: gone (1)"
+    )
