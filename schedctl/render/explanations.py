@@ -26,6 +26,8 @@ _TOP = 10
 """How many nodes the score table shows."""
 _ANSWERS = 10
 """How many distinct answers are shown in full."""
+_ROWS = 20
+"""How many distinct answers the table has rows for, or as many as are shown in full."""
 _SCREEN = (80, 24)
 """The columns and lines of the terminal that the answer about one pod is cut to fit."""
 _NODE_VERDICTS = {
@@ -90,7 +92,7 @@ def lines(report: explanations.ExplainReport, *, wide: bool = False, limit: int 
         yield from _screen(results[0], levels, (*_conditions(report.metadata), *not_running, *end))
         return
     shown = results[: limit or (ALL if wide else _ANSWERS)]
-    yield from _table_of_answers(results)
+    yield from _table_of_answers(results[: max(len(shown), _ROWS)])
     for result in shown:
         yield BLANK
         yield from _screen(result, levels, ())
@@ -153,7 +155,7 @@ def _explanation(result: explanations.Explanation, detail: Detail) -> Iterator[B
 
 
 def _table_of_answers(results: Sequence[explanations.Explanation]) -> Iterator[Block]:
-    """Yield a row for each owner and answer: how many pods, the nearest cause and the best fix."""
+    """Yield a row for each owner of each answer: how many pods, the nearest cause and the best fix."""
     rows: list[notices.AnswerRow] = []
     for result in results:
         fine = result.verdict is explanations.Verdict.SCHEDULED or (result.bound and not result.bound.cause)

@@ -45,10 +45,10 @@ def answer_table(answers: Sequence[AnswerRow], indent: int = 0) -> Table:
 
 
 def cause(reasons: Sequence[Reason]) -> str:
-    """Return the nearest of some reasons in a few words, and how many more there are."""
-    nearest, *others = reasons
-    more = f" (+{counts.of(len(others), 'more cause')})" if others else ""
-    return f"{f'{nearest.count}: ' if nearest.count else ''}{nearest.text or WORDLESS}{more}"
+    """Return the nearest of some reasons in the fewest words that tell it from others: what is wrong, or the numbers."""
+    nearest = reasons[0]
+    text = next(iter(nearest.diagnosis), nearest.detail.partition("; ")[0]) or nearest.text or WORDLESS
+    return f"{counts.nodes(nearest.count)}: {text}" if nearest.count else text
 
 
 def best_fix(hints: Sequence[Hint]) -> str:

@@ -100,9 +100,9 @@ def test_wide_shows_what_each_score_is_made_of(show):
 def test_several_answers_begin_with_a_table_and_end_with_a_tally(show):
     text = show(shop(), pod("a", cpu="3"), pod("b", schedulingGates=[{"name": "g"}]))
     assert text.startswith(
-        """PODS  OWNER          CAUSE                                FIX
-   1  pod default/a  6: Insufficient cpu (+1 more cause)  would fit on 2 nodes if cpu <= 2
-   1  pod default/b  GATED (waits for g)                  if scheduling gate g is removed it would go to node-0
+        """PODS  OWNER          CAUSE                                               FIX
+   1  pod default/a  6 nodes: cpu: 3000m requested, 1900m to 2000m free  would fit on 2 nodes if cpu <= 2
+   1  pod default/b  GATED (waits for g)                                 if scheduling gate g is removed it would go to node-0
 
 pod default/a: UNSCHEDULABLE (0/8 nodes feasible)
 """
@@ -115,6 +115,21 @@ dry run, nothing was changed; kube-scheduler v1.37.1 rules; more: -o wide
 """
     )
     assert text.count("dry run") == 1
+
+
+@pytest.mark.parametrize(
+    ("answers", "limit", "rows", "blocks"),
+    [
+        pytest.param(3, 0, 3, 3, id="few answers are all shown"),
+        pytest.param(30, 0, 20, 10, id="of many the table has more than are shown in full"),
+        pytest.param(30, 2, 20, 2, id="a limit counts those in full"),
+        pytest.param(30, 25, 25, 25, id="and the table grows with it"),
+    ],
+)
+def test_the_table_of_answers_ends_somewhere(show, answers, limit, rows, blocks):
+    text = show(shop(), *(pod(f"p{number}", cpu=str(10 + number)) for number in range(answers)), limit=limit)
+    assert len(re.findall(r"^   1  pod default/p", text, re.MULTILINE)) == rows
+    assert text.count("UNSCHEDULABLE") == blocks
 
 
 def test_a_limit_counts_answers(show):

@@ -229,8 +229,8 @@ def test_the_table_of_answers_has_the_most_pods_first_and_the_limit_counts_answe
     )
     document = report(workload("api", placed=0, pending=[few]), workload(placed=0, pending=[PENDING]))
     assert (
-        "PODS  OWNER                CAUSE                FIX\n"
-        "   2  Deployment shop/web  3: Insufficient cpu  would fit if cpu <= 1\n"
+        "PODS  OWNER                CAUSE       FIX\n"
+        "   2  Deployment shop/web  3 nodes: d  would fit if cpu <= 1\n"
         "   1  Job shop/api         held\n"
         "\n"
         "2 pods of Deployment shop/web would stay pending\n"
