@@ -45,7 +45,7 @@ def answer_table(answers: Sequence[AnswerRow], indent: int = 0) -> Table:
 
 
 def cause(reasons: Sequence[Reason]) -> str:
-    """Return the nearest of some reasons in the fewest words that tell it from others: what is wrong, or the numbers."""
+    """Return the nearest of some reasons in the fewest words that tell it from others."""
     nearest = reasons[0]
     text = next(iter(nearest.diagnosis), nearest.detail.partition("; ")[0]) or nearest.text or WORDLESS
     return f"{counts.nodes(nearest.count)}: {text}" if nearest.count else text

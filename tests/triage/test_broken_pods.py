@@ -258,9 +258,8 @@ PODS = [
     row(
         "a spread constraint counts pods of another label",
         "spread-selector",
-        ("spread-selektor", "does not match the pod's own labels"),
-        ("spread-selector",),
-        waits_for="selectors that match nothing",
+        ("does not count the pod itself: selector app=spread-selektor",),
+        ("the pod has app=spread-selector",),
     ),
     row(
         "a topology key has an s too many",
@@ -293,10 +292,9 @@ PODS = [
     row(
         "the pod it wants to be near is in another namespace",
         "affinity-namespace",
-        ("pods app=redis in orders: none is running", "namespace caches"),
-        ("caches",),
+        ("pods app=redis in orders: none there, 1 in caches",),
+        ("would fit on 3 nodes if its pod affinity to app=redis has `namespaces: [caches]`",),
         ("{topologyKey:", "{namespaces: [caches], topologyKey:"),
-        waits_for="affinity to pods in another namespace",
     ),
     row(
         "a label of the pod it wants to be near is misspelt",
