@@ -40,9 +40,9 @@ def closest_topology_key(key: str, values: Mapping[str, Mapping[str, int]], node
     if not role:
         return closest_name(key, domains)
     if role in _RACKS:
-        own = [other for other in domains if _last(other) in _RACKS]
-        if own:
-            return nearest(key, own, cutoff=0)
+        racks = [other for other in domains if _last(other) in _RACKS]
+        if racks:
+            return nearest(key, racks, cutoff=0)
     return next((other for other in _ROLES[role] if other in domains), "")
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from schedctl.api.custom_kinds import FORMS
 from schedctl.config import custom_kinds, settings_file
-from schedctl.config.settings_file import CheckConfig, Config, PodsEntry, read
+from schedctl.config.settings_file import CheckConfig, Config, DefaultsConfig, PodsEntry, read
 from schedctl.errors import ConfigError
 from schedctl.render import check_outputs
 
@@ -41,7 +41,7 @@ def test_what_the_schema_describes_is_what_is_read():
 
 @pytest.mark.parametrize("rest", ["", "customKinds:\n", "customKinds: {}\n"])
 def test_a_file_may_set_nothing(rest):
-    assert read(HEAD + rest) == ({}, CheckConfig())
+    assert read(HEAD + rest) == ({}, CheckConfig(), DefaultsConfig())
 
 
 @pytest.mark.parametrize(

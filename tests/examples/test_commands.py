@@ -56,7 +56,7 @@ def schedctl(capsys, monkeypatch, tmp_path):
 
 def test_a_pod_group_is_read_for_the_plugin_that_asks_for_it_and_counted_as_ignored_without(schedctl):
     with_it = schedctl("simulate", "small.yaml", "-f", "cluster.yaml", *GANG)
-    assert "4 of 5 placed" in with_it[1]
+    assert "4 of 5 would be placed" in with_it[1]
     without = schedctl("explain", "job/train", "-f", "cluster.yaml", "-f", "train.yaml")
     assert "1 scheduling.x-k8s.io/v1alpha1 PodGroup" in without[2]
 
@@ -83,7 +83,7 @@ def test_a_group_and_its_profile_work_as_the_docstring_says(schedctl):
     profile = ("--scheduler-config", str(PROFILES / "coscheduling.yaml"))
     code, text, _ = schedctl("simulate", "train.yaml", "-f", "cluster.yaml", *GANG, *profile, "--add-node", "like:a")
     assert code == 0
-    assert text.startswith("5 of 5 pods placed")
+    assert text.startswith("5 of 5 pods would be placed")
 
 
 def test_a_mistake_in_an_object_of_a_plugins_kind_is_reported_like_any_other(schedctl, tmp_path):

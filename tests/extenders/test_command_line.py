@@ -174,7 +174,7 @@ def test_malformed_recording_names_the_line(explain_pod, configuration, tmp_path
     ("arguments", "text"),
     [
         (("--extender-replay", "x", "--allow-extenders"), "--extender-replay calls no extender"),
-        (("--extender-record", "x"), "none may be asked"),
+        (("--extender-record", "x"), "calling them is not allowed"),
         (("--allow-extenders", "--extender-record", "no/such/folder"), "cannot be written: no such file or directory"),
     ],
 )

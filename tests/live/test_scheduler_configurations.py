@@ -85,7 +85,7 @@ def test_profile_names_come_from_the_cluster_configuration(explain):
     maps = {MAPS.format("kube-system", "scheduler-config"): {"a": TEXT}}
     result = explain(maps, "--scheduler-config-from-cluster", "--profile", "bin-packing")
     assert result.code == 2
-    assert 'there is no profile "bin-packing" in ConfigMap' in result.err
+    assert 'error: no profile "bin-packing" in ConfigMap' in result.err
 
 
 def test_files_have_no_config_maps(schedctl):

@@ -405,10 +405,10 @@ def test_what_the_readme_shows_is_read():
     policies = [block for block in blocks if "kind: CheckPolicy\n" in block]
     tests = [block for block in blocks if "kind: CheckPolicyTest\n" in block]
     configs = [block for block in blocks if "kind: Config\n" in block]
-    assert (len(policies), len(tests), len(configs)) == (1, 1, 2)
+    assert (len(policies), len(tests), len(configs)) == (1, 1, 3)
     assert [read(block)[1] for block in policies] == [[]]
     assert [expectations.tests_in(block.encode(), "t.yaml")[1] for block in tests] == [[]]
-    assert [settings_file.read(block).check.policies for block in configs] == [("policies/",), ()]
+    assert [settings_file.read(block, of_user=True).check.policies for block in configs] == [("policies/",), (), ()]
 
 
 @given(st.data())

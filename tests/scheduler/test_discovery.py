@@ -298,7 +298,8 @@ def test_an_installed_package_is_found_by_its_metadata(tmp_path):
         return subprocess.run(command, capture_output=True, text=True, env=path)
 
     listed = ran("plugins", "list")
-    assert listed.stdout.splitlines()[-1].split() == ["TeamFence", "fences", "1.2", "-", "yours", "-"]
+    rows = [line.split() for line in listed.stdout.splitlines()]
+    assert ["TeamFence", "fences", "1.2", "-", "yours", "-"] in rows
     shown = ran("profiles", "show", str(tmp_path / "config.yaml"))
     assert 'TeamFence: {"label": "owner", "depth": 0}' in shown.stdout
     assert "imported" in shown.stderr

@@ -113,8 +113,8 @@ def _peak(inits: Iterable[Container], resource: str) -> tuple[list[RequestedPart
             continue
         amount = _request(each, resource) + sum(_request(sidecar, resource) for sidecar in before)
         if amount > peak:
-            own = RequestedPart(f"init container {each.name}", _request(each, resource))
-            parts, peak = [own, *_named("sidecar", "sidecars", before, resource)], amount
+            largest = RequestedPart(f"init container {each.name}", _request(each, resource))
+            parts, peak = [largest, *_named("sidecar", "sidecars", before, resource)], amount
     return parts, peak
 
 
