@@ -90,7 +90,7 @@ class RequiredNodeAffinity:
 
     @property
     def everywhere(self) -> bool:
-        """Whether any node will do."""
+        """Whether any node is feasible."""
         return self.terms is None and self.labels.everything
 
     def matches(self, name: str, labels: Mapping[str, str] | None) -> bool:

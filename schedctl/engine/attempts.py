@@ -123,7 +123,7 @@ class Attempt:
 
     @property
     def scoring(self) -> Scoring | None:
-        """The outcome of Score over the feasible nodes, None when no node will do.
+        """The outcome of Score over the feasible nodes, None when no node is feasible.
 
         Raises:
             ValueError: it was not worked out yet, and the cluster has changed since the attempt.
@@ -132,12 +132,12 @@ class Attempt:
 
     @property
     def fits(self) -> bool:
-        """Whether there is a node that will do."""
+        """Whether a node is feasible."""
         return self._chosen != NO_NODE
 
     @property
     def tie_rows(self) -> IndexArray:
-        """The node rows with the best score, intp; empty when no node will do."""
+        """The node rows with the best score, intp; empty when no node is feasible."""
         if self._best is not None:
             assert self.ranking is not None
             self._tie_rows, self._best = self.ranking.nodes.rows[self._best], None
@@ -151,17 +151,17 @@ class Attempt:
 
     @property
     def chosen(self) -> str:
-        """The first by name of the nodes with the best score, "" when no node will do."""
+        """The first by name of the nodes with the best score, "" when no node is feasible."""
         return self.cluster.node_table.names[self._chosen] if self.fits else ""
 
     @property
     def is_unschedulable(self) -> bool:
-        """Whether the cycle was run and no node will do."""
+        """Whether the cycle was run and no node is feasible."""
         return bool(self.total_nodes) and not self.deleted and self.gated is None and not self.fits
 
     @property
     def unschedulable_plugins(self) -> frozenset[str]:
-        """Who refused, when no node will do."""
+        """Who refused, when no node is feasible."""
         names = set(self.narrowing_plugins)
         if self.pre_filter.is_rejected and self.pre_filter.plugin:
             names.add(self.pre_filter.plugin)
@@ -225,7 +225,7 @@ def attempt(
         nominator: the pods promised to nodes.
         percentage: sample the nodes as kube-scheduler does with this ``percentageOfNodesToScore``; None judges all.
         templates: the memory of pods alike; None asks everything anew, as is always done where kinds are missing.
-        make_room: whether to run PostFilter when no node will do.
+        make_room: whether to run PostFilter when no node is feasible.
         admitted: whether PreEnqueue has let the pod in already, as it has all pods that come out of a queue.
     """
     outcome = Attempt(Cycle(pod), profile, cluster, cluster.generation, len(cluster.rows))

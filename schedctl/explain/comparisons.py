@@ -215,7 +215,7 @@ def _rejection_text(refusal: NodeRefusal) -> str:
 
 
 def _refusals(side: Side, answer: Explanation, node: str) -> list[NodeRefusal]:
-    """Return why a node will not do under a side; nothing where it will, or where nobody was asked about it."""
+    """Return why a side rejects a node; nothing where it does not, or where nobody was asked about it."""
     return [
         NodeRefusal(side=side.name, node=node, plugin=reason.plugin, text=reason.text)
         for reason in answer.reasons

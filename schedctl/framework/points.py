@@ -245,7 +245,7 @@ class PreFilterPlugin(Plugin):
 
 
 class FilterPlugin(Plugin):
-    """Says which nodes will not do."""
+    """Says which nodes are rejected."""
 
     @abstractmethod
     def filter(self, cycle: Cycle, nodes: Nodes) -> Verdicts:
@@ -256,7 +256,7 @@ class FilterPlugin(Plugin):
 
 
 class PostFilterPlugin(Plugin):
-    """Tries to make room when no node will do."""
+    """Tries to make room when no node is feasible."""
 
     @abstractmethod
     def post_filter(self, cycle: Cycle, nodes: Nodes, codes: CodeColumn) -> PostFilterResult:

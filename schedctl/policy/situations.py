@@ -44,7 +44,7 @@ class JudgedPod:
         message: why it is on none.
         plugins: who refused it.
         keys: every key it has had: its own, and those of the pods that took its place.
-        lost: it had a node and nobody makes it again.
+        lost: it had a node and no controller recreates it.
     """
 
     name: str

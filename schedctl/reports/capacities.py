@@ -62,7 +62,7 @@ class Stop(Record, frozen=True):
     Attributes:
         message: the line of its FailedScheduling event, or the fault.
         plugins: who refused it.
-        reasons: why no node will do, the most frequent first.
+        reasons: why no node is feasible, the most frequent first.
         nominated_node: the node on which evictions would make room for it, "" for none.
         victims: how many pods would have to go there.
     """

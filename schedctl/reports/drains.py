@@ -39,7 +39,7 @@ class DrainFate(StrEnum):
     PENDING = "Pending"
     """Evicted; the pod in its place is pending."""
     LOST = "Lost"
-    """Evicted, and nobody makes another."""
+    """Evicted, and no controller recreates it."""
     FOREIGN_SCHEDULER = "ForeignScheduler"
     """Evicted; the pod in its place waits for a scheduler that no profile is."""
     INCONCLUSIVE = "Inconclusive"
@@ -69,8 +69,8 @@ class DrainSummary(Record, frozen=True):
         pods: how many pods had to go.
         moved: how many of those found another place.
         pending: how many have a successor that is pending.
-        lost: how many have none, because nobody makes another.
-        blocked: how many the API server does not let go.
+        lost: how many have none, because no controller recreates them.
+        blocked: how many evictions the API server refuses.
         refused: how many make kubectl refuse their node.
         staying: how many stay, as pods of DaemonSets and of kubelets do.
         displaced: how many pods of other nodes had to make room.
@@ -155,7 +155,7 @@ class BudgetUse(Record, frozen=True):
         desired: how many of its pods must be healthy.
         healthy: how many are in the end.
         evictions: how many evictions it allowed in all.
-        blocked: how many pods of the nodes it does not let go.
+        blocked: how many evictions from the nodes it refuses.
     """
 
     budget: str

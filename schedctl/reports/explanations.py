@@ -21,7 +21,7 @@ class Verdict(StrEnum):
     SCHEDULED = "Scheduled"
     """A node was chosen."""
     UNSCHEDULABLE = "Unschedulable"
-    """No node will do."""
+    """No node is feasible."""
     GATED = "Gated"
     """The pod does not enter the queue: it has scheduling gates, or another PreEnqueue plugin holds it."""
     DELETING = "Deleting"
@@ -449,7 +449,7 @@ class LineDifference(Record, frozen=True):
 
 @schema_name("Recorded")
 class RecordedMessage(Record, frozen=True):
-    """What a scheduler has said of the pod before, next to our line.
+    """What a scheduler has said of the pod before, beside our line.
 
     Attributes:
         source: ``Condition`` for the pod's own PodScheduled condition, ``Event`` for an event about it.
@@ -491,13 +491,13 @@ class Explanation(Record, frozen=True):
         gates: the scheduling gates that hold the pod.
         nodes: how many nodes took part.
         pre_filter: what PreFilter said.
-        chosen: the first by name of the best nodes, "" where no node will do.
+        chosen: the first by name of the best nodes, "" where no node is feasible.
         ties: all the best nodes, of which kube-scheduler takes any one.
         takes: what the pod takes along on the chosen node: volumes for its claims, devices.
-        score: the best total, null where no node will do.
-        reasons: why the other nodes will not do, what is nearest to being fixed first, then the most frequent; first
+        score: the best total, null where no node is feasible.
+        reasons: why the other nodes are rejected, what is nearest to being fixed first, then the most frequent; first
             refusals only, as Kubernetes counts.
-        unschedulable_plugins: who refused, where no node will do.
+        unschedulable_plugins: who refused, where no node is feasible.
         preemption: what PostFilter achieved.
         outlook: what it would take, null where nodes were not judged, or filters guess.
         scores: of every feasible node, best first.

@@ -44,7 +44,7 @@ class PodAnswer(Record, frozen=True, kw_only=True):
         node: where it goes, "" for nowhere; the first by name of `ties`.
         ties: all the best nodes, of which kube-scheduler takes any one.
         score: the total of these nodes, null where there are none.
-        plugins: who refuses, where no node will do.
+        plugins: who refuses, where no node is feasible.
         message: the line of the FailedScheduling event, "" where there is none.
         error: the fault the cycle was abandoned with, "" for none.
         nominated_node: where preemption makes room, "" for nowhere.

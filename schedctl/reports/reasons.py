@@ -1,4 +1,4 @@
-"""Why nodes will not do, what would help, and what plugins add: the same records in every report."""
+"""Why nodes are rejected, what would help, and what plugins add: the same records in every report."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ class Hint(Record, frozen=True):
     Attributes:
         type: the situation, e.g. ``lower-request``.
         text: in words.
-        tried: whether the change was tried on the cluster in hand: for a run, as the run left it.
+        tried: whether the change was tried on the cluster in hand: for a run, its final state.
         fits: on how many nodes the pod would fit after it, 0 where it was not tried or fits nowhere.
         node: the node that would then be chosen, "" for none.
         command: what to type, "" where no command does all of it. It is quoted for a shell.

@@ -21,7 +21,7 @@ class Fate(StrEnum):
     PLACED = "Placed"
     """It is bound to a node."""
     UNSCHEDULABLE = "Unschedulable"
-    """No node will do."""
+    """No node is feasible."""
     NOMINATED = "Nominated"
     """A node is promised to it, and it is not there yet."""
     GATED = "Gated"

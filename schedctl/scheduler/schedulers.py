@@ -132,7 +132,7 @@ class Scheduler:
         Args:
             pod: the pod, defaulted. A pod that stands in the cluster counts there: remove it first to ask anew.
             sampling: look at as many nodes as kube-scheduler would, instead of all.
-            make_room: whether to run PostFilter when no node will do.
+            make_room: whether to run PostFilter when no node is feasible.
             admitted: whether PreEnqueue has let the pod in already, as it has those that come out of a queue.
 
         Raises:

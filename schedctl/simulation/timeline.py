@@ -64,7 +64,7 @@ class Chosen(TimelineRecord, frozen=True, tag=True, gc=False):
 
 
 class Refused(TimelineRecord, frozen=True, tag=True, gc=False):
-    """No node will do, or Reserve or Permit refused the one that would.
+    """No node is feasible, or Reserve or Permit refused the one that is chosen.
 
     Attributes:
         pod: for which.

@@ -46,7 +46,7 @@ class PluginAnswers:
         return isinstance(answer, Status) and not answer.successful and answer.code is not Code.SKIP
 
     def expand_skip(self, nodes: Nodes) -> PluginAnswers:
-        """Return these replies with a Skip of PreFilter as what it comes to: that all nodes will do."""
+        """Return these replies with a Skip of PreFilter as what it comes to: that all nodes are feasible."""
         answer = self.pre_filter
         if not (isinstance(answer, Status) and answer.code is Code.SKIP):
             return self

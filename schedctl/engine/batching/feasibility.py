@@ -19,7 +19,7 @@ class Unfollowed(Exception):
 
 
 class Feasibility:
-    """Which nodes will do, by position in the column of all nodes.
+    """Which nodes are feasible, by position in the column of all nodes.
 
     Attributes:
         filters: the plugins that have a say, by name.
@@ -91,14 +91,14 @@ class Feasibility:
         return True
 
     def fits(self, positions: IndexArray) -> BoolArray:
-        """Return which of some nodes will do now, bool (positions,)."""
+        """Return which of some nodes are feasible now, bool (positions,)."""
         fits: BoolArray = self._searched[positions]
         for refused in self._refused.values():
             fits = fits & ~refused[positions]
         return fits
 
     def fits_at(self, position: int) -> bool:
-        """Return whether one node will do now."""
+        """Return whether one node is feasible now."""
         return bool(self._searched[position]) and not any(refused[position] for refused in self._refused.values())
 
     def renew(self) -> bool:

@@ -31,7 +31,7 @@ from schedctl.framework.profiles import Profile
 from schedctl.framework.statuses import Code, Status
 
 _INFEASIBLE = -1
-"""The total of a node that will not do; totals of others are never negative."""
+"""The total of an infeasible node; totals of others are never negative."""
 _NO_ROWS: IndexArray = np.empty(0, np.intp)
 _NOT_ANSWERED = (CycleError, PluginError, NotModelled)
 
@@ -210,7 +210,7 @@ class Ranking:
         return takes_part and self._profile.plugins[name].reads_template_only
 
     def _advance(self, position: int) -> set[int]:
-        """Take over the next level of a row; return it if that changes whether the node will do."""
+        """Take over the next level of a row; return it if that changes whether the node is feasible."""
         assert self._lookahead is not None
         refused, scores = self._lookahead.advance(position)
         for name, refuses in refused.items():

@@ -127,7 +127,7 @@ class Finding(NamedTuple):
         unavailable: the claims, by index, that are allocated and cannot be used there.
         allocations: what the claims that need it would be given, in order; None where nothing is to be allocated.
         special: the claim for extended resources as this node needs it.
-        claims: all the claims, where the node will do.
+        claims: all the claims, where the node is feasible.
     """
 
     unavailable: tuple[int, ...] = ()

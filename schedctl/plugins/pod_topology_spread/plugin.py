@@ -1,6 +1,6 @@
 """PodTopologySpread: pods of a kind are to be spread evenly over the domains of a topology (KEP-895).
 
-DoNotSchedule constraints filter: a node will not do when its domain would exceed the emptiest one by more than
+DoNotSchedule constraints filter: a node is rejected when its domain would exceed the emptiest one by more than
 ``maxSkew``. ScheduleAnyway constraints score: the fewer pods a node's domains hold, the better.
 """
 
