@@ -26,6 +26,7 @@ from pathlib import Path
 from typing import Any, TypedDict
 
 HERE = Path(__file__).resolve().parent
+FIRST_PORT = 10000
 LOOPBACK = "127.0.0.1"
 _ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 READY_SECONDS = 120.0
@@ -418,12 +419,26 @@ def _get(url: str, context: ssl.SSLContext | None = None, token: str | None = No
 
 
 def _free_ports(count: int) -> list[int]:
-    """Ports free a moment ago. Held open together so that they differ."""
+    """Ports free a moment ago. Held open together so that they differ.
+
+    They lie below those that the system gives to clients: one that connects to a server which is being started again
+    might else be given the very port of the server, connect to itself, and hold it.
+    """
     with contextlib.ExitStack() as stack:
-        sockets = [stack.enter_context(socket.socket()) for _ in range(count)]
-        for each in sockets:
-            each.bind((LOOPBACK, 0))
-        return [each.getsockname()[1] for each in sockets]
+        ports: list[int] = []
+        while len(ports) < count:
+            each = stack.enter_context(socket.socket())
+            with contextlib.suppress(OSError):  # somebody has it already
+                each.bind((LOOPBACK, FIRST_PORT + secrets.randbelow(_first_client_port() - FIRST_PORT)))
+                ports.append(each.getsockname()[1])
+        return ports
+
+
+def _first_client_port() -> int:
+    try:
+        return int(Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split()[0])
+    except OSError:
+        return 32768
 
 
 def _write_private(path: Path, text: str) -> Path:
