@@ -121,6 +121,7 @@ def test_irrelevant_changes_are_not_printed(control_plane, namespace, start_watc
     with start_watch("pod", "web", "-n", namespace) as watch:
         assert watch.line().endswith(f"pod {namespace}/web: UNSCHEDULABLE (0/1 nodes feasible)")
         assert watch.line().startswith("  0/1 nodes are available: 1 Insufficient cpu.")
+        assert watch.line() == "  0/1 nodes are available: 1 Preemption is not helpful for scheduling."
         there["status"]["conditions"] = [
             {"type": "Ready", "status": "True", "lastHeartbeatTime": "2026-11-20T10:00:00Z"}
         ]
