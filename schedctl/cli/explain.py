@@ -138,13 +138,14 @@ def explain(
     from schedctl.session import comparisons, configurations
     from schedctl.session import explain as use_case
     from schedctl.session import subjects as questions
-    from schedctl.session.explain_nodes import explain_nodes
     from schedctl.session.sessions import SchedulerOptions, Session
 
     printer = Printer.of(output, color)
     scheduler = SchedulerOptions(scheduler_config, profile, compare or (), plugin or (), extenders)
     nodes = questions.node_names(subjects or [])
     if nodes is not None:
+        from schedctl.session.explain_nodes import explain_nodes
+
         questions.reject_with_nodes(
             ("--compare", compare),
             ("--node", node),

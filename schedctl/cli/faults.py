@@ -26,7 +26,6 @@ from contextlib import suppress
 import typer
 
 from schedctl.errors import Problem, ProblemsError, SchedctlError, UsageError
-from schedctl.render import layout, terminals
 
 INTERRUPTED = 130
 READER_GONE = 141
@@ -85,6 +84,8 @@ def say(text: str, hint: str = "") -> None:
 
     Where standard error cannot be written to, the exit code has to do.
     """
+    from schedctl.render import layout, terminals  # help and version have nothing to complain about
+
     with suppress(OSError):
         lines = [layout.line(each) for each in (text, f"hint: {hint}" if hint else "") if each]
         layout.write(lines, sys.stderr, terminals.of(sys.stderr, color="never", environ=os.environ))
