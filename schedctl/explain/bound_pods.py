@@ -5,7 +5,6 @@ Nothing is judged here; how such a pod would be placed today is asked of `explan
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
@@ -15,6 +14,7 @@ from schedctl.api.pods import FINISHED, ContainerStateWaiting, ContainerStatus, 
 from schedctl.cache.cluster import Cluster
 from schedctl.cache.pod_info import PodInfo
 from schedctl.explain import explanations
+from schedctl.framework.commands import kubectl
 from schedctl.reports.bound_pods import BoundPod, ContainerReport, FalseCondition
 from schedctl.reports.explanations import Explanation, Verdict
 from schedctl.reports.reasons import Hint
@@ -194,48 +194,59 @@ def _next_steps(pod: Pod, bound: BoundPod) -> Iterator[Hint]:
     """Yield the command that shows more of what keeps a pod from running, none for one that runs."""
     if not bound.cause:
         return
-    name, namespace = shlex.quote(pod.metadata.name), shlex.quote(pod.metadata.namespace)
-    node = shlex.quote(bound.node)
-    describe = f"kubectl describe pod {name} -n {namespace}"
-    events = f"kubectl get events -n {namespace} --field-selector involvedObject.name={name}"
     if bound.phase in FINISHED:
-        yield _step(describe, "shows why the pod has ended; its controller, if it has one, replaces it")
+        yield _describe(pod, "shows why the pod has ended; its controller, if it has one, replaces it")
         return
     if not bound.node_exists:
-        yield _step(f"kubectl get node {node}", "shows whether the node is really gone")
-        yield _step(events, "shows what became of the pod; Kubernetes deletes pods of nodes that are gone")
+        yield _step(("get", "node"), bound.node, "shows whether the node is really gone")
+        yield _events(pod, "shows what became of the pod; Kubernetes deletes pods of nodes that are gone")
         return
     if bound.node_ready in ("False", "Unknown"):
-        yield _step(f"kubectl describe node {node}", "shows why the kubelet of the node is not Ready")
+        yield _step(("describe", "node"), bound.node, "shows why the kubelet of the node is not Ready")
         return
     if bound.deleted:
         finalizers = ", ".join(pod.metadata.finalizers or ())
         waits = f"; it waits for its finalizers: {finalizers}" if finalizers else ""
-        yield _step(describe, f"shows what delays the deletion{waits}")
+        yield _describe(pod, f"shows what delays the deletion{waits}")
         return
-    yield _container_step(_container_at_fault(bound.containers, bound.phase), name, namespace, describe, events)
+    yield _container_step(_container_at_fault(bound.containers, bound.phase), pod)
 
 
-def _container_step(container: ContainerReport | None, name: str, namespace: str, describe: str, events: str) -> Hint:
+def _container_step(container: ContainerReport | None, pod: Pod) -> Hint:
     """Return the next step about the container that keeps its pod from running."""
+    kubelet = "shows what the kubelet is doing: images, volumes, network"
     if container is None or (container.state == "Waiting" and not container.restarts and not container.reason):
-        return _step(events, "shows what the kubelet is doing: images, volumes, network")
-    logs = f"kubectl logs {name} -n {namespace} -c {shlex.quote(container.name)}"
+        return _events(pod, kubelet)
     if container.reason in _IMAGE:
-        return _step(
-            describe, f"shows why the image cannot be pulled: its name, or the pull secret ({container.image})"
-        )
+        return _describe(pod, f"shows why the image cannot be pulled: its name, or the pull secret ({container.image})")
     if container.reason in _CONFIGURATION:
-        return _step(describe, "shows what the container lacks, such as a ConfigMap, a Secret or a command")
+        return _describe(pod, "shows what the container lacks, such as a ConfigMap, a Secret or a command")
     if container.restarts:
-        return _step(f"{logs} --previous", "shows the last words of the container before it was restarted")
+        return _logs(pod, container, "shows the last words of the container before it was restarted", "--previous")
     if container.state in ("Running", "Terminated"):
-        return _step(logs, "shows what the container says")
-    return _step(events, "shows what the kubelet is doing: images, volumes, network")
+        return _logs(pod, container, "shows what the container says")
+    return _events(pod, kubelet)
 
 
-def _step(command: str, text: str) -> Hint:
-    return Hint("bound-pod", f"{command} {text}", command=command)
+def _describe(pod: Pod, text: str) -> Hint:
+    return _step(("describe", "pod"), pod.metadata.name, text, namespace=pod.metadata.namespace)
+
+
+def _events(pod: Pod, text: str) -> Hint:
+    selector = ("--field-selector", f"involvedObject.name={pod.metadata.name}")
+    return _step(("get", "events"), "", text, namespace=pod.metadata.namespace, options=selector)
+
+
+def _logs(pod: Pod, container: ContainerReport, text: str, *options: str) -> Hint:
+    options = ("-c", container.name, *options)
+    return _step(("logs",), pod.metadata.name, text, namespace=pod.metadata.namespace, options=options)
+
+
+def _step(verb: Sequence[str], name: str, text: str, *, namespace: str = "", options: Sequence[str] = ()) -> Hint:
+    command = kubectl(*verb, *filter(None, (name,)), namespace=namespace, options=options)
+    # without a command that is safe to paste, the text names what to type
+    subject = command or " ".join(("kubectl", *verb))
+    return Hint("bound-pod", f"{subject} {text}", command=command)
 
 
 def _notes(pod: Pod, bound: BoundPod) -> Iterator[str]:

@@ -102,6 +102,10 @@ def _container(container: ContainerReport, wide: bool) -> Iterator[Block]:
 
 def _next_steps(result: Explanation) -> Iterator[Block]:
     for number, hint in enumerate(result.hints):
+        head = Span("next: " if number == 0 else "then: ", "hint")
+        if not hint.command:  # a name in it is not safe to paste: the text alone says what to do
+            yield Line((head, Span(hint.text)), hang=6)
+            continue
         # whole: a command that is folded cannot be pasted
-        yield Line((Span("next: " if number == 0 else "then: ", "hint"), Span(hint.command)), whole=True)
+        yield Line((head, Span(hint.command)), whole=True)
         yield line(hint.text.removeprefix(hint.command).strip(), "faint", indent=6)

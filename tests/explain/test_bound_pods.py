@@ -1,8 +1,13 @@
 """A pod that has a node: why it does not run, what to type next, and that it is not judged unless that is asked for."""
 
+import io
+
 import pytest
 
 from schedctl.explain import bound_pods, equal_answers
+from schedctl.render import bound_pods as render
+from schedctl.render import layout
+from schedctl.render.terminals import Terminal
 from schedctl.reports.explanations import Verdict
 from schedctl.scheduler import Scheduler
 from schedctl.session.explain import ExplainOptions, explain_objects
@@ -136,6 +141,29 @@ def test_what_is_not_known_of_the_containers_is_not_guessed(written, note):
 def test_names_in_commands_are_quoted_for_the_shell():
     answer = explained(pod("web; rm", on="a", status=status(container(waiting("ErrImagePull")))))
     assert answer.hints[0].command == "kubectl describe pod 'web; rm' -n default"
+
+
+@pytest.mark.parametrize("name", ["--kubeconfig=x", "web\x1b[2J"])
+def test_a_name_that_could_do_harm_in_a_command_leaves_the_text_without_one(name):
+    (hint,) = explained(pod(name, on="a", status=status(container(waiting("ErrImagePull"))))).hints
+    assert (hint.command, hint.text.split(" shows ")[0]) == ("", "kubectl describe pod")
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        pytest.param("web", ["next: kubectl describe pod web -n default", "      shows what"], id="a command"),
+        pytest.param("-web", ["next: kubectl describe pod shows what"], id="no command that is safe to paste"),
+    ],
+)
+def test_the_next_step_is_shown_with_its_command_or_in_words(name, shown):
+    answer = explained(pod(name, on="a", status=status(container(waiting("CreateContainerError")))))
+    steps = [*render.sections(answer, answer.bound, entries=5, wide=False)][2]
+    text = io.StringIO()
+    layout.write(steps, text, Terminal())
+    lines = text.getvalue().splitlines()
+    assert len(lines) == len(shown)
+    assert all(line.startswith(start) for line, start in zip(lines, shown, strict=True))
 
 
 # -- when it is judged all the same ----------------------------------------------
