@@ -13,7 +13,7 @@ from itertools import groupby
 from schedctl.api.amounts import on_one_scale
 from schedctl.api.kinds import plural
 from schedctl.render import bound_pods, layout, notices
-from schedctl.render.layout import ALL, BLANK, Block, Cell, Line, Span, Table, line, separate
+from schedctl.render.layout import ALL, BLANK, SCREEN, Block, Cell, Line, Span, Table, line, separate
 from schedctl.reports import counts, explanations
 from schedctl.reports.metadata import Metadata
 from schedctl.reports.reasons import NodeGroup, Reason
@@ -28,8 +28,6 @@ _ANSWERS = 10
 """How many distinct answers are shown in full."""
 _ROWS = 20
 """How many distinct answers the table has rows for, or as many as are shown in full."""
-_SCREEN = (80, 24)
-"""The columns and lines of the terminal that the answer about one pod is cut to fit."""
 _NODE_VERDICTS = {
     explanations.NodeVerdict.FEASIBLE: "feasible",
     explanations.NodeVerdict.REFUSED: "rejected",
@@ -109,13 +107,7 @@ def _screen(result: explanations.Explanation, levels: Sequence[Detail], end: Seq
     """Return an answer in as much detail as fits the screen, in the least there is where nothing does."""
     if result.matrix is not None or result.node is not None:
         levels = levels[:1]  # who asks for depth wants more than a screen
-    columns, rows = _SCREEN
-    blocks: Sequence[Block] = ()
-    for detail in levels:
-        blocks = [*_explanation(result, detail), *end]
-        if layout.height(blocks, columns) <= rows:
-            break
-    return blocks
+    return layout.fit_screen([*_explanation(result, detail), *end] for detail in levels)
 
 
 def _conditions(metadata: Metadata) -> tuple[Block, ...]:
@@ -303,13 +295,11 @@ def _requeue_events(wakings: Sequence[explanations.RequeueEvent], detail: Detail
     """Yield what brings the pod back into the queue: one line, or with who asks for it where there is room."""
     if not wakings:
         return
+    texts: Sequence[str]
     if detail.wide:
         texts = [f"{each.text} ({', '.join(each.plugins)})" if each.plugins else each.text for each in wakings]
     else:
-        room = _SCREEN[0] - len("requeued when: ") - len("; +99 more")
-        texts = [each.text for each in wakings]
-        shown = next((n for n in range(len(texts), 1, -1) if len("; ".join(texts[:n])) <= room), 1)
-        texts = texts[:shown] + ([f"+{len(texts) - shown} more"] if shown < len(texts) else [])
+        texts = _as_many_as_fit([each.text for each in wakings], SCREEN.columns - len("requeued when: "))
     yield Line((Span("requeued when: ", "faint"), Span("; ".join(texts))), hang=4)
 
 
@@ -335,11 +325,15 @@ def _on_one_line(reason: Reason) -> Iterator[Block]:
     """Yield the evidence as far as one line of a screen has room for it, but at least of the nearest nodes."""
     details = [reason.summary] if reason.summary else [group.detail for group in reason.groups if group.detail]
     details = list(dict.fromkeys(details))
-    room = _SCREEN[0] - len("  ; +99 more")
-    shown = next((n for n in range(len(details), 1, -1) if len("; ".join(details[:n])) <= room), 1)
-    more = [f"+{len(details) - shown} more"] if shown < len(details) else []
     if details:
-        yield line("; ".join([*details[:shown], *more]), indent=2)
+        yield line("; ".join(_as_many_as_fit(details, SCREEN.columns - 2)), indent=2)
+
+
+def _as_many_as_fit(texts: Sequence[str], columns: int) -> Sequence[str]:
+    """Return those of some texts that one line has room for, but at least the first, and how many more there are."""
+    room = columns - len("; +99 more")
+    shown = next((n for n in range(len(texts), 1, -1) if len("; ".join(texts[:n])) <= room), 1)
+    return [*texts[:shown], f"+{len(texts) - shown} more"] if shown < len(texts) else texts
 
 
 def _groups(groups: Sequence[NodeGroup], detail: Detail, indent: int) -> Iterator[Block]:

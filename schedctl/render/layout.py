@@ -27,6 +27,17 @@ _LEAST = 24
 """A folded column is not made narrower than this."""
 _LEAST_OF_SEVERAL = 36
 """Columns that are folded side by side are not made narrower than this."""
+
+
+class Screen(NamedTuple):
+    """The size of a terminal."""
+
+    columns: int
+    rows: int
+
+
+SCREEN = Screen(80, 24)
+"""What the answer about one subject is cut to fit, whatever the terminal, so that it reads the same everywhere."""
 ALL = 1 << 62
 """The length of a list that is shown in full."""
 
@@ -115,6 +126,15 @@ def write(blocks: Iterable[Block], stream: TextIO, terminal: Terminal) -> None:
 def height(blocks: Iterable[Block], columns: int) -> int:
     """Return how many lines blocks take on a terminal of so many columns."""
     return sum(1 for block in blocks for _ in _lay_out(block, columns))
+
+
+def fit_screen(levels: Iterable[Sequence[Block]]) -> Sequence[Block]:
+    """Return the first of some texts, from much to little, that fits the screen; the last where none does."""
+    blocks: Sequence[Block] = ()
+    for blocks in levels:
+        if height(blocks, SCREEN.columns) <= SCREEN.rows:
+            break
+    return blocks
 
 
 def width(text: str) -> int:

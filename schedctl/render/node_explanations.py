@@ -9,12 +9,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from schedctl.api import resources
-from schedctl.api.amounts import amount, in_bytes
+from schedctl.api.amounts import amount, on_one_scale
 from schedctl.render import layout, notices
 from schedctl.render.layout import ALL, BLANK, Block, Cell, Line, Span, Table, line, separate
 from schedctl.reports import counts
 from schedctl.reports.explanations import OwnerPods
-from schedctl.reports.metadata import BUILT_IN, Metadata
 from schedctl.reports.node_explanations import (
     FittingPods,
     NodeExplainReport,
@@ -24,15 +23,10 @@ from schedctl.reports.node_explanations import (
 )
 from schedctl.reports.reasons import Reason
 
-_SCREEN = (80, 24)
-"""The columns and lines of the terminal that the answer about one node is cut to fit."""
-_INDENT = 8
-"""The columns before a command, which stands below the text of its fix."""
 _FEW_GROUPS = 3
 """So many groups of rejected pods need no line that sums up why."""
 _NODES = 10
 """How many nodes are shown in full."""
-_UNITS = ((1 << 60, "Ei"), (1 << 50, "Pi"), (1 << 40, "Ti"), (1 << 30, "Gi"), (1 << 20, "Mi"), (1 << 10, "Ki"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,8 +62,8 @@ def lines(report: NodeExplainReport, *, wide: bool = False, limit: int = 0) -> I
     """
     results = report.results
     levels = (Detail(limit or ALL, limit or ALL, wide),) if wide or limit else _LEVELS
-    end = (*notices.what_if(report.metadata.what_if), *notices.not_known(report.metadata.missing))
-    end += tuple(_end(report.metadata, wide))
+    conditions = (*notices.what_if(report.metadata.what_if), *notices.not_known(report.metadata.missing))
+    end = (*conditions, BLANK, notices.end(report.metadata, wide=wide))
     if len(results) == 1:
         yield from _screen(results[0], report.summary.pending, levels, end)
         return
@@ -86,13 +80,7 @@ def lines(report: NodeExplainReport, *, wide: bool = False, limit: int = 0) -> I
 
 def _screen(result: NodeExplanation, pending: int, levels: Sequence[Detail], end: Sequence[Block]) -> Sequence[Block]:
     """Return an answer in as much detail as fits the screen, in the least there is where nothing does."""
-    columns, rows = _SCREEN
-    blocks: Sequence[Block] = ()
-    for detail in levels:
-        blocks = [*_explanation(result, pending, detail), *end]
-        if layout.height(blocks, columns) <= rows:
-            break
-    return blocks
+    return layout.fit_screen([*_explanation(result, pending, detail), *end] for detail in levels)
 
 
 def _table_of_nodes(results: Sequence[NodeExplanation]) -> Table:
@@ -122,10 +110,10 @@ def _explanation(result: NodeExplanation, pending: int, detail: Detail) -> Itera
     yield from separate(
         (
             [_table_of_resources(result.resources)],
-            _running(result) if detail.wide else (),
-            _fitting(result.fitting, result.node, detail),
-            _rejected(result, detail),
-            _not_judged(result, detail),
+            _running_pods(result) if detail.wide else (),
+            _fitting_pods(result.fitting, result.node, detail),
+            _rejected_pods(result, detail),
+            _pods_not_judged(result, detail),
         )
     )
 
@@ -159,25 +147,14 @@ def _circumstances(result: NodeExplanation) -> Iterator[str]:
 def _table_of_resources(found: Sequence[NodeResource]) -> Table:
     rows: list[Sequence[Cell]] = []
     for each in found:
-        texts = _same_unit(each.resource, (each.allocatable, each.used, each.free))
+        values = (each.allocatable, each.used, each.free)
+        texts = [*map(on_one_scale(each.resource, values), values)]
         style = "bad" if each.free <= 0 < each.allocatable else ""
         rows.append(((Span(each.resource),), *((Span(text),) for text in texts[:2]), (Span(texts[2], style),)))
     return Table(rows, 2, ("RESOURCE", "ALLOCATABLE", "USED", "FREE"), frozenset((1, 2, 3)))
 
 
-def _same_unit(resource: str, values: Sequence[int]) -> list[str]:
-    """Return amounts of a resource in the unit that suits the largest of them."""
-    if resource == resources.CPU:
-        whole = all(value % 1000 == 0 for value in values)
-        return [str(value // 1000) if whole else f"{value}m" for value in values]
-    if not in_bytes(resource):
-        return [str(value) for value in values]
-    largest = max(map(abs, values))
-    unit, suffix = next((each for each in _UNITS if largest >= each[0]), (1, ""))
-    return [f"{value / unit:.1f}".removesuffix(".0") + suffix if value else "0" for value in values]
-
-
-def _running(result: NodeExplanation) -> Iterator[Block]:
+def _running_pods(result: NodeExplanation) -> Iterator[Block]:
     rows: list[Sequence[Cell]] = []
     for each in result.running:
         texts = (amount(resources.CPU, each.cpu), amount(resources.MEMORY, each.memory))
@@ -187,7 +164,7 @@ def _running(result: NodeExplanation) -> Iterator[Block]:
         yield Table(rows, 2, ("PODS", "CPU", "MEMORY", "OWNER"), frozenset((0, 1, 2)))
 
 
-def _fitting(found: Sequence[FittingPods], node: str, detail: Detail) -> Iterator[Block]:
+def _fitting_pods(found: Sequence[FittingPods], node: str, detail: Detail) -> Iterator[Block]:
     for each in found[: detail.groups]:
         where = f", would be placed on {each.chosen}" if each.chosen not in ("", node) else ""
         if each.nominated_elsewhere:
@@ -197,7 +174,7 @@ def _fitting(found: Sequence[FittingPods], node: str, detail: Detail) -> Iterato
     yield from notices.rest(len(found) - detail.groups, 0)
 
 
-def _rejected(result: NodeExplanation, detail: Detail) -> Iterator[Block]:
+def _rejected_pods(result: NodeExplanation, detail: Detail) -> Iterator[Block]:
     if len(result.rejected) > min(detail.groups, _FEW_GROUPS):
         causes = [f"{each.text} ({counts.of(each.pods, 'pod')})" for each in result.causes[: max(detail.reasons, 3)]]
         more = [f"+{len(result.causes) - len(causes)} more"] if len(causes) < len(result.causes) else []
@@ -224,9 +201,7 @@ def _rejected_group(group: RejectedPods, detail: Detail) -> Iterator[Block]:
         evicted = notices.few(group.victims, 3)
         yield line(f"preemption {would} make room here by evicting {evicted}", indent=2)
     if group.fix is not None:
-        yield Line((Span("fix:  ", "hint"), Span(group.fix.text)), 2, hang=6)
-        if group.fix.command and (detail.wide or _INDENT + layout.width(group.fix.command) <= _SCREEN[0]):
-            yield Line((Span(group.fix.command),), _INDENT, whole=True)
+        yield from notices.fixes([group.fix], commands=detail.wide, indent=2)
     elif group.fix_tried and not group.victims:
         yield line("no change that was tried makes it fit here", "faint", indent=2)
 
@@ -246,7 +221,7 @@ def _why(reason: Reason, more: str) -> tuple[Span, ...]:
     return Span(f"{reason.text}{why}{more}"), Span(f"  [{reason.plugin}]" if reason.plugin else "", "faint")
 
 
-def _not_judged(result: NodeExplanation, detail: Detail) -> Iterator[Block]:
+def _pods_not_judged(result: NodeExplanation, detail: Detail) -> Iterator[Block]:
     shown = result.not_judged[: detail.groups if detail.wide else 3]
     texts = [f"{_whose(each.pods, each.owners)} ({each.text or each.verdict.value})" for each in shown]
     more = [f"+{len(result.not_judged) - len(shown)} more"] if len(shown) < len(result.not_judged) else []
@@ -262,10 +237,3 @@ def _whose(pods: Sequence[str], owners: Sequence[OwnerPods]) -> str:
     if len(owners) == 1:
         return f"{counts.of(len(pods), 'pod')} of {owners[0].owner}"
     return f"{counts.of(len(pods), 'pod')} ({notices.few(named, 3)})"
-
-
-def _end(metadata: Metadata, wide: bool) -> Iterator[Block]:
-    origin = "" if metadata.configuration == BUILT_IN and not wide else f" ({metadata.configuration})"
-    yield BLANK
-    rules = f"kube-scheduler {metadata.kubernetes_version} rules{origin}"
-    yield line(f"dry run, nothing was changed; {rules}{'' if wide else '; more: -o wide'}", "faint")

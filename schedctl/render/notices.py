@@ -9,7 +9,7 @@ from schedctl import shipped
 from schedctl.api.defaults import DEFAULT_SCHEDULER
 from schedctl.api.gaps import FORBIDDEN
 from schedctl.api.kinds import plural
-from schedctl.render.layout import Block, Cell, Line, Span, Table, line, width
+from schedctl.render.layout import SCREEN, Block, Cell, Line, Span, Table, line, width
 from schedctl.reports import counts
 from schedctl.reports.metadata import BUILT_IN, Metadata, MissingKind, ReportedAssumption
 from schedctl.reports.reasons import Hint, Reason, Remark
@@ -18,7 +18,6 @@ WORDLESS = "refused without a word of why"
 """What stands for a reason that has no text, as when an extender just leaves a node out."""
 _HANG = 6
 """Where the texts of fixes begin."""
-_SCREEN_WIDTH = 80
 _LONG = 120
 """A line of details that is longer is broken where it goes on to another matter."""
 _CLAUSES = (", ", ". ", ": ")
@@ -56,7 +55,7 @@ def best_fix(hints: Sequence[Hint]) -> str:
     return next((each.text for each in hints if each.fits), "")
 
 
-def fixes(hints: Sequence[Hint], *, commands: bool = False) -> Iterator[Block]:
+def fixes(hints: Sequence[Hint], *, commands: bool = False, indent: int = 0) -> Iterator[Block]:
     """Yield what was tried and works, the best first, and then what else is known to help.
 
     Below the best that is a command stands what to paste, if a screen can show it on one line.
@@ -64,16 +63,18 @@ def fixes(hints: Sequence[Hint], *, commands: bool = False) -> Iterator[Block]:
     Args:
         hints: fixes and other next steps.
         commands: whether what to paste stands below each, however long.
+        indent: columns before all of it.
     """
     helpful = [each for each in hints if each.fits]
     pasted = next((each for each in helpful if each.command), None)
     for number, each in enumerate(helpful):
-        yield Line((Span("fix:  " if number == 0 else "  or: ", "hint"), Span(each.text)), hang=_HANG)
-        if each.command and (commands or (each is pasted and width(each.command) + _HANG <= _SCREEN_WIDTH)):
-            yield Line((Span(each.command),), _HANG, whole=True)
+        yield Line((Span("fix:  " if number == 0 else "  or: ", "hint"), Span(each.text)), indent, hang=_HANG)
+        fits = each is pasted and indent + _HANG + width(each.command) <= SCREEN.columns
+        if each.command and (commands or fits):
+            yield Line((Span(each.command),), indent + _HANG, whole=True)
     for each in hints:
         if not each.fits:
-            yield hint(each.text)
+            yield hint(each.text, indent)
 
 
 def kubernetes_line(message: str, indent: int = 0) -> Iterator[Block]:

@@ -111,3 +111,14 @@ def test_what_has_longer_signs_on_a_terminal_without_utf_8_lines_up_there():
     assert stream.getvalue() == (
         "N  <=        LAST\na  1% -> 2%  x\nb  3%        \\xe9\none -> two -> three four\n  five six\n"
     )
+
+
+@pytest.mark.parametrize(
+    ("heights", "taken"),
+    [
+        pytest.param((30, 24, 10), 24, id="the first that fits"),
+        pytest.param((30, 28), 28, id="the last where none does"),
+    ],
+)
+def test_of_texts_from_much_to_little_the_screen_shows(heights, taken):
+    assert len(layout.fit_screen([layout.BLANK] * height for height in heights)) == taken
