@@ -205,7 +205,7 @@ def _nothing(trials: Trials, *, more: bool) -> Hint:
 
 
 def _hint(kind: str, text: str, trial: Trial, trials: Trials) -> Hint:
-    patches, command = trials.written(trial) if trial.fits else ([], "")
+    patches, command = trials.patches_and_command(trial) if trial.fits else ([], "")
     return Hint(
         type=kind,
         text=text,

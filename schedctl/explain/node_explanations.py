@@ -111,7 +111,8 @@ def explain_node(
     info = NodeInfo(cluster.nodes_named([name]), 0)
     labels = info.labels
     rejected = [
-        _rejected(name, group, next_steps, owner_of) for group, next_steps in zip(found.rejected, hints, strict=True)
+        _rejected_pods(name, group, next_steps, owner_of)
+        for group, next_steps in zip(found.rejected, hints, strict=True)
     ]
     return NodeExplanation(
         node=name,
@@ -124,7 +125,7 @@ def explain_node(
         conditions=_conditions(info),
         pods=len(info.pods),
         resources=_resources(info),
-        running=_running(info, owner_of),
+        running=_running_pods(info, owner_of),
         nominated=[key for key, pod in cluster.pending.items() if pod.pod.status.nominated_node_name == name],
         fitting=[
             FittingPods(_keys(answers), _owners(answers, owner_of), chosen, elsewhere)
@@ -172,7 +173,7 @@ def _why_not_judged(answer: Explanation) -> str:
     return answer.error
 
 
-def _rejected(node: str, group: RejectedGroup, hints: Sequence[Hint] | None, owner_of: OwnerOf) -> RejectedPods:
+def _rejected_pods(node: str, group: RejectedGroup, hints: Sequence[Hint] | None, owner_of: OwnerOf) -> RejectedPods:
     return RejectedPods(
         pods=_keys(group.answers),
         owners=_owners(group.answers, owner_of),
@@ -228,7 +229,7 @@ def _resources(info: NodeInfo) -> list[NodeResource]:
     return found
 
 
-def _running(info: NodeInfo, owner_of: OwnerOf) -> list[RunningPods]:
+def _running_pods(info: NodeInfo, owner_of: OwnerOf) -> list[RunningPods]:
     by_owner: dict[str, list[PodInfo]] = {}
     for pod in info.pods:
         metadata = pod.pod.metadata

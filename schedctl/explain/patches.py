@@ -62,7 +62,7 @@ class _Source:
     known: bool
 
 
-def written(remedies: Sequence[Remedy], pod: Pod, cluster: Cluster) -> tuple[list[Patch], str]:
+def patches_and_command(remedies: Sequence[Remedy], pod: Pod, cluster: Cluster) -> tuple[list[Patch], str]:
     """Return a set of remedies as patches, and the command that makes all of it, "" where no command does."""
     source = _source(pod, cluster)
     patches: list[Patch] = []

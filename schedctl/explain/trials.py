@@ -103,9 +103,9 @@ class Trials:
                 return Trial()
             return replace(_trial(outcome, node, near=near), remedies=tuple(remedies))
 
-    def written(self, trial: Trial) -> tuple[list[Patch], str]:
-        """Return what was tried as patches and as a command, see `patches.written`."""
-        return patches.written(trial.remedies, self._pod, self._scheduler.cluster)
+    def patches_and_command(self, trial: Trial) -> tuple[list[Patch], str]:
+        """Return what was tried as patches and as a command, see `patches.patches_and_command`."""
+        return patches.patches_and_command(trial.remedies, self._pod, self._scheduler.cluster)
 
 
 def rejections_on(outcome: Attempt, node: str) -> tuple[Rejection, ...]:

@@ -41,7 +41,7 @@ def explain_nodes(
     """
     if names and selector:
         raise UsageError("names and -l were both given", "give one of them")
-    nodes = _selected(session, label_selectors.parse(selector)) if selector else _named(session, names)
+    nodes = _nodes_by_label(session, label_selectors.parse(selector)) if selector else _nodes_by_name(session, names)
     pods = pending_pods(session.state.assembled, Scope(namespace))
     pending = _PendingPods(session, pods, min(_FIXED_GROUPS, _FIXES // len(nodes)))
     results = [pending.explain(name) for name in nodes]
@@ -53,7 +53,7 @@ def explain_nodes(
     )
 
 
-def _named(session: Session, names: Sequence[str]) -> list[str]:
+def _nodes_by_name(session: Session, names: Sequence[str]) -> list[str]:
     known = list(session.cluster.nodes_by_name.names)
     if not names:
         raise UsageError("which node?", f"nodes are {enumeration(known)}" if known else "the state has none")
@@ -65,7 +65,7 @@ def _named(session: Session, names: Sequence[str]) -> list[str]:
     return list(dict.fromkeys(names))
 
 
-def _selected(session: Session, query: LabelQuery) -> list[str]:
+def _nodes_by_label(session: Session, query: LabelQuery) -> list[str]:
     table = session.cluster.node_table
     nodes: list[Node] = [table.objects[row] for row in table.row_of.values()]
     found = sorted(node.metadata.name for node in nodes if query.matches(node.metadata.labels))
