@@ -17,6 +17,8 @@ from schedctl.framework.cycles import Cycle
 from schedctl.framework.points import Scope
 from schedctl.framework.statuses import SUCCESS, Code, Status
 from schedctl.plugins.node_resources_fit.plugin import NodeResourcesFit
+from schedctl.plugins.node_resources_fit.requested_parts import RequestedParts
+from schedctl.plugins.node_resources_fit.slips import Slip, Slips, TooLarge
 from schedctl.testing.builders import cluster, node, pod
 
 GPU = "nvidia.com/gpu"
@@ -300,3 +302,19 @@ def test_the_columns_of_the_cluster_stay_unchanged():
     verdicts(c, pod(cpu="2"))
     scores(c, pod(cpu="2"))
     assert np.array_equal(c.nodes.requested("cpu"), before)
+
+
+def test_the_parts_of_a_request_are_found_once_for_all_nodes():
+    incoming = pod(cpu="1", initContainers=[{"name": "migrate", "resources": {"requests": {"cpu": "2"}}}])
+    parts = RequestedParts(incoming.pod, "cpu", 2000)
+    assert parts.at(0) == (("init container migrate", 2000),)
+    assert parts.at(1) is parts.at(0)
+
+
+def test_what_was_probably_meant_is_found_once_for_all_nodes_but_again_when_the_largest_node_is_another():
+    c = cluster(node("a", cpu="4"))
+    slips = Slips(pod(cpu="100").pod, "cpu", TooLarge(c.nodes.cluster, "cpu", 100_000))
+    assert slips.at(0) == (Slip("100", "100m"),)
+    assert slips.at(1) is slips.at(0)
+    c.add_node(node("b", cpu="128"))
+    assert slips.at(0) == ()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator
+from functools import cached_property
 from typing import NamedTuple
 
 from schedctl.api.meta import Quantity
@@ -37,6 +38,10 @@ class RequestedParts:
 
     def at(self, row: int) -> tuple[RequestedPart, ...]:
         """Return the parts, whatever the row."""
+        return self._shown_parts
+
+    @cached_property
+    def _shown_parts(self) -> tuple[RequestedPart, ...]:
         parts = tuple(each for each in _parts(self._pod, self._resource) if each.amount)
         if len(parts) == 1 and parts[0].source == _CONTAINERS:
             return ()
@@ -53,10 +58,6 @@ def naming(pod: Pod) -> Hashable:
     )
     runtime_class = spec.runtime_class_name if spec.overhead else None
     return (names, limits, runtime_class) if names or limits or runtime_class else None
-
-
-def _limited(containers: Iterable[Container], resource: str) -> list[Container]:
-    return [each for each in containers if resource in _limits_as_requests(each)]
 
 
 def _limits_as_requests(container: Container) -> tuple[str, ...]:
@@ -91,11 +92,12 @@ def _parts(pod: Pod, resource: str) -> Iterator[RequestedPart]:
             yield from starting
         else:
             # of extended resources the limit is what one writes
-            limited = [] if is_scalar(resource) else _limited(spec.containers or (), resource)
-            limits = _named("limit of container", "limits", limited, resource)
+            containers = () if is_scalar(resource) else spec.containers or ()
+            limited = [each for each in containers if resource in _limits_as_requests(each)]
+            limits = _parts_by_name("limit of container", "limits", limited, resource)
             yield RequestedPart(_CONTAINERS, running - sum(each.amount for each in limits))
             yield from limits
-            yield from _named("sidecar", "sidecars", sidecars, resource)
+            yield from _parts_by_name("sidecar", "sidecars", sidecars, resource)
     overhead = spec.overhead or {}
     if resource in overhead:
         owner = f" of RuntimeClass {spec.runtime_class_name}" if spec.runtime_class_name else ""
@@ -114,11 +116,11 @@ def _peak(inits: Iterable[Container], resource: str) -> tuple[list[RequestedPart
         amount = _request(each, resource) + sum(_request(sidecar, resource) for sidecar in before)
         if amount > peak:
             largest = RequestedPart(f"init container {each.name}", _request(each, resource))
-            parts, peak = [largest, *_named("sidecar", "sidecars", before, resource)], amount
+            parts, peak = [largest, *_parts_by_name("sidecar", "sidecars", before, resource)], amount
     return parts, peak
 
 
-def _named(source: str, several: str, containers: Iterable[Container], resource: str) -> list[RequestedPart]:
+def _parts_by_name(source: str, several: str, containers: Iterable[Container], resource: str) -> list[RequestedPart]:
     """Return what each of the containers requests by name, or where they are many what all do."""
     parts = [RequestedPart(f"{source} {each.name}", _request(each, resource)) for each in containers]
     parts = [each for each in parts if each.amount]

@@ -89,13 +89,19 @@ class Slips:
         self._pod = pod
         self._resource = resource
         self._too_large = too_large
+        self._known: tuple[int, tuple[Slip, ...]] = (0, ())
 
     def at(self, row: int) -> tuple[Slip, ...]:
         """Return the slips, whatever the row."""
         largest = self._too_large.at(row)
         if largest is None:
             return ()
-        return tuple(dict.fromkeys(_slips(self._pod, self._resource, largest.allocatable)))
+        # by the largest node, which may be another after a change of the cluster
+        allocatable, slips = self._known
+        if allocatable != largest.allocatable:
+            slips = tuple(dict.fromkeys(_slips(self._pod, self._resource, largest.allocatable)))
+            self._known = largest.allocatable, slips
+        return slips
 
 
 def correct(pod: Pod, resource: str, slips: Collection[Slip]) -> Pod:
@@ -126,7 +132,7 @@ def correct(pod: Pod, resource: str, slips: Collection[Slip]) -> Pod:
 
 def subject(pod: Pod, resource: str, slip: Slip) -> str:
     """Return whose slip it is: ``container web``."""
-    names = [name for name, written in _written(pod, resource) if str(written) == slip.written]
+    names = [name for name, written in _requests_by_container(pod, resource) if str(written) == slip.written]
     return f"container{'s' if len(names) > 1 else ''} {' and '.join(names)}"
 
 
@@ -146,14 +152,14 @@ def remarks(pod: Pod, trials: Trials) -> list[Remark]:
 def _tiny_memory(pod: Pod) -> list[Slip]:
     """Return the requests for memory that are too small for any container, and what may have been meant."""
     found = []
-    for _, written in _written(pod, MEMORY):
+    for _, written in _requests_by_container(pod, MEMORY):
         if 0 < parse(written).value < _TINY and (meant := _meant_bytes(str(written))):
             found.append(Slip(str(written), meant))
     return list(dict.fromkeys(found))
 
 
 def _slips(pod: Pod, resource: str, largest: int) -> Iterator[Slip]:
-    for _, written in _written(pod, resource):
+    for _, written in _requests_by_container(pod, resource):
         text = str(written)
         meant = ""
         if resource == CPU:
@@ -187,7 +193,7 @@ def _meant_bytes(text: str) -> str:
     return f"{match[1]}Mi"
 
 
-def _written(pod: Pod, resource: str) -> Iterator[tuple[str, Quantity]]:
+def _requests_by_container(pod: Pod, resource: str) -> Iterator[tuple[str, Quantity]]:
     for container in (*(pod.spec.init_containers or ()), *(pod.spec.containers or ())):
         requests = (container.resources and container.resources.requests) or {}
         if resource in requests:
