@@ -54,7 +54,6 @@ def _log(report: CheckReport, results: list[CheckResult], kept: int) -> dict[str
     driver = {
         "name": "schedctl",
         "semanticVersion": report.metadata.tool_version,
-        "informationUri": "https://schedctl.dev",
         "rules": [_rule(rule) for rule in rules],
     }
     notifications = [{"level": "note", "message": _message(note)} for note in _notes(report, len(results), kept)]
