@@ -4,11 +4,12 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 BENCHED := $(VENV)/.bench
+DOCUMENTED := $(VENV)/.docs
 # The first Python that is new enough; `make PYTHON=python3.13 …` chooses another.
 PYTHON ?= $(shell for python in python3 python3.14 python3.13 python3.12 python3.11; do \
 	$$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$python && break; done)
 
-.PHONY: help demo quick test lint types imports pytest test-oracle test-cluster test-live bench bench-quick bench-results dist clean
+.PHONY: help demo quick test lint types imports pytest test-oracle test-cluster test-live bench bench-quick bench-results docs dist clean
 .DEFAULT_GOAL := help
 
 help:  ## list the targets
@@ -75,6 +76,9 @@ bench-results: $(BENCHED)  ## of that, what docs/performance.md shows, written i
 	$(BIN)/python -m benchmarks.charts
 	$(BIN)/python -m benchmarks.page
 
+docs: $(DOCUMENTED)  ## the site, into build/site, which opens from disk: build/site/index.html
+	$(BIN)/python -m sphinx --quiet --fail-on-warning --builder html --doctree-dir build/doctrees docs build/site
+
 dist: $(INSTALLED)  ## wheel and sdist, into dist/
 	$(BIN)/python -m build
 
@@ -95,4 +99,9 @@ $(INSTALLED): pyproject.toml
 $(BENCHED): $(INSTALLED)
 	$(call GROUP,bench) > $(VENV)/bench.txt
 	$(INSTALL) --requirement $(VENV)/bench.txt
+	@touch $@
+
+$(DOCUMENTED): $(INSTALLED)
+	$(call GROUP,docs) > $(VENV)/docs.txt
+	$(INSTALL) --requirement $(VENV)/docs.txt
 	@touch $@
