@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from schedctl.api.selectors import LabelQuery, Requirement
 from schedctl.documents.spelling import nearest
+from schedctl.framework import wording
 
 
 def describe_selector(selector: LabelQuery) -> str:
     """Return a selector as kubectl writes it: ``app=web,tier in (a,b),!canary``; "" selects everything."""
-    return "<none>" if selector.nothing else ",".join(describe_requirement(r) for r in selector.requirements)
+    return "<none>" if selector.nothing else _join(selector.requirements)
 
 
-def describe_requirement(requirement: Requirement) -> str:
-    """Return a requirement as kubectl writes it."""
-    key, values = requirement.key, sorted(requirement.values)
-    if requirement.operator == "In":
-        return f"{key}={values[0]}" if len(values) == 1 else f"{key} in ({','.join(values)})"
-    if requirement.operator == "NotIn":
-        return f"{key} notin ({','.join(values)})"
-    return f"!{key}" if requirement.operator == "DoesNotExist" else key
+def _join(requirements: Iterable[Requirement]) -> str:
+    plain = ({"key": r.key, "operator": r.operator, "values": sorted(r.values)} for r in requirements)
+    return ",".join(map(wording.requirement, plain))
 
 
 def describe_mismatch(selector: LabelQuery, labels: Mapping[str, str]) -> str:
@@ -31,7 +27,7 @@ def describe_mismatch(selector: LabelQuery, labels: Mapping[str, str]) -> str:
     absent = [key for key in keys if key not in labels]
     has = [f"has {','.join(present)}"] if present else []
     lacks = [f"has no label {','.join(absent)}"] if absent else []
-    return f"selector {','.join(map(describe_requirement, failing))}, the pod {' and '.join((*has, *lacks))}"
+    return f"selector {_join(failing)}, the pod {' and '.join((*has, *lacks))}"
 
 
 def is_near_miss(selector: LabelQuery, labels: Mapping[str, str]) -> bool:
