@@ -204,8 +204,7 @@ def explain_objects(
 
 def owner_names(cluster: Cluster) -> Callable[[PodReference], str]:
     """Return a function that names the workload of a pod of the cluster."""
-    name = ownership.owner_names(cluster)
-    return lambda pod: name(f"{pod.namespace}/{pod.name}")
+    return lambda pod: ownership.owner_name(f"{pod.namespace}/{pod.name}", cluster)
 
 
 def pod_of(obj: Any, cluster: Cluster, node: str) -> tuple[Pod | None, list[str]]:

@@ -73,12 +73,12 @@ def of_drain(report: DrainReport, scheduler: Scheduler, advance: Callable[[int, 
         _HINTED_GROUPS_OF_A_DRAIN,
         lambda hint: not (hint.type.startswith(UNCORDON) and hint.node in drained),
     )
-    pending, owner_of = scheduler.cluster.pending, ownership.owner_names(scheduler.cluster)
+    cluster = scheduler.cluster
     groups: list[PendingPods] = []
     for number, group in enumerate(report.pending):
         advance(number, len(report.pending), group.pods[0])
-        owners = Counter(map(owner_of, group.pods)).most_common()
+        owners = Counter(ownership.owner_name(pod, cluster) for pod in group.pods).most_common()
         owned = _replace(group, owners=[OwnerPods(owner, pods) for owner, pods in owners])
-        pod = pending.get(group.pods[0])
+        pod = cluster.pending.get(group.pods[0])
         groups.append(owned if pod is None else explainer.add_reasons(owned, pod))
     return _replace(report, pending=groups)

@@ -15,9 +15,8 @@ from schedctl.api.meta import Namespace, key_of
 from schedctl.api.nodes import Node
 from schedctl.api.pods import FINISHED, Pod
 from schedctl.api.storage import StorageClass
-from schedctl.cache.cluster import Cluster
 from schedctl.cache.pod_info import PodInfo
-from schedctl.workloads.clusters import AssembledCluster, every_pod, with_name_label
+from schedctl.workloads.clusters import AssembledCluster, every_pod, find_pod, with_name_label
 
 
 def put(state: AssembledCluster, obj: Any) -> bool:
@@ -46,7 +45,7 @@ def remove(state: AssembledCluster, obj: Any) -> bool:
     """Remove the object of this kind and key; return whether there was one."""
     cluster, key = state.cluster, key_of(obj)
     if isinstance(obj, Pod):
-        known = _pod(cluster, key)
+        known = find_pod(key, cluster)
         if known is None:
             return state.finished.pop(key, None) is not None
         cluster.remove_pod(known)
@@ -73,7 +72,7 @@ def replace_all(state: AssembledCluster, kind: type, objects: Iterable[Any]) -> 
 
 def _put_pod(state: AssembledCluster, pod: Pod) -> bool:
     cluster, pod = state.cluster, defaults.pod(pod)
-    known, finished = _pod(cluster, pod.key), state.finished.get(pod.key)
+    known, finished = find_pod(pod.key, cluster), state.finished.get(pod.key)
     if pod == (known.pod if known is not None else finished):
         return False
     if pod.status.phase in FINISHED:
@@ -92,12 +91,6 @@ def _put_pod(state: AssembledCluster, pod: Pod) -> bool:
         cluster.remove_pod(known)
     cluster.add_pod(info)
     return True
-
-
-def _pod(cluster: Cluster, key: str) -> PodInfo | None:
-    row = cluster.pod_table.row_of.get(key)
-    known: PodInfo | None = None if row is None else cluster.pod_table.infos[row]
-    return known or cluster.pending.get(key) or cluster.strays.get(key)
 
 
 def _all(state: AssembledCluster, kind: type) -> list[Any]:

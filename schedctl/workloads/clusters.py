@@ -96,6 +96,13 @@ def every_pod(cluster: Cluster) -> Iterator[PodInfo]:
     yield from cluster.strays.values()
 
 
+def find_pod(key: str, cluster: Cluster) -> PodInfo | None:
+    """Return the pod of that ``namespace/name``, wherever `every_pod` would find it; None if there is none."""
+    row = cluster.pod_table.row_of.get(key)
+    bound: PodInfo | None = None if row is None else cluster.pod_table.infos[row]
+    return bound or cluster.pending.get(key) or cluster.strays.get(key)
+
+
 def _admit_pods(pods: Iterable[Pod], made: AssembledCluster) -> Iterator[PodInfo]:
     """Yield the pods that take part, and note what is to be known of the others."""
     sharing = Sharing()

@@ -12,7 +12,7 @@ from schedctl.api.meta import controller_of
 from schedctl.api.quantities import MAX_INT64
 from schedctl.cache.cluster import Cluster
 from schedctl.cache.pod_info import PodInfo
-from schedctl.workloads.clusters import every_pod
+from schedctl.workloads.clusters import every_pod, find_pod
 from schedctl.workloads.names import HASH_LABEL
 
 Owned = tuple[str, str, str]
@@ -48,15 +48,10 @@ def pods_by_owner(cluster: Cluster) -> Mapping[Owned, list[PodInfo]]:
     return owned
 
 
-def workloads_of(cluster: Cluster) -> Callable[[PodInfo], Owned | None]:
-    """Return a function that gives the outermost controller of a pod, None for a pod without one."""
-    parent_of = _controllers(cluster).get
-    return lambda info: _outermost(_owners(info, parent_of))
-
-
 def workload_of(info: PodInfo, cluster: Cluster) -> Owned | None:
-    """Return the outermost controller of one pod; who asks about many pods takes `workloads_of`."""
-    return _outermost(_owners(info, lambda owner: _controller_of(find_workload(owner, cluster), owner[1])))
+    """Return the outermost controller of a pod, None for a pod without one."""
+    owners = _owners(info, lambda owner: _controller_of(find_workload(owner, cluster), owner[1]))
+    return next(iter(deque(owners, maxlen=1)), None)
 
 
 def find_workload(owner: Owned, cluster: Cluster) -> Any | None:
@@ -70,27 +65,17 @@ def find_workload(owner: Owned, cluster: Cluster) -> Any | None:
     return found if found is not None or namespace != DEFAULT_NAMESPACE else cluster.get(struct, name)
 
 
-def _outermost(owners: Iterator[Owned]) -> Owned | None:
-    return next(iter(deque(owners, maxlen=1)), None)
+def owner_name(pod: str, cluster: Cluster) -> str:
+    """Return the workload of the pod of that ``namespace/name``, such as ``Deployment shop/web``.
 
-
-def owner_names(cluster: Cluster) -> Callable[[str], str]:
-    """Return a function from ``namespace/name`` of a pod to its workload, such as ``Deployment shop/web``.
-
-    It is "" for a pod without a controller.
+    It is "" for a pod without a controller, and for one that is not in the cluster.
     """
-    workload_of = workloads_of(cluster)
-    pods = {info.key: info for info in every_pod(cluster)}
-
-    def name(pod: str) -> str:
-        info = pods.get(pod)
-        workload = workload_of(info) if info is not None else None
-        if workload is None:
-            return ""
-        kind, namespace, owner = workload
-        return f"{kind} {namespace}/{owner}"
-
-    return name
+    info = find_pod(pod, cluster)
+    workload = workload_of(info, cluster) if info is not None else None
+    if workload is None:
+        return ""
+    kind, namespace, name = workload
+    return f"{kind} {namespace}/{name}"
 
 
 def _controllers(cluster: Cluster) -> dict[Owned, Owned]:

@@ -26,7 +26,7 @@ from schedctl.simulation.what_ifs.displacement import create_pods
 from schedctl.simulation.what_ifs.phrases import abbreviate, describe_displaced
 from schedctl.workloads import pod_templates
 from schedctl.workloads.api_server import Admission, join
-from schedctl.workloads.clusters import every_pod
+from schedctl.workloads.clusters import every_pod, find_pod
 from schedctl.workloads.expansion import UnsourcedObject, expand
 from schedctl.workloads.rollouts import plan
 
@@ -178,11 +178,11 @@ def _workload(cluster: Cluster, subject: Subject) -> Any:
 
 
 def _pod(cluster: Cluster, subject: Subject) -> PodInfo:
-    there = {info.key: info for info in every_pod(cluster)}
-    if subject.key not in there:
-        hint = _nearest(subject, list(there))
+    found = find_pod(subject.key, cluster)
+    if found is None:
+        hint = _nearest(subject, [info.key for info in every_pod(cluster)])
         raise UsageError(f'there is no pod "{subject.name}" in namespace {subject.namespace}', hint)
-    return there[subject.key]
+    return found
 
 
 def _nearest(subject: Subject, keys: Sequence[str]) -> str:
