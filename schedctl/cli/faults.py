@@ -26,8 +26,8 @@ from contextlib import suppress
 import typer
 
 from schedctl.errors import Problem, ProblemsError, SchedctlError, UsageError
+from schedctl.reports.exit_codes import INTERRUPTED
 
-INTERRUPTED = 130
 READER_GONE = 141
 BUG = SchedctlError.exit_code
 UNWRITABLE = UsageError.exit_code

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from schedctl.framework import wording
-from schedctl.reports import pod_comparisons
+from schedctl.reports import exit_codes, pod_comparisons
 from schedctl.reports.explanations import Explanation, Verdict
 from schedctl.reports.metadata import Metadata, Side
 from schedctl.reports.pod_comparisons import NodeRefusal, PodEffect
@@ -57,7 +57,7 @@ def compare(
     return pod_comparisons.ExplainComparison(
         metadata=metadata,
         summary=pod_comparisons.ExplainComparisonSummary(
-            exit_code=1 if broken else 5 if unclear else 0, pods=len(results), tallies=tallies
+            exit_code=exit_codes.of_answer(failed=broken, inconclusive=unclear), pods=len(results), tallies=tallies
         ),
         sides=[_side(side, explained, zones) for side, explained in zip(sides, answers, strict=True)],
         results=results,

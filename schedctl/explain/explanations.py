@@ -26,6 +26,7 @@ from schedctl.framework import wording
 from schedctl.framework.pod_edits import as_pending
 from schedctl.framework.similar import closest_name, did_you_mean
 from schedctl.framework.statuses import Code, none_available
+from schedctl.reports import exit_codes
 from schedctl.reports.explanations import (
     CurrentNode,
     ExplainReport,
@@ -125,11 +126,10 @@ def report(
         verdicts[explanation.verdict] += max(1, len(explanation.pods))
     inconclusive = verdicts[Verdict.INCONCLUSIVE]
     refused = verdicts.total() - verdicts[Verdict.SCHEDULED] - verdicts[Verdict.BOUND] - inconclusive
-    exit_code = 5 if inconclusive and not (fail and refused) else int(fail and refused > 0)
     return ExplainReport(
         metadata=metadata or Metadata(),
         summary=ExplainSummary(
-            exit_code=exit_code,
+            exit_code=exit_codes.of_answer(failed=fail and refused > 0, inconclusive=inconclusive > 0),
             pods=verdicts.total(),
             scheduled=verdicts[Verdict.SCHEDULED],
             unschedulable=verdicts[Verdict.UNSCHEDULABLE],

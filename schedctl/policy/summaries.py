@@ -10,12 +10,12 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Final, Literal
 
+from schedctl.reports import exit_codes
 from schedctl.reports.checks import CheckOutcome, CheckResult, CheckSummary, Severity
 
 FailOn = Literal["error", "warning", "info", "never"]
 OnInconclusive = Literal["fail", "warn", "ignore"]
 _RANK: Final[Mapping[str, int]] = {"info": 0, "warning": 1, "error": 2, "never": 3}
-_VIOLATED, _INCONCLUSIVE = 1, 5
 
 
 def fails(result: CheckResult, fail_on: FailOn, on_inconclusive: OnInconclusive) -> bool:
@@ -39,13 +39,9 @@ def summarize(results: Sequence[CheckResult], fail_on: FailOn, on_inconclusive: 
     outcomes = Counter(result.outcome for result in results)
     violations = Counter(result.severity for result in results if result.outcome is CheckOutcome.VIOLATED)
     failing = [result for result in results if fails(result, fail_on, on_inconclusive)]
-    exit_code = 0
-    if any(result.refused or result.outcome is CheckOutcome.VIOLATED for result in failing):
-        exit_code = _VIOLATED
-    elif failing:
-        exit_code = _INCONCLUSIVE
+    violated = any(result.refused or result.outcome is CheckOutcome.VIOLATED for result in failing)
     return CheckSummary(
-        exit_code=exit_code,
+        exit_code=exit_codes.of_answer(failed=violated, inconclusive=bool(failing)),
         results=len(results),
         passed=outcomes[CheckOutcome.PASSED],
         errors=violations[Severity.ERROR],

@@ -16,6 +16,7 @@ from schedctl.live.objects import POD, Head, decode
 from schedctl.live.observed_state import ObservedState
 from schedctl.live.plans import BindPlan, ChangedObject, Refusal, Step
 from schedctl.live.prebinds import steps
+from schedctl.reports import exit_codes
 from schedctl.reports.bindings import BindOutcome, BindReport, BindSummary, PlannedWrite
 from schedctl.reports.explanations import Explanation, NodeVerdict, Verdict
 from schedctl.session.configurations import ConfigurationChoice
@@ -23,8 +24,10 @@ from schedctl.session.decisions import Decision, decide
 from schedctl.session.sessions import Session
 from schedctl.session.states import State
 
-_MOVED = 4
-_CODES = {BindOutcome.REFUSED: 4, BindOutcome.INCONCLUSIVE: 5}
+_CODES = {
+    BindOutcome.REFUSED: exit_codes.CLUSTER_REFUSED,
+    BindOutcome.INCONCLUSIVE: exit_codes.INCONCLUSIVE,
+}
 _replace = msgspec.structs.replace
 
 
@@ -97,7 +100,7 @@ def send(session: Session, decision: BindDecision, *, dry_run: bool) -> BindRepo
     assert state.listing is not None
     bound = binding.bind(state.connection, decision.plan, ObservedState(state.listing), dry_run=dry_run)
     outcome = BindOutcome.ACCEPTED if dry_run else BindOutcome.BOUND
-    summary = _replace(report.summary, outcome=outcome, exit_code=_MOVED if bound.moved else 0)
+    summary = _replace(report.summary, outcome=outcome, exit_code=exit_codes.CLUSTER_REFUSED if bound.moved else 0)
     return _replace(report, summary=summary, moved=list(bound.moved), warnings=list(bound.warnings))
 
 
@@ -122,10 +125,11 @@ def _plan(request: BindRequest, session: Session) -> BindDecision:
             bind_plan, refused = None, _Refused(BindOutcome.REFUSED, str(refusal))
     warned = bool(foreign) and bind_plan is not None and state.connection is not None
     outcome = refused.outcome if refused is not None else BindOutcome.PLANNED
+    not_scheduled = outcome is BindOutcome.NOT_SCHEDULED
     report = BindReport(
         metadata=session.metadata(),
         summary=BindSummary(
-            exit_code=int(request.fail) if outcome is BindOutcome.NOT_SCHEDULED else _CODES.get(outcome, 0),
+            exit_code=_CODES.get(outcome) or exit_codes.of_answer(failed=request.fail and not_scheduled),
             outcome=outcome,
             pod=request.pod.key,
             node=node if bind_plan is not None else "",

@@ -24,7 +24,7 @@ from schedctl.policy.evaluations import Conditions, evaluate
 from schedctl.policy.exemptions import Acceptances, misnamed_annotations
 from schedctl.policy.fingerprints import fingerprint
 from schedctl.policy.summaries import FailOn, OnInconclusive, summarize
-from schedctl.reports import counts
+from schedctl.reports import counts, exit_codes
 from schedctl.reports.checks import CheckOutcome, CheckReport, CheckResult, CheckRule, PolicyRules, Severity
 from schedctl.reports.metadata import Input, Metadata, ReportedAssumption
 from schedctl.scheduler.gaps import log_assumptions
@@ -42,7 +42,6 @@ ON_INCONCLUSIVE: tuple[OnInconclusive, ...] = ("fail", "warn", "ignore")
 _ALLOW_EMPTY = "`--allow-empty` accepts that"
 _COMMAND_LINE, _MAX_AGE = "command-line", "max-age"
 _SECOND = 1_000_000_000
-_INCONCLUSIVE = 5
 """What a command ends with that can say neither yes nor no."""
 _Choice = TypeVar("_Choice", bound=str)
 
@@ -301,7 +300,7 @@ def accept(report: CheckReport, note: str) -> CheckReport:
 
 def refuse(report: CheckReport, note: str) -> CheckReport:
     """Return a report that ends as inconclusive whatever is said of that, since no baseline was made, and says why."""
-    summary = msgspec.structs.replace(report.summary, exit_code=_INCONCLUSIVE)
+    summary = msgspec.structs.replace(report.summary, exit_code=exit_codes.INCONCLUSIVE)
     return msgspec.structs.replace(report, summary=summary, notes=[*report.notes, note])
 
 

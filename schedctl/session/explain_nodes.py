@@ -11,6 +11,7 @@ from schedctl.api.selectors import LabelQuery
 from schedctl.documents.spelling import nearest
 from schedctl.errors import UsageError
 from schedctl.explain import node_explanations
+from schedctl.reports import exit_codes
 from schedctl.reports.explanations import Explanation
 from schedctl.reports.node_explanations import NodeExplainReport, NodeExplainSummary, NodeExplanation
 from schedctl.reports.reasons import Hint
@@ -46,9 +47,10 @@ def explain_nodes(
     pending = _PendingPods(session, pods, min(_FIXED_GROUPS, _FIXES // len(nodes)))
     results = [pending.explain(name) for name in nodes]
     inconclusive = any(each.verdict == "Inconclusive" for result in results for each in result.not_judged)
+    exit_code = exit_codes.of_answer(failed=False, inconclusive=inconclusive)
     return NodeExplainReport(
         metadata=session.metadata(),
-        summary=NodeExplainSummary(exit_code=5 if inconclusive else 0, nodes=len(results), pending=len(pods)),
+        summary=NodeExplainSummary(exit_code=exit_code, nodes=len(results), pending=len(pods)),
         results=results,
     )
 

@@ -85,7 +85,7 @@ def report(
     unclear = sum(bool(each.error) for each in results)
     fitting = sum(each.fits > 0 for each in results)
     none = any(not each.fits and not each.error for each in results)
-    exit_code = 1 if fail and none and not guesses else exit_codes.INCONCLUSIVE if unclear or guesses else 0
+    exit_code = exit_codes.of_answer(failed=fail and none and not guesses, inconclusive=bool(unclear or guesses))
     return capacities.CapacityReport(
         metadata=metadata,
         summary=capacities.CapacitySummary(

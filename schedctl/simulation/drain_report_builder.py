@@ -47,13 +47,9 @@ def report(
         DrainFate.INCONCLUSIVE,
     )
     refused = verdicts[DrainVerdict.REFUSED] + verdicts[DrainVerdict.BLOCKED] + verdicts[DrainVerdict.LEAVES_PENDING]
-    exit_code = (
-        exit_codes.INCONCLUSIVE
-        if verdicts[DrainVerdict.INCONCLUSIVE] and not (fail and refused)
-        else int(fail and refused > 0)
+    exit_code = exit_codes.of_answer(
+        failed=fail and refused > 0 and not guesses, inconclusive=bool(verdicts[DrainVerdict.INCONCLUSIVE] or guesses)
     )
-    if guesses:
-        exit_code = exit_codes.INCONCLUSIVE
     return drains.DrainReport(
         metadata=metadata,
         summary=drains.DrainSummary(

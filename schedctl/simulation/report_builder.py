@@ -148,9 +148,8 @@ def _exit_code(
     if guessed:
         return exit_codes.INCONCLUSIVE
     unclear = summary.inconclusive
-    if fail and (rejected or summary.placed + unclear < summary.pods):
-        return 1
-    return exit_codes.INCONCLUSIVE if unclear else 0
+    unplaced = rejected or summary.placed + unclear < summary.pods
+    return exit_codes.of_answer(failed=fail and unplaced, inconclusive=unclear > 0)
 
 
 # -- workloads --------------------------------------------------------------------
