@@ -14,7 +14,7 @@ from schedctl.cache.cluster import Cluster
 from schedctl.cache.pod_info import PodInfo
 from schedctl.engine.attempts import Attempt
 from schedctl.engine.queue.hints import Hints, Strategy, registrations
-from schedctl.engine.queue.queues import MAX_UNSCHEDULABLE
+from schedctl.engine.queue.intervals import MAX_UNSCHEDULABLE
 from schedctl.engine.reporters import Reporter
 from schedctl.framework import events
 from schedctl.framework.events import Action, ClusterEvent, Registration, Resource

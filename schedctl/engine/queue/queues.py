@@ -19,6 +19,7 @@ from schedctl.engine.calls import DIRECT
 from schedctl.engine.clocks import Clock
 from schedctl.engine.faults import CycleError, plugin_fault
 from schedctl.engine.queue.hints import Hints, Strategy
+from schedctl.engine.queue.intervals import FLUSH_INTERVAL, MAX_UNSCHEDULABLE, WINDOW
 from schedctl.errors import NotModelled
 from schedctl.framework import events
 from schedctl.framework.events import ClusterEvent
@@ -26,12 +27,6 @@ from schedctl.framework.faults import ESCAPING
 from schedctl.framework.points import QueueSortPlugin
 from schedctl.framework.statuses import Status, error
 
-MAX_UNSCHEDULABLE = 5 * 60.0
-"""A pod that has been unschedulable for longer than this many seconds is tried again, whatever happened."""
-FLUSH_INTERVAL = 30.0
-"""How often that is looked after."""
-WINDOW = 1.0
-"""Backoffs end at whole multiples of this; pods whose backoffs end together are ordered as if they were active."""
 _NANO = 10**9
 
 
