@@ -39,7 +39,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class KindPage:
     """A part of the list of one kind.
 
     Attributes:
@@ -64,7 +64,7 @@ class Listing:
         unserved: the names of the kinds that the server does not have, and so no objects of.
     """
 
-    pages: tuple[Page, ...]
+    pages: tuple[KindPage, ...]
     missing: tuple[Gap, ...]
     versions: dict[str, str]
     server_version: str
@@ -96,7 +96,7 @@ class _Resources(msgspec.Struct):
 class _KindList:
     """The list of one kind, or why there is none."""
 
-    pages: tuple[Page, ...] = ()
+    pages: tuple[KindPage, ...] = ()
     version: str = ""
     gap: Gap | None = None
     served: bool = True
@@ -208,7 +208,7 @@ def _list_with_retries(
 ) -> _KindList:
     path = collection(replace(kind, api_version=version))
     for attempt in range(1, ATTEMPTS + 1):
-        kept: list[Page] = []
+        kept: list[KindPage] = []
         done, at = 0, ""
         try:
             for page in pages(connection, path):
@@ -217,7 +217,7 @@ def _list_with_retries(
                 if at and page.version != at:
                     raise _RestartList("the server answers with pages of several versions")
                 at, done = page.version, done + len(page.items)
-                kept.append(Page(kind, page.body))
+                kept.append(KindPage(kind, page.body))
                 messages.put(_Message(kind, done, done + page.remaining))
             return _KindList(tuple(kept), at)
         except (_RestartList, Refused) as fault:

@@ -13,7 +13,7 @@ import msgspec
 from schedctl.api.kinds import KINDS, kind_named
 from schedctl.live.connections import Answer
 from schedctl.live.faults import refusal
-from schedctl.live.listing import Listing, Page
+from schedctl.live.listing import KindPage, Listing
 from schedctl.live.objects import collection, path_of
 
 Object = dict[str, Any]
@@ -75,7 +75,7 @@ class PretendServer:
             items = [obj for obj in self.objects.values() if obj["kind"] == kind.name]
             if items:
                 body = {"kind": f"{kind.name}List", "apiVersion": kind.api_version, "items": items}
-                pages.append(Page(kind, msgspec.json.encode(body)))
+                pages.append(KindPage(kind, msgspec.json.encode(body)))
         return Listing(tuple(pages), (), {}, "v1.37.1", "2026-01-01T00:00:00Z")
 
     # -- a Connection -------------------------------------------------------------

@@ -10,7 +10,7 @@ from schedctl.errors import ClusterError
 from schedctl.live import watching
 from schedctl.live.connections import Answer
 from schedctl.live.faults import Refused, Unanswered
-from schedctl.live.listing import Listing, Page
+from schedctl.live.listing import KindPage, Listing
 
 POD, SERVICE = kind_named("Pod"), kind_named("Service")
 
@@ -66,7 +66,7 @@ def watch():
     """Watch one kind on a server, and return the events until none comes for a moment."""
 
     def read_events_of(server, kind=POD):
-        page = Page(kind, json.dumps({"apiVersion": kind.api_version}).encode())
+        page = KindPage(kind, json.dumps({"apiVersion": kind.api_version}).encode())
         listed = Listing((page,), (), {kind.name: "1"}, "", "")
         events = []
         try:
