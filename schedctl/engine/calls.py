@@ -182,6 +182,11 @@ class TracingRunner(PluginRunner):
         with self._attribute_to("score", plugin):
             return super().score(plugin, cycle, nodes)
 
+    @override
+    def normalize(self, plugin: points.ScorePlugin, cycle: Cycle, nodes: Nodes, scores: IntArray) -> IntArray:
+        with self._attribute_to("score", plugin):
+            return super().normalize(plugin, cycle, nodes, scores)
+
     @contextmanager
     def _attribute_to(self, point: str, plugin: Plugin) -> Iterator[None]:
         """Take down what is read in the name of a plugin, at the point that was reached first."""

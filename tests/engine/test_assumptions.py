@@ -5,11 +5,19 @@ is. In the first table kube-scheduler could have said something else, in the sec
 """
 
 import msgspec
+import numpy as np
 import pytest
 
 from schedctl.api import kinds
 from schedctl.api.gaps import Gap
+from schedctl.api.workloads import Service
+from schedctl.engine.assumptions import Assumption
+from schedctl.engine.attempts import attempt
 from schedctl.engine.certainty import assumptions_affecting_verdict
+from schedctl.engine.handles import ProfileHandle
+from schedctl.engine.nominators import Nominator
+from schedctl.framework.points import ScorePlugin
+from schedctl.framework.profiles import Profile
 from schedctl.scheduler import Scheduler
 from schedctl.testing.builders import HOSTNAME, ZONE, cluster, node, pod
 
@@ -267,6 +275,21 @@ def test_equal_pods_have_equal_assumptions():
     scheduler = Scheduler(made)
     first, second = (scheduler.attempt(pod(name, labels=WEB)) for name in ("p", "q"))
     assert first.assumptions == second.assumptions != frozenset()
+
+
+def test_what_a_plugin_reads_when_it_normalizes_scores_is_its_assumption():
+    class CountsServices(ScorePlugin):
+        def score(self, cycle, nodes):
+            return np.zeros(len(nodes), np.int64)
+
+        def normalize(self, cycle, nodes, scores):
+            return scores + len(self.handle.cluster.every(Service))
+
+    made = lacking("Service", two_nodes())
+    plugin = CountsServices(None, ProfileHandle(made, Nominator()))
+    profile = Profile("default-scheduler", {plugin.name: plugin}, weights={plugin.name: 1}, score=(plugin,))
+    outcome = attempt(profile, made, pod(), Nominator())
+    assert outcome.assumptions == {Assumption("score", "CountsServices", Service)}
 
 
 def test_derived_facts_keep_their_assumptions():
