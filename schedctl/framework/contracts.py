@@ -26,6 +26,8 @@ _OPTIONAL = (
     "with_pods",
     "signature",
     "moved_by",
+    "moves_by_template",
+    "follow",
     "events_to_register",
     "remarks",
     "warnings",
