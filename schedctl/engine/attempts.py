@@ -449,12 +449,12 @@ def _filter(
     nodes = outcome._details.evaluated_column = _narrow(outcome, every)
     filtering = filter_nodes(profile, cycle, nodes, nominator, runner)
     filtering.raise_faults()
-    cycle.findings = filtering.findings
     if percentage is not None:
         # where nothing is going to tell feasible nodes apart, kube-scheduler stops at the first
         choosy = profile.score or any(extender.filters or extender.prioritizes for extender in profile.extenders)
         outcome.sampled = sampling.nodes_to_find(percentage, len(nodes)) if choosy else 1
         filtering = sampling.keep_first_feasible(filtering, outcome.sampled)
+    cycle.findings = filtering.findings
     outcome._details.filtering = filtering
     outcome._details.filtering = filtering = _ask_extenders(outcome, filtering, runner)
     return np.flatnonzero(filtering.feasible)

@@ -49,4 +49,6 @@ def keep_first_feasible(filtering: Filtering, enough: int) -> Filtering:
         # columns of the nominated pass keep their length: their positions are told by `nominated_positions`
         inner = [Refusal(r.plugin, r.verdicts, r.mask & within) for r in early.refusals]
         nominated = Filtering(early.nodes, early.feasible, inner, None)
-    return Filtering(filtering.nodes, feasible, refusals, nominated, filtering.nominated_positions)
+    seen = filtering.nodes.rows[:kept]
+    findings = {name: found.among(seen) for name, found in filtering.findings.items()}
+    return Filtering(filtering.nodes, feasible, refusals, nominated, filtering.nominated_positions, findings=findings)

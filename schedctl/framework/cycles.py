@@ -87,6 +87,10 @@ class Found:
                 return findings.at(int(positions[0]))
         return None
 
+    def among(self, rows: IndexArray) -> Found:
+        """Return what was found out about these nodes, by their rows."""
+        return Found([(asked, reached & np.isin(asked, rows), findings) for asked, reached, findings in self.passes])
+
     def every(self) -> Iterator[tuple[int, Any]]:
         """Yield (node row, finding) for each node reached, pass by pass."""
         for rows, reached, findings in self.passes:

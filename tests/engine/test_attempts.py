@@ -25,7 +25,7 @@ from schedctl.framework.points import (
     ScorePlugin,
 )
 from schedctl.framework.profiles import Profile
-from schedctl.framework.reasons import ACCEPT, Reason, Verdicts
+from schedctl.framework.reasons import ACCEPT, Lookup, Reason, Verdicts
 from schedctl.framework.statuses import SKIP, SUCCESS, Code, Status, unresolvable, unschedulable
 from schedctl.scheduler import Scheduler
 from schedctl.testing.builders import cluster, node, pod
@@ -383,6 +383,26 @@ def test_sampling_stops_at_enough_feasible_nodes_and_goes_on_from_there():
     outcome = attempt(profile(Full, ByLength), made, pod(), Nominator(), percentage=50)
     assert outcome.sampled == 100
     assert int(outcome.filtering.feasible.sum()) == 100
+
+
+class FindsNames(FilterPlugin):
+    """Finds out what each node is called."""
+
+    def filter(self, cycle, nodes):
+        return Verdicts((), Lookup(nodes.names, np.arange(len(nodes))))
+
+
+@pytest.mark.parametrize(
+    "nominated", [pytest.param([], id="no pod is nominated"), pytest.param(["n150", "n001"], id="pods are nominated")]
+)
+def test_of_nodes_that_sampling_does_not_reach_nothing_is_found(nominated):
+    made = cluster(*(node(f"n{i:03d}") for i in range(200)))
+    nominator = Nominator()
+    for name in nominated:
+        nominator.nominate(pod(f"for-{name}", priority=5), name)
+    outcome = attempt(profile(FindsNames, ByLength), made, pod(), nominator, percentage=50)
+    found = {name for _, name in outcome.cycle.findings["FindsNames"].every()}
+    assert found == {f"n{i:03d}" for i in range(100)}
 
 
 def test_sampling_stops_at_the_first_feasible_node_where_nobody_scores():
