@@ -19,7 +19,7 @@ from schedctl.devices.allocated import AllocatedState, Use
 from schedctl.devices.capacity import CapacityError, Misfit, Portion
 from schedctl.devices.constraints import Constraint, attribute_of
 from schedctl.devices.counters import Counters
-from schedctl.devices.pools import Offer
+from schedctl.devices.pools import Offer, PooledDevice
 from schedctl.devices.requests import ALL, Request, requests_of
 from schedctl.devices.shortages import JudgedDevice, Refusal, Shortage, Why
 
@@ -397,7 +397,7 @@ class Search:
         if self._is_held(claim, request, place):
             chosen = bool(self._chosen.get(place))
             refusals.append(Refusal(Why.CHOSEN) if chosen else Refusal(Why.HELD, holders=holders))
-        unselected = checked.failing_selector(device)
+        unselected = _failing_selector(checked, device)
         if unselected is not None:
             why, index = unselected
             selectors = checked.device_class.spec.selectors if why is Why.CLASS else request.selectors
@@ -436,6 +436,15 @@ class Search:
             return []
         portion, left = scarce
         return [Refusal(Why.CAPACITY, -1, portion.name, _quantity_text(portion.taken), _quantity_text(left), holders)]
+
+
+def _failing_selector(checked: eligibility.CheckedRequest, device: PooledDevice) -> tuple[Why, int] | None:
+    """Return the first selector that is not true of a device, None also where one fails."""
+    try:
+        return checked.failing_selector(device)
+    except eligibility.AllocationError:
+        # The search evaluates no selectors on a device that is held, and has not met this one: no error of the cycle.
+        return None
 
 
 def _constraints_of(claim: ResourceClaim) -> list[Constraint]:

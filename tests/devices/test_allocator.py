@@ -418,9 +418,19 @@ def test_an_explanation_has_every_reason_against_each_device():
         [Why.CAPACITY],
     ]
     assert shortage.devices[0].refusals[0].holders == ("default/h",)
-    assert shortage.closest.device.device == "small"
-    assert shortage.closest.refusals[0][2:5] == ("memory", "2Gi", "1Gi")
+    assert shortage.nearest[0].device.device == "small"
+    assert shortage.nearest[0].refusals[0][2:5] == ("memory", "2Gi", "1Gi")
     assert shortage.histogram() == {Why.HELD: 1, Why.REQUEST: 2, Why.CAPACITY: 1}
+
+
+def test_a_selector_that_fails_on_a_device_that_is_held_is_no_error_of_the_explanation():
+    slices, of_nope = resource_slice("p", device("x", model="t4")), claim(request(where=NOT_MODEL))
+    held = allocator(slices, held=[holding("h", "p/x")])
+    explained = held.explain(0, [of_nope])
+    assert held.allocate(0, [of_nope]) is None
+    assert (explained.fits, explained.error) == (False, "")
+    (judged,) = explained.shortages[0].devices
+    assert [refusal.why for refusal in judged.refusals] == [Why.HELD]
 
 
 def test_an_explanation_has_all_alternatives_of_the_request_that_came_farthest():
