@@ -6,7 +6,7 @@ with every placement, so `devices_in_use` catches up from the cluster's change l
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from schedctl.api.devices import DeviceRequestAllocationResult, ResourceClaim
@@ -107,26 +107,6 @@ class AllocatedState:
         """Return how a device is in use, None if it is not."""
         return self.pools.get(device.pool_id, {}).get(device.device)
 
-    @property
-    def devices(self) -> frozenset[DeviceID]:
-        """The devices held whole."""
-        return frozenset(device for device, use in self._every() if use.whole)
-
-    @property
-    def shares(self) -> frozenset[tuple[DeviceID, str]]:
-        """The shares held, as (device, share id)."""
-        return frozenset(
-            (_device(result), result.share_id)
-            for taken in self._by_holder.values()
-            for result in taken
-            if result.share_id is not None
-        )
-
-    @property
-    def capacity(self) -> Mapping[DeviceID, Mapping[str, Amount]]:
-        """What the shares of each shared device take together."""
-        return {device: dict(use.capacity) for device, use in self._every() if use.shared}
-
     def holders(self, device: DeviceID) -> tuple[str, ...]:
         """Return the keys (``namespace/name``) of the claims that hold a device or a share of it."""
         return tuple(dict.fromkeys(holder.claim for holder in self._by_device.get(device, ())))
@@ -163,11 +143,6 @@ class AllocatedState:
             del in_pool[device.device]
         self.changed.pop(device.pool_id, None)  # to the end: readers go backwards and stop at what they know
         self.changed[device.pool_id] = self.version
-
-    def _every(self) -> Iterator[tuple[DeviceID, Use]]:
-        for pool, uses in self.pools.items():
-            for name, use in uses.items():
-                yield DeviceID(*pool, name), use
 
 
 def devices_in_use(cluster: ClusterView) -> AllocatedState:

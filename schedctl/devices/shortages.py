@@ -74,11 +74,6 @@ class Shortage(NamedTuple):
     devices: tuple[JudgedDevice, ...]
 
     @property
-    def closest(self) -> JudgedDevice | None:
-        """The first of `nearest`, None if there is no device."""
-        return next(iter(self.nearest), None)
-
-    @property
     def nearest(self) -> tuple[JudgedDevice, ...]:
         """One device for each set of reasons: first those of the class that are not chosen, then the fewest reasons.
 
