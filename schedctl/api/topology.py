@@ -28,6 +28,13 @@ def zone_of(labels: Mapping[str, str] | None) -> str:
     return (labels.get(ZONE) or labels.get(BETA_ZONE, "")) if labels else ""
 
 
+def group_of(labels: Mapping[str, str] | None, key: str) -> str | None:
+    """Return the value of a label by which people choose and group nodes, None for none; of the zone, see `zone_of`."""
+    if key == ZONE:
+        return zone_of(labels) or None
+    return labels.get(key) if labels else None
+
+
 def node_tree_key(labels: Mapping[str, str]) -> tuple[str, str]:
     """Return the region and zone by which kube-scheduler orders nodes, "" for none: the deprecated labels first."""
     # upstream's GetZoneKey: a deprecated label counts before the current one, and even when it is empty

@@ -27,9 +27,8 @@ from schedctl.reports.reasons import Reason
 
 def zones(outcome: Attempt) -> ZoneOf:
     """Return how to look up the zone of a node."""
-    # the current label alone; reports on runs take the deprecated one too (topology.zone_of)
     table = outcome.cluster.node_table
-    return lambda name: table.labels.maps[table.row_of[name]].get(topology.ZONE, "")
+    return lambda name: topology.zone_of(table.labels.maps[table.row_of[name]])
 
 
 def counts(outcome: Attempt) -> explanations.NodeCounts:

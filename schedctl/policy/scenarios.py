@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
+from schedctl.api import topology
 from schedctl.cache.cluster import Cluster
 from schedctl.cache.pod_info import PodInfo
 from schedctl.errors import UsageError
@@ -52,7 +53,7 @@ def cases(scenario: Scenario, cluster: Cluster) -> list[Case]:
         return [Case(scenario.name, tuple(what_if_syntax.from_mappings(scenario.changes)))]
     key = label_of(cluster, scenario.topology_key)
     table = cluster.node_table
-    values = {(table.objects[row].metadata.labels or {}).get(key, "") for row in table.row_of.values()} - {""}
+    values = {topology.group_of(table.objects[row].metadata.labels, key) or "" for row in table.row_of.values()} - {""}
     if not values:
         known = [*sorted(cluster_labels(cluster)), *SHORTHANDS]
         raise UsageError(f'no node has a label "{key}"', suggest_names(key, known, "labels"))

@@ -106,7 +106,9 @@ def _group_by(facts: CapacityFacts, cluster: Cluster, label: str) -> capacities.
         ]
         return capacities.Grouping(label=capacities.NODE, groups=groups)
     table = cluster.node_table
-    values = {name: (table.objects[row].metadata.labels or {}).get(label, "") for name, row in table.row_of.items()}
+    values = {
+        name: topology.group_of(table.objects[row].metadata.labels, label) or "" for name, row in table.row_of.items()
+    }
     nodes, used, fits = Counter(values.values()), Counter(values[name] for name in facts.placed), Counter[str]()
     for name, number in facts.placed.items():
         fits[values[name]] += number

@@ -58,9 +58,9 @@ def nodes_chosen(cluster: Cluster, choice: str) -> list[str]:
     label = label_of(cluster, key)
     values: dict[str, list[str]] = {}
     for name, row in sorted(cluster.node_table.row_of.items()):
-        labels = cluster.node_table.objects[row].metadata.labels or {}
-        if label in labels:
-            values.setdefault(labels[label], []).append(name)
+        group = topology.group_of(cluster.node_table.objects[row].metadata.labels, label)
+        if group is not None:
+            values.setdefault(group, []).append(name)
     if not values:
         keys = sorted(cluster_labels(cluster))
         raise UsageError(f'no node has a label "{label}"', suggest_names(label, [*keys, *SHORTHANDS], "labels"))

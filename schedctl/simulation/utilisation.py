@@ -72,7 +72,7 @@ def grouping_label(cluster: Cluster) -> str:
     """
     nodes = list(_nodes(cluster))
     for label in (*POOL_LABELS, TYPE_LABEL, topology.ZONE):
-        values = [value for node in nodes if (value := (node.metadata.labels or {}).get(label))]
+        values = [value for node in nodes if (value := topology.group_of(node.metadata.labels, label))]
         if 2 * len(values) > len(nodes) and len(set(values)) <= _MOST_GROUPS:
             return label
     return ""
@@ -88,7 +88,7 @@ def measure(cluster: Cluster, label: str | None = None) -> Measure:
     label = grouping_label(cluster) if label is None else label
     column = cluster.nodes_by_name
     names = column.names
-    groups = {node.metadata.name: (node.metadata.labels or {}).get(label, "") for node in _nodes(cluster)}
+    groups = {node.metadata.name: topology.group_of(node.metadata.labels, label) or "" for node in _nodes(cluster)}
     allocatable, requested = {}, {}
     for resource in _resources(cluster):
         offered = column.allocatable(resource).tolist()

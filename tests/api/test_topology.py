@@ -17,6 +17,20 @@ def test_reports_name_the_zone_of_the_current_label_first(labels, zone):
 
 
 @pytest.mark.parametrize(
+    ("labels", "key", "group"),
+    [
+        pytest.param({topology.BETA_ZONE: "b"}, topology.ZONE, "b", id="the deprecated zone counts as a zone"),
+        pytest.param({topology.BETA_ZONE: "b"}, topology.BETA_ZONE, "b", id="and under its own name"),
+        pytest.param({topology.BETA_REGION: "r"}, topology.REGION, None, id="other labels are taken by name"),
+        pytest.param({"pool": ""}, "pool", "", id="a label that is empty is there"),
+        pytest.param(None, "pool", None, id="no labels"),
+    ],
+)
+def test_nodes_are_chosen_and_grouped_by(labels, key, group):
+    assert topology.group_of(labels, key) == group
+
+
+@pytest.mark.parametrize(
     ("labels", "key"),
     [
         pytest.param({}, ("", ""), id="no labels"),

@@ -113,6 +113,12 @@ def test_nodes_with_the_same_numbers_are_one_group_and_the_nearest_miss_comes_fi
     assert shortage.groups[0].evidence == {"resource": "cpu", "requested": 3000, "used": 2000, "capacity": 4000}
 
 
+def test_the_deprecated_zone_label_counts_where_a_node_has_no_other(ask):
+    labels = {"failure-domain.beta.kubernetes.io/zone": "old"}
+    (reason,) = ask(cluster(node("a", labels=labels), node("b", zone="new")), pod(cpu="64")).reasons
+    assert reason.zones == {"old": 1, "new": 1}
+
+
 def test_a_request_above_the_size_of_the_node_is_unresolvable_and_one_above_what_is_free_is_not(ask):
     state = cluster(node("small", cpu="1"), node("big", cpu="8"), pod("fill", on="big", cpu="7"))
     (reason,) = ask(state, pod(cpu="4")).reasons

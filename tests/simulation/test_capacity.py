@@ -161,6 +161,13 @@ def reported(state, like, by: str, **options):
     )
 
 
+def test_the_deprecated_zone_label_groups_nodes_that_have_no_other():
+    old = {"failure-domain.beta.kubernetes.io/zone": "1"}
+    state = cluster(node("a", cpu="2", zone="1"), node("b", cpu="1", labels=old))
+    (grouping,) = reported(state, pod(cpu="1"), "zone").results[0].by
+    assert [(group.name, group.fits) for group in grouping.groups] == [("1", 3)]
+
+
 POOLS = (
     node("a", cpu="2", zone="1", labels={"pool": "x"}),
     node("b", cpu="1", zone="1", labels={"pool": "y"}),

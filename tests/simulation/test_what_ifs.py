@@ -124,6 +124,11 @@ def test_nodes_are_chosen_by(choice, names):
     assert do(cluster(*ZONES), f"cordon {choice}")[0].nodes == names
 
 
+def test_the_deprecated_zone_label_chooses_nodes_that_have_no_other():
+    old = {"failure-domain.beta.kubernetes.io/zone": "eu-1"}
+    assert do(cluster(*ZONES, node("d", labels=old)), "cordon zone=eu-1")[0].nodes == ["a", "b", "d"]
+
+
 def test_a_label_that_nodes_have_themselves_is_not_taken_for_a_shorthand():
     assert do(cluster(node("a", labels={"zone": "x"}), node("b", zone="x")), "cordon zone=x")[0].nodes == ["a"]
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from schedctl.api import topology
 from schedctl.api.resources import PODS
 from schedctl.cache.cluster import Cluster
 from schedctl.policy.facts import takes_pods, usage
@@ -56,7 +57,7 @@ def groups(cluster: Cluster, resource: str, by: str, selector: Mapping[str, str]
     offers = taken.allocatable.get(resource)
     for name, row in table.row_of.items():
         node = table.objects[row]
-        value = (node.metadata.labels or {}).get(key, "") if key else ""
+        value = topology.group_of(node.metadata.labels, key) or "" if key else ""
         if value not in found:
             found[value] = Group(Judged.of_nodes(key, value) if key else RUN)
         if offers is None or not selector.items() <= (node.metadata.labels or {}).items():
