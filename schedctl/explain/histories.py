@@ -1,4 +1,4 @@
-"""What kube-scheduler has said of a pod, beside our line: the pod's own condition, and events about it.
+"""What kube-scheduler has said of a pod, beside this answer: the pod's own condition, and events about it.
 
 Neither tells exactly when its words were true, so what has changed in the cluster since can only be named, not proved
 to be the cause.

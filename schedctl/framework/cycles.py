@@ -89,7 +89,7 @@ class Found:
 
     def among(self, rows: IndexArray) -> Found:
         """Return what was found out about these nodes, by their rows."""
-        return Found([(asked, reached & np.isin(asked, rows), findings) for asked, reached, findings in self.passes])
+        return Found([(column, reached & np.isin(column, rows), findings) for column, reached, findings in self.passes])
 
     def every(self) -> Iterator[tuple[int, Any]]:
         """Yield (node row, finding) for each node reached, pass by pass."""

@@ -449,7 +449,7 @@ class LineDifference(Record, frozen=True):
 
 @schema_name("Recorded")
 class RecordedMessage(Record, frozen=True):
-    """What a scheduler has said of the pod before, beside our line.
+    """What a scheduler has said of the pod before, beside this answer.
 
     Attributes:
         source: ``Condition`` for the pod's own PodScheduled condition, ``Event`` for an event about it.

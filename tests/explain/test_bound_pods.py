@@ -176,7 +176,7 @@ def test_the_next_step_is_shown_with_its_command_or_in_words(name, shown):
         pytest.param({"reconsider": True}, Verdict.SCHEDULED, id="with reconsider"),
         pytest.param({"node": "b"}, Verdict.SCHEDULED, id="with a node to go into"),
         pytest.param({"matrix": True}, Verdict.SCHEDULED, id="with the matrix of filters"),
-        pytest.param({"history": True}, Verdict.SCHEDULED, id="with the history, which stands beside our line"),
+        pytest.param({"history": True}, Verdict.SCHEDULED, id="with the history, which stands beside the answer"),
     ],
 )
 def test_a_bound_pod_is_judged_only_where_the_question_is_about_placement(options, verdict):
