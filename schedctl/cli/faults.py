@@ -1,18 +1,6 @@
 """What can end a command, as a message and an exit code; the only place that knows both.
 
-::
-
-       0  answered
-       1  answered "no", where ``--exit-code`` asks for that, or by the user to a question; a conversion lost something
-       2  the command line, the configuration or a profile is wrong, or the output cannot be written
-       3  the input is unreadable, invalid or empty
-       4  a live cluster cannot be reached, or refuses what it was asked
-       5  inconclusive: an answer needs what is not modelled, or a kind that could not be listed
-      70  a bug in schedctl
-     130  interrupted
-     141  the reader of the output went away
-
-So 0 and 1 are verdicts, and from 2 on there is none, as with diff and grep; whatever ``-o``, ``-q`` or ``--limit`` say.
+`reports.exit_codes.MEANINGS` says what each code means, whatever ``-o``, ``-q`` or ``--limit`` say.
 """
 
 from __future__ import annotations
@@ -26,7 +14,7 @@ from contextlib import suppress
 import typer
 
 from schedctl.errors import Problem, ProblemsError, SchedctlError, UsageError
-from schedctl.reports.exit_codes import INTERRUPTED
+from schedctl.reports.exit_codes import INTERRUPTED, OUTPUT_CLOSED
 
 READER_GONE = 141
 BUG = SchedctlError.exit_code
@@ -51,7 +39,7 @@ def code_of(fault: BaseException, *, debug: bool) -> int:
     if isinstance(fault, BrokenPipeError):
         # The interpreter flushes standard output once more when it ends; nobody is there to read it.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return READER_GONE
+        return OUTPUT_CLOSED
     if debug:
         traceback.print_exception(fault)
     if isinstance(fault, ProblemsError):

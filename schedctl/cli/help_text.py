@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import inspect
 import textwrap
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 SELECT = "Select"
 CLUSTER = "Cluster"
@@ -20,6 +20,8 @@ EXTENDERS = "Extenders"
 OTHER = "Options"
 SECTIONS = (SELECT, OTHER, CLUSTER, WHAT_IF, SCHEDULER, OUTPUT, EXTENDERS)
 """In the order of the help; what names no section is among the `OTHER` options."""
+ARGUMENTS = "Arguments"
+COMMANDS = "Commands"
 EXAMPLES = "Examples:"
 _INDENT = 2
 _NAMES = 24
@@ -28,36 +30,63 @@ _SHORT = 4
 """How wide a short option is with the comma behind it; long ones begin below each other."""
 
 
+class Prose(NamedTuple):
+    """What stands in a command's help beside its lists.
+
+    Attributes:
+        summary: what it does, a sentence.
+        examples: command lines with comments, below a heading of their own; "" where there are none.
+        details: the paragraphs that follow.
+        notes: the paragraphs at the end, such as the exit codes.
+    """
+
+    summary: str
+    examples: str
+    details: list[str]
+    notes: list[str]
+
+
+def prose(command: Any) -> Prose:
+    """Return what stands in the help of a command, or of a group of commands, beside its lists."""
+    summary, *details = inspect.cleandoc(command.help or "").split("\n\n")
+    notes = [note for note in inspect.cleandoc(command.epilog or "").split("\n\n") if note]
+    examples = [note for note in notes if note.startswith(EXAMPLES)]
+    return Prose(summary, "\n\n".join(examples), details, [note for note in notes if note not in examples])
+
+
 def write(command: Any, context: Any, formatter: Any) -> None:
     """Write the help of a command, or of a group of commands, to a formatter of the parser."""
     command.format_usage(context, formatter)
-    blocks = inspect.cleandoc(command.help or "").split("\n\n")
-    notes = inspect.cleandoc(command.epilog or "").split("\n\n")
-    examples = [block for block in notes if block.startswith(EXAMPLES)]
-    width = formatter.width
-    parts = [_paragraph(blocks[0], width), *examples]
-    parts += [_paragraph(block, width) for block in blocks[1:]]
-    parts += _lists(command, context, width)
-    parts += [_paragraph(block, width, indent=0) for block in notes if block and block not in examples]
+    texts, width = prose(command), formatter.width
+    parts = [_paragraph(texts.summary, width), texts.examples]
+    parts += [_paragraph(text, width) for text in texts.details]
+    parts += [_section(title, entries, width) for title, entries in lists(command, context, width)]
+    parts += [_paragraph(text, width, indent=0) for text in texts.notes]
     formatter.write("".join(f"\n{part}\n" for part in parts if part.strip()))
 
 
-def _lists(command: Any, context: Any, width: int) -> Iterator[str]:
-    """Yield the arguments, the commands of a group, and the options by section."""
+def lists(command: Any, context: Any, width: int) -> Iterator[tuple[str, list[tuple[str, str]]]]:
+    """Yield the arguments, the commands of a group, and the options by section: a title, and names with their texts.
+
+    Args:
+        command: a command or a group of commands.
+        context: the parser's, of that command.
+        width: how long the summary of a command of a group may be, in columns.
+    """
     parameters = [each for each in command.get_params(context) if not getattr(each, "hidden", False)]
     arguments = [each for each in parameters if each.param_type_name == "argument"]
-    yield _section("Arguments", ((each.metavar or each.name, each.help or "") for each in arguments), width)
+    yield ARGUMENTS, [(each.metavar or each.name, each.help or "") for each in arguments]
     summaries: Mapping[str, str] = getattr(command, "summaries", None) or {
         name: each.get_short_help_str(limit=width) for name, each in getattr(command, "commands", {}).items()
     }
-    yield _section("Commands", summaries.items(), width)
+    yield COMMANDS, list(summaries.items())
     options = [each for each in parameters if each.param_type_name == "option"]
     sections = {each: getattr(each, "rich_help_panel", None) or OTHER for each in options}
     # What every command has besides, and no section of its own for: the help option of the parser.
     last = OUTPUT if OUTPUT in sections.values() else OTHER
     sections |= {each: last for each in options if each.name == "help"}
     for section in SECTIONS:
-        yield _section(section, (_option(each) for each in options if sections[each] == section), width)
+        yield section, [_option(each) for each in options if sections[each] == section]
 
 
 def _option(option: Any) -> tuple[str, str]:
@@ -69,8 +98,7 @@ def _option(option: Any) -> tuple[str, str]:
     return f"{names}{long[0] if long else ''}{value}", text
 
 
-def _section(title: str, entries: Iterable[tuple[str, str]], width: int) -> str:
-    entries = list(entries)
+def _section(title: str, entries: Sequence[tuple[str, str]], width: int) -> str:
     if not entries:
         return ""
     shortest = max(len(name) for name, _ in entries) + 2

@@ -152,7 +152,7 @@ _COMMAND_LINE_ONLY: Final = {
     **dict.fromkeys(("bind", "execute", "yes", "consent"), "consent to change a cluster"),
 }
 """What no file may say, and what it would be about."""
-_OF_USER_ONLY: Final = {
+OF_USER_ONLY: Final = {
     "kubeconfig": "credentials",
     "context": "a cluster",
     "namespace": "a namespace",
@@ -209,8 +209,8 @@ def _defaults_config(node: Node, decoder: Decoder, *, of_user: bool) -> Defaults
     """Return the values of options that are not given."""
     config = decoder.struct(node, DefaultsConfig, _DEFAULTS)
     for key, _ in node.value if node.is_mapping and not of_user else ():
-        if key.value in _OF_USER_ONLY:
-            message = f'"{key.value}" cannot be set here: a repository must not choose {_OF_USER_ONLY[key.value]}'
+        if key.value in OF_USER_ONLY:
+            message = f'"{key.value}" cannot be set here: a repository must not choose {OF_USER_ONLY[key.value]}'
             hint = "set it in $XDG_CONFIG_HOME/schedctl/config.yaml (~/.config/schedctl/config.yaml)"
             decoder.report(key, f"{_DEFAULTS}.{key.value}", message, hint)
     if config.color not in ("", *COLORS):

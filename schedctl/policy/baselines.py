@@ -41,7 +41,7 @@ class Entry(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class CheckBaseline(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The document.
+    """The violations that are accepted: what `schedctl check --write-baseline` writes and `--baseline` reads.
 
     Attributes:
         api_version, kind: what this is.

@@ -158,7 +158,7 @@ class CheckSummary(Record, frozen=True, kw_only=True):
 
 
 class CheckReport(Record, frozen=True, kw_only=True):
-    """The whole document.
+    """The whole answer of ``schedctl check``.
 
     Attributes:
         api_version, kind: what this is.

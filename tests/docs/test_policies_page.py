@@ -14,8 +14,8 @@ import jsonschema
 import pytest
 import yaml
 
+from docs._reference import policy_fields
 from schedctl.cli.running import run
-from schedctl.policy import schemas
 from schedctl.policy.documents import BUILTINS
 from schedctl.policy.functions import LIBRARY
 from schedctl.policy.variables import IN_SCOPE, RECORDS
@@ -32,29 +32,8 @@ LOSE_ZONE = {"name": "lose-zone", "changes": [{"lose": {"zone": "eu-1a"}}]}
 FIXTURES = ROOT / "fixtures/policies"
 
 
-def arguments(name):
-    """The arguments of a built-in, or of what some of them hold, as a table."""
-    found = {title: record for builtin in BUILTINS for title, record in schemas.arguments(builtin).items()}
-    record = found[BUILTINS[name].arguments.__name__ if name in BUILTINS else name]
-    lines = [
-        "| In `with` | Unless given | |" if name in BUILTINS else "| In it | Unless given | |",
-        "| --- | --- | --- |",
-    ]
-    for field, described in record["properties"].items():
-        default = described["default"]
-        shown = "" if default in (None, "", {}) else f"`{json.dumps(default).strip(chr(34)).removesuffix('.0')}`"
-        lines.append(f"| `{field}` | {shown} | {described['description'].removesuffix('.')} |")
-    return lines
-
-
-def record(name):
-    """The fields of a record of expressions, as a table."""
-    rows = [f"| `{field}` | `{kind}` |" for field, kind in RECORDS[name].items()]
-    return [f"| `{name}` | |", "| --- | --- |", *rows]
-
-
 def table(name):
-    return "\n".join(record(name) if name in RECORDS else arguments(name)) + "\n"
+    return policy_fields.record(name) if name in RECORDS else policy_fields.arguments(name)
 
 
 def policy(example):
