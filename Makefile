@@ -22,15 +22,19 @@ demo: $(INSTALLED)  ## why a pod of an example cluster is pending, and what woul
 # cores with warm caches; a folder that makes it longer goes.
 SMALL := $(wildcard $(addprefix tests/,api architecture cache config documents engine framework))
 
+# What people read, the code included; tests misspell on purpose.
+SPELLED := README.md CHANGELOG.md CONTRIBUTING.md benchmarks conformance deploy docs examples fixtures profiles schedctl
+
 quick: lint  ## while working: style, types, and the tests of what is small; under 30 s
 	$(BIN)/mypy
 	$(BIN)/pytest -q -m "not slow and not oracle and not cluster" -n 2 $(SMALL)
 
-test: lint types pytest  ## everything that needs no Go: style, types, tests, the layers among them
+test: lint types pytest  ## everything that needs no Go: style, spelling, types, tests, the layers among them
 
 lint: $(INSTALLED)
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
+	$(BIN)/codespell $(SPELLED)
 
 types: $(INSTALLED)
 	$(BIN)/mypy
@@ -39,7 +43,7 @@ types: $(INSTALLED)
 imports: $(INSTALLED)  ## the layers alone, which tests/architecture checks too
 	$(BIN)/lint-imports
 
-pytest: $(INSTALLED)
+pytest: $(DOCUMENTED)
 	$(BIN)/pytest -m "not oracle and not cluster" -n auto
 
 test-oracle: $(INSTALLED)  ## compare with the real kube-scheduler on fresh cases; needs Go

@@ -12,6 +12,7 @@ release = version = __version__
 extensions = ["myst_parser"]
 exclude_patterns = ["_reference"]
 nitpicky = True
+smartquotes = False  # options keep their two hyphens
 
 myst_enable_extensions = ["attrs_inline", "colon_fence", "deflist"]
 myst_heading_anchors = 4  # links to headings are those of a code host
