@@ -30,11 +30,17 @@ html_theme_options = {"navigation_with_keys": True, "top_of_page_buttons": []}
 _LINK_OUT = re.compile(r"\[([^\]]+)\]\(\.\./([^)]+)\)")
 
 
+def _path(link: re.Match[str]) -> str:
+    """Return what a link out of this folder reads in the site, which is read without the checkout."""
+    text, path = link[1], link[2]
+    return f"`{path}`" if path.startswith(text.strip("`")) else f"{text} (`{path}` in the checkout)"
+
+
+def _without_links_out(app: Sphinx, page: str, text: list[str]) -> None:
+    if "/" not in page:  # in a folder, ../ leads to another page
+        text[0] = _LINK_OUT.sub(_path, text[0])
+
+
 def setup(app: Sphinx) -> None:
-    """Make links that leave this folder into the paths of what they lead to: the site is read without the checkout."""
-
-    def name_files_of_the_checkout(app: Sphinx, page: str, text: list[str]) -> None:
-        if "/" not in page:  # in a folder, ../ leads to another page
-            text[0] = _LINK_OUT.sub(r"\1 (`\2` of the checkout)", text[0])
-
-    app.connect("source-read", name_files_of_the_checkout)
+    """Change pages before they are read."""
+    app.connect("source-read", _without_links_out)
