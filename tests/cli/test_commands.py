@@ -1,4 +1,4 @@
-"""The commands there are: every one helps, and the README knows it."""
+"""The commands there are, and every one helps."""
 
 from __future__ import annotations
 
@@ -78,19 +78,6 @@ def test_a_command_helps_and_gives_examples(command, schedctl):
 @pytest.mark.parametrize("group", ["", "plugins", "profiles", "snapshot"])
 def test_no_summary_of_a_command_is_cut(group, schedctl):
     assert "..." not in schedctl(*group.split(), "--help").out.partition("Commands:")[2]
-
-
-@pytest.mark.parametrize("command", COMMANDS)
-def test_the_readme_knows_a_command(command):
-    assert f"schedctl {command}" in (ROOT / "README.md").read_text(encoding="utf-8")
-
-
-def test_the_readme_knows_every_option_of_explain(schedctl):
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    help_text = schedctl("explain", "--help").out
-    options = set(re.findall(r"^ {2}(?:-., | {4})(--[a-z-]+)", help_text, re.MULTILINE)) - {"--help"}
-    assert {"--namespace", "--add-node", "--no-progress"} <= options
-    assert {option for option in options if f"`{option}" not in readme and f"{option}`" not in readme} == set()
 
 
 @pytest.mark.parametrize("command", ["", *COMMANDS, "plugins", "profiles", "snapshot"])

@@ -164,9 +164,9 @@ def test_without_files_it_is_the_live_cluster_that_is_asked(schedctl):
     assert "hint: `--kubeconfig FILE` or $KUBECONFIG names one; `-f FILE` reads a snapshot or manifests" in ended.err
 
 
-def test_the_readme_says_how_to_fetch_all_that_is_read():
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    fetch = re.search(r"^kubectl get (\S+) -A -o json > cluster\.json$", readme, re.MULTILINE)
+def test_the_page_about_pending_pods_says_how_to_fetch_all_that_is_read():
+    page = (ROOT / "docs/why-pending.md").read_text(encoding="utf-8")
+    fetch = re.search(r"^kubectl get (\S+) -A -o json > cluster\.json$", page, re.MULTILINE)
     assert fetch
     named = {kind.resource for kind in KINDS} - {"devicetaintrules"}  # which not every API server has
     assert sorted(fetch[1].split(",")) == sorted(named)

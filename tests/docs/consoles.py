@@ -10,6 +10,7 @@ import shlex
 import subprocess
 import sys
 from pathlib import Path
+from unittest.mock import patch
 
 from schedctl.cli.running import run
 
@@ -23,6 +24,8 @@ SCHEDCTL = re.compile(r"schedctl (.*?)(?: \| head -(\d+))?", re.DOTALL)
 """What is run in this process, which is faster: schedctl alone, or the first lines of what it prints."""
 QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"")
 FOR_A_SHELL = re.compile(r"[|<>;&()$*?~`]")
+COLUMNS = re.compile(r"^<!-- columns: (\d+) -->$", re.MULTILINE)
+"""How wide the terminal of a page is; without it lines are as long as in a file."""
 
 
 class _Stream(io.StringIO):
@@ -67,7 +70,9 @@ class Reader:
     def replay(self, text: str) -> str:
         """Return the page with what its commands print here and now."""
         before = set(ROOT.glob("[!.]*"))
-        replayed = BLOCK.sub(self._block, text)
+        width = {"COLUMNS": found[1]} if (found := COLUMNS.search(text)) else {}
+        with patch.dict(os.environ, width):
+            replayed = BLOCK.sub(self._block, text)
         left = sorted(path.name for path in set(ROOT.glob("[!.]*")) - before)
         assert not left, f"commands write {left} into the checkout: a page with a file= block has a folder of its own"
         return replayed

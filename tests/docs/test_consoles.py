@@ -46,3 +46,9 @@ def test_a_reader_types_what_a_page_shows(shown, printed, tmp_path):
     page = f"```text file=greeting\nhello\n```\n\n```console\n{shown}```\n"
     replayed = Reader(folder_for(page, tmp_path)).replay(page).replace(" \\\n   ", "").replace(" | head -1", "")
     assert replayed.split("```console\n")[1] == f"{printed}```\n"
+
+
+def test_lines_are_folded_at_the_columns_of_a_page(tmp_path):
+    page = "<!-- columns: 40 -->\n\n```console\n$ schedctl expl\n$ schedctl expl 2>&1 | cat\n```\n"
+    lines = Reader(folder_for(page, tmp_path)).replay(page).splitlines()
+    assert lines.count("error: no such command 'expl'. Did you") == 2

@@ -3,27 +3,26 @@
 from __future__ import annotations
 
 import os
-import runpy
-from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
-DRAWING = runpy.run_path(str(ROOT / "docs/_picture.py"))
+from docs._picture import ADVANCE, MARGIN, PICTURE, picture
+from docs._picture import recording as record
+
 SVG = "{http://www.w3.org/2000/svg}"
 
 
 @pytest.fixture(scope="module")
 def recording() -> str:
-    return DRAWING["recording"]()
+    return record()
 
 
 def test_the_picture_is_that_of_todays_run(recording):
-    drawn = DRAWING["picture"](recording)
+    drawn = picture(recording)
     if os.environ.get("SCHEDCTL_UPDATE_GOLDEN"):
-        DRAWING["PICTURE"].write_text(drawn, encoding="utf-8")
-    assert DRAWING["PICTURE"].read_text(encoding="utf-8") == drawn
+        PICTURE.write_text(drawn, encoding="utf-8")
+    assert PICTURE.read_text(encoding="utf-8") == drawn
 
 
 def test_the_lines_stand_in_the_order_of_a_terminal(recording):
@@ -35,21 +34,20 @@ def test_the_lines_stand_in_the_order_of_a_terminal(recording):
 
 
 def test_text_keeps_its_columns_and_colours_whatever_the_font():
-    drawn = ElementTree.fromstring(DRAWING["picture"]("\x1b[1;31mno\x1b[0m  a <b>  c\n  \x1b[2mfaint\x1b[0m\n"))
+    drawn = ElementTree.fromstring(picture("\x1b[1;31mno\x1b[0m  a <b>  c\n  \x1b[2mfaint\x1b[0m\n"))
     found = [
         (text.text, float(text.attrib["x"]), float(text.attrib["textLength"]), text.get("class"))
         for text in drawn.iter(f"{SVG}text")
     ]
-    left, advance = DRAWING["MARGIN"], DRAWING["ADVANCE"]
     expected = [("no", 0, 2, "bold red"), ("a <b>  c", 4, 8, None), ("faint", 2, 5, "dim")]
     assert found == [
-        (text, pytest.approx(left + column * advance), pytest.approx(length * advance), style)
+        (text, pytest.approx(MARGIN + column * ADVANCE), pytest.approx(length * ADVANCE), style)
         for text, column, length, style in expected
     ]
 
 
 def test_the_picture_asks_nobody_for_anything():
-    drawn = DRAWING["PICTURE"].read_text(encoding="utf-8")
+    drawn = PICTURE.read_text(encoding="utf-8")
     assert not [
         word for word in ("http:", "https:", "url(", "@import", "<script") if word in drawn.replace(SVG[1:-1], "")
     ]

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import email
+import email.message
 import json
 import os
 import re
@@ -88,6 +90,27 @@ def test_the_wheel_is_typed_and_licensed(wheel):
     names = zipfile.ZipFile(wheel).namelist()
     assert "schedctl/py.typed" in names
     assert any(name.endswith("dist-info/licenses/LICENSE") for name in names)
+
+
+@pytest.fixture(scope="module")
+def listing(wheel) -> email.message.Message:
+    """What a package index knows of the wheel."""
+    with zipfile.ZipFile(wheel) as packed:
+        (name,) = (each for each in packed.namelist() if each.endswith(".dist-info/METADATA"))
+        return email.message_from_bytes(packed.read(name))
+
+
+def test_a_package_index_gets_the_readme_without_what_only_a_checkout_has(listing):
+    readme, shown = (ROOT / "README.md").read_text(encoding="utf-8"), listing.get_payload(decode=True).decode()
+    examples = re.compile(r"^```console\n.*?^```$", re.MULTILINE | re.DOTALL)
+    assert listing["Description-Content-Type"] == "text/markdown"
+    assert examples.findall(shown) == examples.findall(readme) != []
+    assert "uv tool install schedctl" in shown
+    assert not [text for text in ("<!--", "make demo", "](") if text in shown], "nothing there follows a relative link"
+
+
+def test_a_package_index_links_to_no_address_that_nobody_owns(listing):
+    assert listing.get_all("Project-URL", []) == []
 
 
 def test_sdist_excludes_the_corpus(distributions):

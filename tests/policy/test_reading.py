@@ -399,16 +399,24 @@ def test_every_built_in_check_has_an_example_that_is_read():
         assert isinstance(policies[0].checks[0].arguments, builtin.arguments)
 
 
-def test_what_the_readme_shows_is_read():
-    readme = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
-    blocks = re.findall(r"^```yaml\n(.*?)^```$", readme, re.MULTILINE | re.DOTALL)
-    policies = [block for block in blocks if "kind: CheckPolicy\n" in block]
-    tests = [block for block in blocks if "kind: CheckPolicyTest\n" in block]
-    configs = [block for block in blocks if "kind: Config\n" in block]
-    assert (len(policies), len(tests), len(configs)) == (1, 1, 3)
-    assert [read(block)[1] for block in policies] == [[]]
-    assert [expectations.tests_in(block.encode(), "t.yaml")[1] for block in tests] == [[]]
-    assert [settings_file.read(block, of_user=True).check.policies for block in configs] == [("policies/",), (), ()]
+PAGES = sorted((Path(__file__).parents[2] / "docs").rglob("*.md"))
+BLOCK = re.compile(r"^```yaml[^\n]*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+SHOWN = [
+    pytest.param(kind[1], block, id=f"{page.stem}-{kind[1]}")
+    for page in PAGES
+    for block in BLOCK.findall(page.read_text(encoding="utf-8"))
+    if (kind := re.search(r"^kind: (CheckPolicy|CheckPolicyTest|Config)$", block, re.MULTILINE))
+]
+
+
+@pytest.mark.parametrize(("kind", "block"), SHOWN)
+def test_what_a_page_shows_is_read(kind, block):
+    if kind == "CheckPolicy":
+        assert read(block)[1] == []
+    elif kind == "CheckPolicyTest":
+        assert expectations.tests_in(block.encode(), "t.yaml")[1] == []
+    else:
+        settings_file.read(block, of_user=True)
 
 
 @given(st.data())
