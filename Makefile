@@ -16,7 +16,7 @@ help:  ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*##  *\(.*\)/  make \1@\2/p' $(MAKEFILE_LIST) | awk -F@ '{ printf "%-20s %s\n", $$1, $$2 }'
 
 demo: $(INSTALLED)  ## why a pod of an example cluster is pending, and what would help
-	$(BIN)/schedctl explain pod shop/web-7d9c6b5f4d-jbljm -f fixtures/clusters/shop
+	$(BIN)/schedctl demo
 
 # What is small, by folder: rules and readers, the framework, and what the tree says about itself. Half a minute on two
 # cores with warm caches; a folder that makes it longer goes.

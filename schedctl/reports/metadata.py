@@ -97,7 +97,8 @@ class VersionSkew(Record, frozen=True):
     """The state is of another minor version of Kubernetes than the rules by which it was judged.
 
     Attributes:
-        source: who says which version the state is of: ``APIServer``, ``Snapshot`` or ``Kubelets``.
+        source: who says which version the state is of: ``APIServer``, ``Snapshot``, or ``Kubelets`` where neither is
+            known.
         state_version: of the state, e.g. ``v1.29.3``; of several kubelets the newest.
         rules_version: of the kube-scheduler whose rules are in force.
         differences: what changed for placements between the two, as far as it is known, the latest last.

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 Minor = tuple[int, int]
 _MINOR: Final = re.compile(r"v?(\d{1,4})\.(\d{1,4})(?!\d)")
+_KUBELET_SKEW: Final = 3
+"""By how many minor versions a kubelet may be older than its API server."""
 _CHANGES: Final[tuple[tuple[Minor, tuple[str, ...]], ...]] = (
     ((1, 27), ("minDomains and matchLabelKeys of spread constraints count", "scheduling gates hold pods back")),
     ((1, 31), ("matchLabelKeys of pod affinity count",)),
@@ -44,7 +46,7 @@ _CHANGES: Final[tuple[tuple[Minor, tuple[str, ...]], ...]] = (
 
 def skew(state: State) -> VersionSkew | None:
     """Return how the version of a state differs from that of the rules, None where it does not or nobody says."""
-    source, version = _version(state)
+    source, version, schedulers = _version(state)
     found, rules = _minor(version), _minor(KUBERNETES_VERSION)
     if found is None or rules is None or found == rules:
         return None
@@ -56,12 +58,17 @@ def skew(state: State) -> VersionSkew | None:
         for what in texts
     ]
     whose = {"APIServer": "the API server is", "Snapshot": "the snapshot is of", "Kubelets": "the kubelets are"}[source]
+    oldest, newest = schedulers
+    consequence = ", but answers follow"
+    if oldest <= rules <= newest:
+        versions = f"v{oldest[0]}.{oldest[1]} to v{newest[0]}.{newest[1]}"
+        consequence = f", so that kube-scheduler may be {versions}; answers follow"
     return VersionSkew(
         source=source,
         state_version=version,
         rules_version=KUBERNETES_VERSION,
         differences=changes,
-        text=f"{whose} {version}, but answers follow the rules of kube-scheduler {KUBERNETES_VERSION}",
+        text=f"{whose} {version}{consequence} the rules of kube-scheduler {KUBERNETES_VERSION}",
     )
 
 
@@ -74,17 +81,25 @@ def describe(difference: VersionSkew) -> str:
     return f"changed by default since {since}: {'; '.join(difference.differences)}"
 
 
-def _version(state: State) -> tuple[Literal["APIServer", "Snapshot", "Kubelets"], str]:
-    """Return the version of a state and who says so; kube-scheduler is as old as its API server, kubelets may be older.
+def _version(state: State) -> tuple[Literal["APIServer", "Snapshot", "Kubelets"], str, tuple[Minor, Minor]]:
+    """Return the version of a state, who says so, and the oldest and newest kube-scheduler that goes with it.
 
-    Where they disagree the newest is taken: a kubelet may be older than the rest of its cluster, and never newer.
+    By Kubernetes' version skew policy kube-scheduler is of the API server's minor version or one below. Kubelets of
+    a cluster whose API server is known decide nothing; where they are all that is known, the API server is as new
+    as the newest of them and at most three minor versions newer than the oldest.
     """
-    if state.listing is not None and state.listing.server_version:
-        return "APIServer", state.listing.server_version
-    headers = [header.server_version for header in state.manifests.snapshots]
-    if newest := _newest(headers):
-        return "Snapshot", newest
-    return "Kubelets", _newest(_kubelet_versions(state.assembled.cluster))
+    source: Literal["APIServer", "Snapshot"] = "APIServer"
+    version = state.listing.server_version if state.listing is not None else ""
+    if not version:
+        source, version = "Snapshot", _newest([header.server_version for header in state.manifests.snapshots])
+    if version:
+        major, minor = _minor(version) or (0, 0)
+        return source, version, ((major, minor - 1), (major, minor))
+    kubelets = _kubelet_versions(state.assembled.cluster)
+    oldest = min((found for each in kubelets if (found := _minor(each)) is not None), default=(0, 0))
+    version = _newest(kubelets)
+    major, minor = _minor(version) or (0, 0)
+    return "Kubelets", version, ((major, minor - 1), (oldest[0], oldest[1] + _KUBELET_SKEW))
 
 
 def _kubelet_versions(cluster: Cluster) -> set[str]:

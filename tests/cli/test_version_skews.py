@@ -79,6 +79,27 @@ def test_only_what_changed_in_between_is_listed(state):
     assert all(each.endswith("(v1.37)") for each in skew.differences)
 
 
+@pytest.mark.parametrize(
+    ("kubelets", "schedulers"),
+    [
+        pytest.param("v1.36.2", "v1.35 to v1.39", id="with kubelets one minor below, which an API server may be above"),
+        pytest.param("v1.34.2", "v1.33 to v1.37", id="with kubelets three minors below, as far as the policy goes"),
+        pytest.param("v1.38.0", "v1.37 to v1.41", id="with kubelets one above, whose kube-scheduler may be one below"),
+    ],
+)
+def test_kubelets_that_go_with_the_rules_by_the_version_skew_policy_leave_it_open(state, kubelets, schedulers):
+    skew = version_skews.skew(StateSource((state(kubelets),)).load())
+    assert skew.text == (
+        f"the kubelets are {kubelets}, so that kube-scheduler may be {schedulers}; "
+        f"answers follow the rules of kube-scheduler {KUBERNETES_VERSION}"
+    )
+
+
+def test_kubelets_that_are_too_old_for_the_rules_are_said_to_contradict_them(state):
+    skew = version_skews.skew(StateSource((state("v1.33.9"),)).load())
+    assert skew.text.startswith("the kubelets are v1.33.9, but answers follow")
+
+
 def test_what_a_newer_cluster_does_otherwise_is_not_known(state):
     skew = version_skews.skew(StateSource((state("v1.99.0"),)).load())
     assert skew.differences == []
