@@ -21,9 +21,8 @@ from schedctl.errors import UsageError
 from schedctl.session.states import StateSource
 
 if TYPE_CHECKING:
-    from schedctl.api.pods import Pod
     from schedctl.reports.bindings import BindReport
-    from schedctl.session.states import State
+    from schedctl.session.subjects import ObjectName
 
 _DRY_RUNS = ("none", "client", "server")
 EXAMPLES = """
@@ -87,18 +86,22 @@ def bind(
     nothing is sent. Only pods whose schedulerName is a profile of the configuration in use, and not default-scheduler,
     are bound. A pod that needs a preemption is not bound.
     """
+    from functools import partial
+
     from schedctl.cli import terminations
     from schedctl.cli.printing import Printer
     from schedctl.session import bind as use_case
     from schedctl.session import configurations
+    from schedctl.session import subjects as search
     from schedctl.session.sessions import SchedulerOptions, Session
 
     printer = Printer.of(output, color)
     sends = _is_sent(source, execute=execute, yes=yes, dry_run=dry_run)
     session = Session(source, SchedulerOptions(scheduler_config, profile), notifier)
     namespace = source.namespace(namespace)
-    session.load()
-    pod = _find_pod(subjects or [], namespace, session.state)
+    name, scope = _parse_pod_name(subjects or []), search.scope(namespace, everywhere=False)
+    session.load(about=partial(search.named_among, [name], scope))
+    (pod,) = search.find(name, session.state.assembled, scope)
     # Whoever sends a Binding has to see by the exit code that nothing was bound.
     request = use_case.BindRequest(pod, node, sends, force_scheduler, exit_code or sends)
     decision = use_case.plan(request, session)
@@ -136,11 +139,11 @@ def _is_sent(source: StateSource, *, execute: bool, yes: bool, dry_run: str) -> 
     return sends
 
 
-def _find_pod(arguments: Sequence[str], namespace: str, state: State) -> Pod:
-    """Return the pod that is named.
+def _parse_pod_name(arguments: Sequence[str]) -> ObjectName:
+    """Return the name of the one pod that is named.
 
     Raises:
-        UsageError: there is none, or something else is named.
+        UsageError: it is not one, or something else is named.
     """
     from dataclasses import replace
 
@@ -149,10 +152,7 @@ def _find_pod(arguments: Sequence[str], namespace: str, state: State) -> Pod:
     _, names = subjects.parse_names(arguments)
     if len(names) != 1 or names[0].kind not in (subjects.POD, None):
         raise UsageError("bind takes exactly one pod", "e.g. `schedctl bind pod NAME -n NAMESPACE`")
-    found: list[Pod] = subjects.find(
-        replace(names[0], kind=subjects.POD), state.assembled, subjects.scope(namespace, False)
-    )
-    return found[0]
+    return replace(names[0], kind=subjects.POD)
 
 
 def _ask(report: BindReport, color: str) -> None:

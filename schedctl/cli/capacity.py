@@ -71,8 +71,11 @@ def capacity(
     that lose their node to a what-if are placed first. Nothing is changed: the state is read from the live cluster, or
     from the files of -f.
     """
+    from functools import partial
+
     from schedctl.cli.printing import Printer
     from schedctl.session import capacity as use_case
+    from schedctl.session import capacity_models
     from schedctl.session.sessions import SchedulerOptions, Session
 
     printer = Printer.of(output, color)
@@ -81,7 +84,7 @@ def capacity(
     namespace = source.namespace(namespace)
     scheduler = SchedulerOptions(scheduler_config, profile, plugins=plugin or (), extenders=extenders)
     session = Session(source, scheduler, notifier, what_ifs)
-    session.load()
+    session.load(about=partial(capacity_models.is_named, like, namespace))
     report = use_case.capacity(session, like, namespace=namespace, by=by, most=most, fail=exit_code)
     printer.write(report, limit=limit)
     return report.summary.exit_code

@@ -105,6 +105,7 @@ def drain(
     from schedctl.cli.printing import Printer
     from schedctl.session import drain as use_case
     from schedctl.session.sessions import SchedulerOptions, Session
+    from schedctl.session.states import about_nothing
     from schedctl.simulation.drains import DrainFlags
 
     printer = Printer.of(output, color)
@@ -124,7 +125,7 @@ def drain(
     )
     scheduler = SchedulerOptions(scheduler_config, profile, plugins=plugin or (), extenders=extenders)
     session = Session(source, scheduler, notifier, what_ifs)
-    session.load()
+    session.load(about=about_nothing)
     selection = use_case.NodeSelection(nodes or (), selector, zone)
     report = use_case.drain(session, selection, flags, fail=exit_code)
     printer.write(report, limit=limit)

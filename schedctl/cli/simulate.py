@@ -100,6 +100,7 @@ def simulate(
     from schedctl.session import manifests as inputs
     from schedctl.session import simulate as use_case
     from schedctl.session.sessions import SchedulerOptions, Session
+    from schedctl.session.states import about_nothing
 
     printer = Printer.of(output, color)
     simulate_options = use_case.SimulateOptions(
@@ -131,7 +132,7 @@ def simulate(
         kinds=session.kinds,
         notifier=notifier,
     )
-    session.load()
+    session.load(about=about_nothing)
     if not notifier.quiet:
         notifier.report(read.warnings, "warning")
     notifier.report(read.problems, "error")

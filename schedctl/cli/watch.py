@@ -59,13 +59,14 @@ def watch(
     tried here: `schedctl explain` does that.
     """
     from dataclasses import replace
+    from functools import partial
 
     from schedctl.cli import durations
     from schedctl.cli.printing import Printer
     from schedctl.session import configurations
     from schedctl.session import watch as use_case
     from schedctl.session.sessions import SchedulerOptions, Session
-    from schedctl.session.subjects import POD, find, parse_names, scope
+    from schedctl.session.subjects import POD, find, named_among, parse_names, scope
 
     if output not in ("text", "json"):
         raise UsageError(f'unknown output "{output}"', "-o takes text or json")
@@ -78,7 +79,7 @@ def watch(
     seconds = durations.seconds(timeout, "--timeout")
     within = scope(source.namespace(namespace), everywhere=False)
     session = Session(source, SchedulerOptions(scheduler_config, profile), notifier)
-    session.load(about=lambda key: key.rpartition("/")[2] == names[0].name)
+    session.load(about=partial(named_among, names, within))
     (pod,) = find(replace(names[0], kind=POD), session.state.assembled, within)
     if not (notifier.quiet or session.choice.profile):
         configurations.suggest_profile_for(pod, session.choice, notifier)

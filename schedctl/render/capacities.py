@@ -137,6 +137,7 @@ def _notes(result: CapacityResult) -> Iterator[Block]:
         yield notices.note(f"the API server would refuse more: {result.quota}")
     if result.limited:
         yield notices.note(f"stopped at {counts.of(result.fits, 'pod')}; `--max` tries more")
+    yield from map(notices.warning, result.warnings)
     yield from map(notices.note, result.notes)
 
 

@@ -60,6 +60,7 @@ def lines(report: DrainReport, *, wide: bool = False, limit: int = 0) -> Iterato
         *(_node(result, detail, alone=alone, follows=not report.pending) for result in report.results),
         _budgets(report),
         _displaced_pods(report, detail),
+        _warnings(report, detail),
         _last(report, wide),
     )
     yield from separate(sections)
@@ -225,6 +226,12 @@ def _displaced_pods(report: DrainReport, detail: _Detail) -> Iterator[Block]:
         yield line(f"{counts.of(len(report.arrived), 'other pending pod')} would be placed", "strong")
         yield Table([[(Span(pod.pod),), (Span(pod.node),)] for pod in report.arrived[: detail.entries]], 2)
         yield from notices.rest(len(report.arrived) - detail.entries)
+
+
+def _warnings(report: DrainReport, detail: _Detail) -> Iterator[Block]:
+    for each in report.warnings[: detail.entries]:
+        yield notices.warning(each.warning, subject=f"{each.owner} ({counts.of(each.pods, 'evicted pod')}): ")
+    yield from notices.rest(len(report.warnings) - detail.entries, 0)
 
 
 def _last(report: DrainReport, wide: bool) -> Iterator[Block]:

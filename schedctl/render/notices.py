@@ -136,9 +136,16 @@ def remark(plugin_remark: Remark, entries: int, indent: int = 0) -> Iterator[Lin
     yield from rest(len(plugin_remark.details) - entries, indent + 2)
 
 
-def warning(plugin_warning: Remark, indent: int = 0) -> Line:
-    """Return what a plugin finds in the spec of a pod that does not do what was probably meant."""
-    spans = (Span("warning: ", "bad"), Span(plugin_warning.text), Span(f"  [{plugin_warning.plugin}]", "faint"))
+def warning(plugin_warning: Remark, indent: int = 0, subject: str = "") -> Line:
+    """Return what a plugin finds in the spec of a pod that does not do what was probably meant.
+
+    Args:
+        plugin_warning: what it finds.
+        indent: of the line.
+        subject: whose spec it is, up to the text; "" where that stands above.
+    """
+    plugin = Span(f"  [{plugin_warning.plugin}]", "faint")
+    spans = (Span("warning: ", "bad"), Span(subject, "strong"), Span(plugin_warning.text), plugin)
     return Line(spans, indent, hang=9)
 
 

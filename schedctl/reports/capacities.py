@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from schedctl.reports.metadata import Metadata, Record, ReportedAssumption, schema_name
-from schedctl.reports.reasons import Reason
+from schedctl.reports.reasons import Reason, Remark
 
 NODE = "node"
 """What groups nodes one by one."""
@@ -108,6 +108,7 @@ class CapacityResult(Record, frozen=True):
         within_quota: how many it allows, null where no quota is in the way.
         error: what it needs that is not modelled, "" for nothing.
         notes: what a reader must know to read the answer right.
+        warnings: what plugins find in the spec of the pods that does not do what was probably meant.
     """
 
     subject: str
@@ -124,6 +125,7 @@ class CapacityResult(Record, frozen=True):
     within_quota: int | None = None
     error: str = ""
     notes: list[str] = []
+    warnings: list[Remark] = []
 
 
 class CapacityReport(Record, frozen=True, kw_only=True):

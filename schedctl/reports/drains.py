@@ -9,6 +9,7 @@ from enum import StrEnum
 from typing import Literal
 
 from schedctl.reports.metadata import Metadata, Record, ReportedAssumption, schema_name
+from schedctl.reports.reasons import Remark
 from schedctl.reports.simulations import PendingPods
 
 
@@ -193,6 +194,20 @@ class ArrivedPod(Record, frozen=True):
     node: str
 
 
+class WorkloadWarning(Record, frozen=True):
+    """What a plugin finds in the spec of evicted pods that does not do what was probably meant.
+
+    Attributes:
+        owner: whose pods, e.g. ``Deployment shop/web``; of a pod without a controller itself, e.g. ``Pod shop/one``.
+        pods: how many of them would be evicted.
+        warning: what was found.
+    """
+
+    owner: str
+    pods: int
+    warning: Remark
+
+
 class DrainReport(Record, frozen=True, kw_only=True):
     """The whole answer of ``schedctl drain``.
 
@@ -206,6 +221,7 @@ class DrainReport(Record, frozen=True, kw_only=True):
         arrived: pods that were pending before and found room, by name.
         guesses: what some answer of the drain rests on that could not be listed. What comes after a guess is one, too,
             so that nothing is proven where there is any: verdicts and places are those of a cluster without it.
+        warnings: what is wrong with the specs of evicted pods, whatever becomes of them, by workload.
     """
 
     api_version: Literal["schedctl.dev/v1alpha1"] = "schedctl.dev/v1alpha1"
@@ -218,3 +234,4 @@ class DrainReport(Record, frozen=True, kw_only=True):
     displaced: list[DisplacedPod]
     arrived: list[ArrivedPod]
     guesses: list[ReportedAssumption] = []
+    warnings: list[WorkloadWarning] = []

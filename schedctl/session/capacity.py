@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from schedctl.explain import facts
+from schedctl.explain import facts, remarks
 from schedctl.explain.pending_pods import without_nodes
 from schedctl.reports.capacities import CapacityReport
 from schedctl.scheduler import Scheduler
@@ -48,7 +48,13 @@ def capacity(
                     filled = _fill(scheduler, model, choice.profile, most, progress)
                     results.append(
                         capacity_report_builder.result(
-                            filled, cluster, subject=model.subject, by=labels, notes=model.notes
+                            filled,
+                            cluster,
+                            subject=model.subject,
+                            by=labels,
+                            notes=model.notes,
+                            # how many there are to be is the question, so that no number of them is too many
+                            warnings=remarks.warnings(scheduler, filled.pod, replicas=1),
                         )
                     )
                 interrupted = filled.interrupted

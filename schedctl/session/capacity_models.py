@@ -53,7 +53,7 @@ def find(text: str, state: AssembledCluster, namespace: str) -> list[Model]:
         UsageError: there is no such thing, or it is a DaemonSet, of which there is one for each node.
         InputError: the file cannot be understood.
     """
-    if text == "-" or text.endswith(_FILES) or Path(text).exists():
+    if _is_file(text):
         found = _in_file(text, namespace)
     else:
         _, names = subjects.parse_names([text])
@@ -65,6 +65,16 @@ def find(text: str, state: AssembledCluster, namespace: str) -> list[Model]:
                 f"capacity cannot count {model.subject}: it has one pod per node", "name a pod or another workload"
             )
     return found
+
+
+def is_named(like: Sequence[str], namespace: str, kind: str, key: str) -> bool:
+    """Return whether an object of the cluster, by its kind and key, is among those that texts name.
+
+    Raises:
+        UsageError: a text is neither a file nor a name.
+    """
+    names = [name for text in like if not _is_file(text) for name in subjects.parse_names([text])[1]]
+    return subjects.named_among(names, subjects.scope(namespace, everywhere=False), kind, key)
 
 
 def copies(model: Model, scheduler: Scheduler, profile: str) -> PodCopies:
@@ -102,6 +112,10 @@ def copies(model: Model, scheduler: Scheduler, profile: str) -> PodCopies:
             f"the profiles are: {', '.join(scheduler.profiles)}",
         )
     return made
+
+
+def _is_file(text: str) -> bool:
+    return text == "-" or text.endswith(_FILES) or Path(text).exists()
 
 
 def _in_file(path: str, namespace: str) -> list[Model]:

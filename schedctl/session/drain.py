@@ -73,6 +73,7 @@ def drain(session: Session, selection: NodeSelection, flags: DrainFlags, *, fail
     assumptions.admission(session.state.assembled.unknown)
     metadata = session.metadata(settled)
     report = drain_report_builder.report(facts, cluster, metadata=metadata, fail=fail, guesses=assumptions.describe())
+    report = pending_reasons.add_warnings_of_drain(report, facts, scheduler)
     if facts.interrupted:
         return report
     with notifier.progress("explaining") as progress:

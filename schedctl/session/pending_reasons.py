@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable
 
 import msgspec
 
+from schedctl.cache.pod_info import PodInfo
 from schedctl.explain import remarks
 from schedctl.explain.pending_pods import PendingPodExplainer
 from schedctl.framework.remedies import UNCORDON
-from schedctl.reports.drains import DrainReport
+from schedctl.reports.drains import DrainFate, DrainReport, WorkloadWarning
 from schedctl.reports.explanations import OwnerPods
 from schedctl.reports.simulations import Fate, PendingPods, SimulationReport
 from schedctl.scheduler import Scheduler
+from schedctl.simulation.drains import DrainFacts
 from schedctl.simulation.report_builder import examples, pending_pod
 from schedctl.simulation.simulations import Simulation
 from schedctl.workloads import ownership
@@ -21,6 +23,7 @@ from schedctl.workloads import ownership
 _HINTED_GROUPS = 20
 _HINTED_GROUPS_OF_A_DRAIN = 10
 _EXPLAINED = (Fate.UNSCHEDULABLE, Fate.NOMINATED, Fate.GATED, Fate.WAITING, Fate.QUEUED, Fate.FAILED)
+_STAYING = (DrainFate.KEPT, DrainFate.IGNORED, DrainFate.MIRROR, DrainFate.TERMINATING)
 _replace = msgspec.structs.replace
 
 
@@ -56,6 +59,21 @@ def add_warnings(report: SimulationReport, facts: Simulation, scheduler: Schedul
         for result, (pod, replicas) in zip(report.results, examples(facts), strict=True)
     ]
     return _replace(report, results=results)
+
+
+def add_warnings_of_drain(report: DrainReport, facts: DrainFacts, scheduler: Scheduler) -> DrainReport:
+    """Return the report with what plugins find in the specs of evicted pods; one pod of a workload stands for all."""
+    workload_of = ownership.workloads_of(scheduler.cluster)
+    evicted = defaultdict[ownership.Owned, list[PodInfo]](list)
+    for pod in (pod for node in facts.nodes for pod in node.pods if pod.fate not in _STAYING):
+        owner = workload_of(pod.info) or ("Pod", pod.info.namespace, pod.info.pod.metadata.name)
+        evicted[owner].append(pod.info)
+    found = [
+        WorkloadWarning(f"{kind} {namespace}/{name}", len(pods), warning)
+        for (kind, namespace, name), pods in evicted.items()
+        for warning in remarks.warnings(scheduler, pods[0])
+    ]
+    return _replace(report, warnings=found)
 
 
 def of_drain(report: DrainReport, scheduler: Scheduler, advance: Callable[[int, int, str], None]) -> DrainReport:

@@ -5,7 +5,7 @@ The constructor chooses, `Session.load` reads, `Session.change` changes; what is
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from schedctl.cache.cluster import Cluster
     from schedctl.scheduler import Scheduler
     from schedctl.session.configurations import ConfigurationChoice
-    from schedctl.session.states import State, StateSource
+    from schedctl.session.states import About, State, StateSource
     from schedctl.simulation.what_ifs import WhatIfResult
 
 
@@ -98,12 +98,12 @@ class Session:
         """The kinds that plugins read and that are not Kubernetes' own."""
         return configurations.kinds(self.choices)
 
-    def load(self, state: State | None = None, *, about: Callable[[str], bool] | None = None) -> None:
+    def load(self, state: State | None = None, *, about: About | None = None) -> None:
         """Read the state, and complete the configurations by what it says.
 
         Args:
             state: the state where it was read already.
-            about: whether the pod of a key is asked about; see `StateSource.load`.
+            about: whether a pod or workload is asked about; see `StateSource.load`.
 
         Raises:
             ClusterError: the live cluster cannot be read.

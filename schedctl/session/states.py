@@ -24,9 +24,16 @@ if TYPE_CHECKING:
     from schedctl.sources import Manifests
     from schedctl.workloads.clusters import AssembledCluster
 
+About = Callable[[str, str], bool]
+"""Whether a question may be about the object of a kind and a key, of which warnings are then told."""
 _SHOWN = 5
 _OTHERS = ("Pod", "Deployment", "DaemonSet", "Job", "CronJob")
 """The kinds of which one that is not asked about has no part in the answer but by the room its pods take."""
+
+
+def about_nothing(kind: str, key: str) -> bool:
+    """Return False, for a question that is about no pod or workload of the state in particular."""
+    return False
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,14 +114,14 @@ class StateSource:
         notifier: Notifier = SILENT,
         *,
         kinds: tuple[Kind, ...] = (),
-        about: Callable[[str], bool] | None = None,
+        about: About | None = None,
     ) -> State:
         """Return the state; warnings about it go to the notifier.
 
         Args:
             notifier: hears what is said on the way.
             kinds: other people's kinds that are read besides, as plugins ask for them.
-            about: whether the pod of a key is asked about; warnings about other pods are counted and not told. None
+            about: whether a pod or workload is asked about; warnings about others are counted and not told. None
                 tells all.
 
         Raises:
@@ -218,12 +225,12 @@ def _without_collector() -> Iterator[None]:
         gc.enable()
 
 
-def _warn(state: State, notifier: Notifier, about: Callable[[str], bool] | None) -> None:
+def _warn(state: State, notifier: Notifier, about: About | None) -> None:
     from schedctl.reports import counts
 
     def is_told(problem: Problem) -> bool:
         kind, _, key = problem.subject.partition(" ")
-        return notifier.verbose or about is None or kind not in _OTHERS or (kind == "Pod" and about(key))
+        return notifier.verbose or about is None or kind not in _OTHERS or about(kind, key)
 
     found = state.manifests.warnings
     about_these = [*filter(is_told, found)]

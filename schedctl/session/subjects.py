@@ -115,16 +115,9 @@ class Question:
         found = [obj for name in self.names for obj in find(name, state, self.scope)]
         return list({id(obj): obj for obj in found}.values())  # by identity: structs that hold dicts have no hash
 
-    def may_be_about(self, key: str) -> bool:
-        """Return whether the pod of a key may be asked about; without names of pods every pod may."""
-        if not self.names or any(each.kind not in (POD, None) for each in self.names):  # None: of any kind
-            return True
-        namespace, _, name = key.partition("/")
-        within = Scope("") if self.scope.assumed else self.scope
-        return any(
-            each.name == name and (each.namespace == namespace if each.namespace else namespace in within)
-            for each in self.names
-        )
+    def may_be_about(self, kind: str, key: str) -> bool:
+        """Return whether the object of a kind and key may be asked about; without names every object may."""
+        return not self.names or named_among(self.names, self.scope, kind, key)
 
     def with_successors(self, successors: Mapping[str, str]) -> Question:
         """Return the question about the pods that have taken the place of those named, by key of the one before."""
@@ -184,6 +177,27 @@ def question(
     query = label_selectors.parse(selector) if selector else None
     within = scope(namespace, everywhere, assumed_namespace or DEFAULT_NAMESPACE)
     return Question(kind, tuple(names), query, all_pending, within)
+
+
+def named_among(names: Iterable[ObjectName], scope: Scope, kind: str, key: str) -> bool:
+    """Return whether the object of a kind and key, or a workload whose pod it may be, is among those named.
+
+    Args:
+        names: the objects named.
+        scope: the namespaces of names without one.
+        kind: the object's kind, e.g. ``Pod``.
+        key: the object's ``namespace/name``.
+    """
+    namespace, _, name = key.partition("/")
+    within = Scope("") if scope.assumed else scope
+
+    def is_named(each: ObjectName) -> bool:
+        if kind == POD.name and each.kind not in (POD, None):  # which pods a workload has is not known yet
+            return namespace == each.namespace if each.namespace else namespace in within
+        same_kind = each.kind is None or each.kind.name == kind
+        return same_kind and each.name == name and namespace in (Scope(each.namespace) if each.namespace else within)
+
+    return any(map(is_named, names))
 
 
 @contextmanager

@@ -9,6 +9,7 @@ from schedctl.api import topology
 from schedctl.cache.cluster import Cluster
 from schedctl.reports import capacities, exit_codes
 from schedctl.reports.metadata import Metadata, ReportedAssumption
+from schedctl.reports.reasons import Remark
 from schedctl.simulation import utilisation
 from schedctl.simulation.capacities import CapacityFacts
 from schedctl.simulation.node_choices import label_of
@@ -24,7 +25,13 @@ def labels_of(cluster: Cluster, by: str) -> list[str]:
 
 
 def result(
-    facts: CapacityFacts, cluster: Cluster, *, subject: str, by: Sequence[str], notes: Sequence[str] = ()
+    facts: CapacityFacts,
+    cluster: Cluster,
+    *,
+    subject: str,
+    by: Sequence[str],
+    notes: Sequence[str] = (),
+    warnings: Sequence[Remark] = (),
 ) -> capacities.CapacityResult:
     """Return the result about one kind of pod.
 
@@ -34,6 +41,7 @@ def result(
         subject: what was asked about.
         by: the labels to group by.
         notes: what should be known about the pods.
+        warnings: what plugins find in their spec.
     """
     stop = None
     if facts.message:
@@ -62,6 +70,7 @@ def result(
         within_quota=facts.within_quota,
         error=facts.not_modelled,
         notes=list(notes),
+        warnings=list(warnings),
     )
 
 

@@ -52,6 +52,53 @@ def test_a_warning_that_may_matter_is_told(schedctl, state, arguments):
     assert "other objects" not in ended.err
 
 
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        pytest.param(("bind", "pod", "web", "-n", "shop"), id="bind another pod"),
+        pytest.param(("capacity", "--like", "pod/web", "-n", "shop"), id="count pods like another one"),
+        pytest.param(("capacity", "--like", "{manifest}"), id="count pods like one of a manifest"),
+        pytest.param(("simulate", "{manifest}"), id="simulate a manifest"),
+        pytest.param(("drain", "a"), id="drain a node"),
+    ],
+)
+def test_every_command_that_is_about_something_else_counts_it(schedctl, state, tmp_path, arguments):
+    manifest = tmp_path / "new.json"
+    manifest.write_text(json.dumps(pod("new")))
+    words = [each.replace("{manifest}", str(manifest)) for each in arguments]
+    ended = schedctl(*words, "-f", state)
+    assert "1 warning about other objects: -v\n" in ended.err
+    assert LOST not in ended.err
+    assert LOST in schedctl(*words, "-f", state, "-v").err
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        pytest.param(("bind", "pod", "lost", "-n", "shop"), id="bind this very pod"),
+        pytest.param(("capacity", "--like", "pod/lost", "-n", "shop"), id="count pods like this one"),
+        pytest.param(("capacity", "--like", "deploy/web", "-n", "shop"), id="a workload whose pod it may be"),
+    ],
+)
+def test_every_command_that_is_about_the_pod_tells_it(schedctl, state, arguments):
+    assert LOST in schedctl(*arguments, "-f", state).err
+
+
+def test_a_warning_about_the_workload_that_is_asked_about_is_told(schedctl, tmp_path):
+    deployment = {
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "metadata": {"name": "web", "namespace": "shop"},
+        "spec": {"selector": {"matchLabels": {"app": "web"}}, "template": {"metadata": {"labels": {"app": "webb"}}}},
+    }
+    path = tmp_path / "cluster.json"
+    path.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": [NODE, pod("one"), deployment]}))
+    about_web = schedctl("explain", "deploy/web", "-n", "shop", "-f", str(path)).err
+    about_one = schedctl("explain", "pod/one", "-n", "shop", "-f", str(path)).err
+    assert "Deployment shop/web" in about_web
+    assert "Deployment shop/web" not in about_one
+
+
 def test_a_warning_about_an_object_of_a_snapshot_has_no_line_and_no_file_to_edit(schedctl, state, tmp_path):
     snapshot = str(tmp_path / "snapshot.json")
     schedctl("snapshot", "create", snapshot, "--from", state)
