@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
@@ -12,12 +14,16 @@ from schedctl.api.kinds import plural
 from schedctl.render.layout import SCREEN, Block, Cell, Line, Span, Table, line, width
 from schedctl.reports import counts
 from schedctl.reports.metadata import BUILT_IN, Metadata, MissingKind, ReportedAssumption
-from schedctl.reports.reasons import Hint, Reason, Remark
+from schedctl.reports.reasons import Hint, ManifestEdit, Reason, Remark
 
 WORDLESS = "refused without a word of why"
 """What stands for a reason that has no text, as when an extender just leaves a node out."""
 _HANG = 6
 """Where the texts of fixes begin."""
+_TEMPLATES = ("spec.jobTemplate.", "spec.template.spec.")
+"""Where pod templates are, which is not told of their fields."""
+_PLAIN = re.compile(r"[1-9][0-9]*(m|[kMGTPE]i?|Ki)")
+"""Amounts that YAML reads as text without quotes; all other text is quoted."""
 _LONG = 120
 """A line of details that is longer is broken where it goes on to another matter."""
 _CLAUSES = (", ", ". ", ": ")
@@ -58,7 +64,8 @@ def best_fix(hints: Sequence[Hint]) -> str:
 def fixes(hints: Sequence[Hint], *, commands: bool = False, indent: int = 0) -> Iterator[Block]:
     """Yield what was tried and works, the best first, and then what else is known to help.
 
-    Below the best that is a command stands what to paste, if a screen can show it on one line.
+    Below the best that can be pasted stands the command, if a screen can show it on one line, or what to change in the
+    manifests.
 
     Args:
         hints: fixes and other next steps.
@@ -66,15 +73,30 @@ def fixes(hints: Sequence[Hint], *, commands: bool = False, indent: int = 0) -> 
         indent: columns before all of it.
     """
     helpful = [each for each in hints if each.fits]
-    pasted = next((each for each in helpful if each.command), None)
+    pasted = next((each for each in helpful if each.command or each.edits), None)
     for number, each in enumerate(helpful):
         yield Line((Span("fix:  " if number == 0 else "  or: ", "hint"), Span(each.text)), indent, hang=_HANG)
         fits = each is pasted and indent + _HANG + width(each.command) <= SCREEN.columns
         if each.command and (commands or fits):
             yield Line((Span(each.command),), indent + _HANG, whole=True)
+        if commands or each is pasted:
+            yield from (_manifest_edit(edit, indent + _HANG) for edit in each.edits)
     for each in hints:
         if not each.fits:
             yield hint(each.text, indent)
+
+
+def _manifest_edit(edit: ManifestEdit, indent: int) -> Line:
+    """Return the line of a manifest and what is to stand there, in YAML."""
+    place = f"{edit.source}:{edit.line}: " if edit.line else f"{edit.source}: "
+    field = edit.field
+    for template in _TEMPLATES:
+        field = field.removeprefix(template)
+    if edit.action == "remove":
+        return Line((Span(f"{place}remove {field}"),), indent, hang=2)
+    written = edit.value if isinstance(edit.value, str) and _PLAIN.fullmatch(edit.value) else json.dumps(edit.value)
+    what = f"add to {field}: " if edit.action == "append" else f"{field}: "
+    return Line((Span(f"{place}{what}{written}"),), indent, hang=2)
 
 
 def kubernetes_line(message: str, indent: int = 0) -> Iterator[Block]:

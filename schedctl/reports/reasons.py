@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 from schedctl.reports.metadata import Record
 
@@ -78,6 +78,24 @@ class Patch(Record, frozen=True):
     patch: Any
 
 
+class ManifestEdit(Record, frozen=True):
+    """A change of one field of a manifest.
+
+    Attributes:
+        source: the file, or the Helm template that it was rendered from.
+        line: of the field, or of what it is to stand in; 0 where the line is not known.
+        field: where, e.g. ``spec.template.spec.nodeSelector``.
+        action: ``set`` the field, ``append`` to the list, or ``remove`` the field.
+        value: what it is set to or what is appended, null where it is removed.
+    """
+
+    source: str
+    line: int
+    field: str
+    action: Literal["set", "append", "remove"]
+    value: Any = None
+
+
 class Hint(Record, frozen=True):
     """A next step.
 
@@ -90,6 +108,7 @@ class Hint(Record, frozen=True):
         command: what to type, "" where no command does all of it. It is quoted for a shell.
         undoes: the reasons that it undoes, in Kubernetes' words; empty where it is not about single reasons.
         patches: the same change as patches of a workload's pod template or of nodes; empty where it is of another kind.
+        edits: the same change of the manifests that are being released, which then stands in the place of a command.
     """
 
     type: str
@@ -100,6 +119,7 @@ class Hint(Record, frozen=True):
     command: str = ""
     undoes: list[str] = []
     patches: list[Patch] = []
+    edits: list[ManifestEdit] = []
 
 
 class Remark(Record, frozen=True):

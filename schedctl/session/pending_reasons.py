@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 import msgspec
 
@@ -15,9 +15,11 @@ from schedctl.reports.drains import DrainFate, DrainReport, WorkloadWarning
 from schedctl.reports.explanations import OwnerPods
 from schedctl.reports.simulations import Fate, PendingPods, SimulationReport
 from schedctl.scheduler import Scheduler
+from schedctl.session import manifest_edits
 from schedctl.simulation.drains import DrainFacts
 from schedctl.simulation.report_builder import examples, pending_pod
 from schedctl.simulation.simulations import Simulation
+from schedctl.sources.manifests import Sourced
 from schedctl.workloads import ownership
 
 _HINTED_GROUPS = 20
@@ -28,7 +30,11 @@ _replace = msgspec.structs.replace
 
 
 def of_simulation(
-    report: SimulationReport, facts: Simulation, scheduler: Scheduler, advance: Callable[[int, int, str], None]
+    report: SimulationReport,
+    facts: Simulation,
+    scheduler: Scheduler,
+    manifests: Iterable[Sourced],
+    advance: Callable[[int, int, str], None],
 ) -> SimulationReport:
     """Return the report with reasons and next steps for its pending pods, on the cluster as the run left it.
 
@@ -36,17 +42,23 @@ def of_simulation(
         report: the report.
         facts: what it is about.
         scheduler: whose run it was.
+        manifests: the objects that were released, in which fixes of their pods are to be made.
         advance: called with how far the work is.
     """
     explainer = PendingPodExplainer(scheduler, _HINTED_GROUPS)
     total = sum(len(result.pending) for result in report.results)
+    sources = manifest_edits.workloads_in(manifests)
     results, done = [], 0
     for result in report.results:
         groups: list[PendingPods] = []
         for group in result.pending:
             advance(done, total, group.pods[0])
             pod = pending_pod(facts, result.namespace, group.pods[0]) if group.fate in _EXPLAINED else None
-            groups.append(group if pod is None else explainer.add_reasons(group, pod))
+            if pod is not None:
+                group = explainer.add_reasons(group, pod)
+                hints = [manifest_edits.edit_manifests(hint, sources) for hint in group.hints]
+                group = _replace(group, hints=hints)
+            groups.append(group)
             done += 1
         results.append(_replace(result, pending=groups))
     return _replace(report, results=results)
@@ -63,10 +75,13 @@ def add_warnings(report: SimulationReport, facts: Simulation, scheduler: Schedul
 
 def add_warnings_of_drain(report: DrainReport, facts: DrainFacts, scheduler: Scheduler) -> DrainReport:
     """Return the report with what plugins find in the specs of evicted pods; one pod of a workload stands for all."""
-    workload_of = ownership.workloads_of(scheduler.cluster)
     evicted = defaultdict[ownership.Owned, list[PodInfo]](list)
     for pod in (pod for node in facts.nodes for pod in node.pods if pod.fate not in _STAYING):
-        owner = workload_of(pod.info) or ("Pod", pod.info.namespace, pod.info.pod.metadata.name)
+        owner = ownership.workload_of(pod.info, scheduler.cluster) or (
+            "Pod",
+            pod.info.namespace,
+            pod.info.pod.metadata.name,
+        )
         evicted[owner].append(pod.info)
     found = [
         WorkloadWarning(f"{kind} {namespace}/{name}", len(pods), warning)

@@ -134,7 +134,7 @@ def simulate(
     if report.ending.reason is not EndReason.INTERRUPTED:
         try:
             with notifier.progress("explaining") as progress:
-                report = pending_reasons.of_simulation(report, facts, scheduler, progress.advance)
+                report = pending_reasons.of_simulation(report, facts, scheduler, manifests.objects, progress.advance)
         except KeyboardInterrupt:
             report = report_builder.mark_interrupted(report)
     if report.summary.exit_code == exit_codes.INTERRUPTED:
