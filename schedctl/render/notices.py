@@ -20,8 +20,8 @@ WORDLESS = "refused without a word of why"
 """What stands for a reason that has no text, as when an extender just leaves a node out."""
 _HANG = 6
 """Where the texts of fixes begin."""
-_TEMPLATES = ("spec.jobTemplate.", "spec.template.spec.")
-"""Where pod templates are, which is not told of their fields."""
+_TEMPLATE = "spec.template.spec."
+"""Where the pods of a workload are described, which is not told of their fields."""
 _PLAIN = re.compile(r"[1-9][0-9]*(m|[kMGTPE]i?|Ki)")
 """Amounts that YAML reads as text without quotes; all other text is quoted."""
 _LONG = 120
@@ -89,9 +89,7 @@ def fixes(hints: Sequence[Hint], *, commands: bool = False, indent: int = 0) -> 
 def _manifest_edit(edit: ManifestEdit, indent: int) -> Line:
     """Return the line of a manifest and what is to stand there, in YAML."""
     place = f"{edit.source}:{edit.line}: " if edit.line else f"{edit.source}: "
-    field = edit.field
-    for template in _TEMPLATES:
-        field = field.removeprefix(template)
+    field = edit.field.removeprefix(_TEMPLATE)
     if edit.action == "remove":
         return Line((Span(f"{place}remove {field}"),), indent, hang=2)
     written = edit.value if isinstance(edit.value, str) and _PLAIN.fullmatch(edit.value) else json.dumps(edit.value)

@@ -40,23 +40,6 @@ CPU = """\
           requests:
             cpu: "9"
 """
-CRON_JOB = """\
-apiVersion: batch/v1
-kind: CronJob
-metadata: {name: nightly, namespace: shop}
-spec:
-  schedule: "0 3 * * *"
-  jobTemplate:
-    spec:
-      template:
-        spec:
-          restartPolicy: Never
-          tolerations: [{key: team, operator: Exists}]
-          containers:
-          - name: web
-            image: w
-            resources: {requests: {cpu: "9"}}
-"""
 
 
 @pytest.fixture
@@ -95,11 +78,6 @@ def simulate(schedctl, tmp_path, monkeypatch):
             HEAD + "      tolerations:\n      - {key: other, operator: Exists}\n" + CONTAINER,
             "web.yaml:12: add to tolerations: {",
             id="one more toleration, at the list",
-        ),
-        pytest.param(
-            CRON_JOB,
-            'web.yaml:15: containers[0].resources.requests.cpu: "4"',
-            id="a request of a CronJob",
         ),
     ],
 )

@@ -13,7 +13,7 @@ from schedctl.explain.explanations import report
 from schedctl.explain.histories import with_history
 from schedctl.reports.explanations import ExplainReport, OwnerPods
 from schedctl.reports.metadata import Input, Metadata, VersionSkew
-from schedctl.reports.reasons import Remark
+from schedctl.reports.reasons import Hint, ManifestEdit, Remark
 from schedctl.reports.schemas import schema_of
 from schedctl.scheduler.gaps import missing_kinds
 from schedctl.testing.builders import cluster, node, pod
@@ -65,7 +65,8 @@ def reports(shop, ask):
     answers.append(bound_pods.explain(CRASHING, shop))
     answers.append(with_history(ask(shop, REFUSED), REFUSED.pod, shop))
     remark = Remark(plugin="Coscheduling", text="none starts", details=["one is missing"], evidence={"members": 2})
-    answers[0] = msgspec.structs.replace(answers[0], remarks=[remark])
+    fix = Hint("lower-request", "would fit if cpu <= 1", edits=[ManifestEdit("web.yaml", 7, "spec.cpu", "set", "1")])
+    answers[0] = msgspec.structs.replace(answers[0], remarks=[remark], hints=[*answers[0].hints, fix])
     owners = [OwnerPods("Deployment default/web", 1)]
     answers[0] = msgspec.structs.replace(answers[0], pods=["default/web"], owners=owners)
     digest = Input(source="cluster.yaml", digest="sha256:00", role="State")
