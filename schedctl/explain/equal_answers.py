@@ -76,7 +76,7 @@ def _names_its_pod(explanation: Explanation) -> bool:
 
 
 def merge(answers: Iterable[Explanation], owner_of: Callable[[PodReference], str]) -> list[Explanation]:
-    """Return each distinct answer once, with the pods that it holds for; that of most pods first.
+    """Return each distinct answer once, with the pods that it holds for; that of most pods first, of running ones last.
 
     Args:
         answers: one for each pod.
@@ -90,16 +90,27 @@ def merge(answers: Iterable[Explanation], owner_of: Callable[[PodReference], str
         hints = [_replace(hint, command="", patches=[]) for hint in explanation.hints]
         answer = _replace(explanation, pod=identity, hints=hints)
         if answer.bound is not None:
-            answer = _without_names(answer, answer.bound)
+            answer = _without_identity(answer, answer.bound)
         distinct.setdefault(msgspec.json.encode(answer), []).append(explanation)
     merged = [_with_pods(equal, owner_of) for equal in distinct.values()]
-    return sorted(merged, key=lambda explanation: -len(explanation.pods))
+    return sorted(merged, key=lambda explanation: (_is_running(explanation), -len(explanation.pods)))
 
 
-def _without_names(answer: Explanation, bound: BoundPod) -> Explanation:
-    """Return an answer about a bound pod without what is the pod's own: times, restarts, and texts that name it."""
+def _is_running(explanation: Explanation) -> bool:
+    return explanation.bound is not None and explanation.bound.running
+
+
+def _without_identity(answer: Explanation, bound: BoundPod) -> Explanation:
+    """Return an answer about a bound pod without what is the pod's own: node, times, restarts, texts that name it.
+
+    Of containers that all run, as those of most pods, it does not matter which they are.
+    """
     containers = [_replace(each, message="", restarts=min(each.restarts, 1)) for each in bound.containers]
-    return _replace(answer, hints=[], bound=_replace(bound, since="", message="", containers=containers))
+    if bound.running and all(each.state == "Running" and not each.restarts for each in containers):
+        containers = []
+    hints = [Hint(hint.type, "") for hint in answer.hints]
+    common = _replace(bound, node="", since="", message="", containers=containers)
+    return _replace(answer, pod=_NO_POD, hints=hints, bound=common)
 
 
 def separate(answers: Iterable[Explanation], owner_of: Callable[[PodReference], str]) -> list[Explanation]:
@@ -112,9 +123,20 @@ def _with_pods(equal: list[Explanation], owner_of: Callable[[PodReference], str]
     fixes = zip(*(explanation.hints for explanation in equal), strict=True)
     return _replace(
         equal[0],
+        bound=_for_all_nodes([each.bound for each in equal if each.bound is not None]),
         hints=[_for_all(hints) for hints in fixes],
         pods=[f"{explanation.pod.namespace}/{explanation.pod.name}" for explanation in equal],
         owners=[OwnerPods(name, pods) for name, pods in owners.most_common()],
+    )
+
+
+def _for_all_nodes(bound: Sequence[BoundPod]) -> BoundPod | None:
+    """Return where pods are of which the kubelets say the same, None for pods that are pending."""
+    if not bound:
+        return None
+    since = {each.since for each in bound}
+    return _replace(
+        bound[0], nodes=sorted({each.node for each in bound}), since=bound[0].since if len(since) == 1 else ""
     )
 
 

@@ -16,14 +16,17 @@ _NOT_READY = ("False", "Unknown")
 _INITIALIZING = "PodInitializing"
 
 
-def state(bound: BoundPod) -> str:
-    """Return in a few words where a pod is and whether it runs."""
+def state(bound: BoundPod, *, owners: int = 1) -> str:
+    """Return in a few words where a pod is and whether it runs; of pods of several owners only whether they run."""
+    where = f"on {counts.nodes(len(bound.nodes))}" if len(bound.nodes) > 1 else f"on {bound.node}"
+    if owners > 1 and len(bound.nodes) > 1:
+        return "running" if bound.running else f"not running: {bound.cause}" if bound.cause else "on several nodes"
     if bound.running:
-        return f"running on {bound.node}{f' since {bound.since}' if bound.since else ''}"
+        return f"running {where}{f' since {bound.since}' if bound.since else ''}"
     if bound.cause:
         runs = "whether it runs is unknown" if bound.node_ready in _NOT_READY else "not running"
-        return f"on {bound.node}, {runs}: {bound.cause}"
-    return f"on {bound.node}"
+        return f"{where}, {runs}: {bound.cause}"
+    return where
 
 
 def sections(result: Explanation, bound: BoundPod, *, entries: int, wide: bool) -> Iterator[Sequence[Block]]:
@@ -35,22 +38,28 @@ def sections(result: Explanation, bound: BoundPod, *, entries: int, wide: bool) 
         entries: how many containers are shown.
         wide: whether containers that run and whole messages are shown too.
     """
-    yield [_node(bound)]
+    yield [_node(bound, entries)]
     yield [*_kubelet(bound, entries, wide)]
     yield [*_next_steps(result)]
     yield [notices.note(note) for note in result.notes]
 
 
-def _node(bound: BoundPod) -> Line:
+def _node(bound: BoundPod, entries: int) -> Line:
+    if len(bound.nodes) > 1:
+        nodes, are, exist = f"nodes {notices.few(bound.nodes, entries)}", "are", "exist"
+        they_are, their = "they are", "their kubelets do"
+    else:
+        nodes, are, exist = f"node {bound.node}", "is", "exists"
+        they_are, their = "it is", "its kubelet does"
     if not bound.node_exists:
-        return line(f"scheduling is done; node {bound.node} is not in the cluster", "bad")
+        return line(f"scheduling is done; {nodes} {are} not in the cluster", "bad")
     ready = {
-        "True": " is Ready",
-        "False": " is not Ready",
-        "Unknown": " is not Ready: its kubelet does not report",
-        "": " exists; whether it is Ready is not known",
+        "True": f"{are} Ready",
+        "False": f"{are} not Ready",
+        "Unknown": f"{are} not Ready: {their} not report",
+        "": f"{exist}; whether {they_are} Ready is not known",
     }[bound.node_ready]
-    return line(f"scheduling is done; node {bound.node}{ready}", "bad" if bound.node_ready in _NOT_READY else "")
+    return line(f"scheduling is done; {nodes} {ready}", "bad" if bound.node_ready in _NOT_READY else "")
 
 
 def _kubelet(bound: BoundPod, entries: int, wide: bool) -> Iterator[Block]:

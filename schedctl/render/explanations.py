@@ -167,7 +167,7 @@ def _cause(result: explanations.Explanation) -> str:
     if result.verdict is explanations.Verdict.SCHEDULED:
         return f"would be placed on {result.chosen}"
     if result.bound is not None:
-        return f"BOUND {bound_pods.state(result.bound)}"
+        return f"BOUND {bound_pods.state(result.bound, owners=len(result.owners))}"
     if result.verdict is explanations.Verdict.UNSCHEDULABLE and result.reasons:
         return notices.cause(result.reasons)
     spans = tuple(next(answer(result)).spans)

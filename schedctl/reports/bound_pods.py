@@ -56,11 +56,12 @@ class BoundPod(Record, frozen=True):
         running: whether all of its containers run, as far as the state of the cluster says.
         phase: of the pod, "" where the state of the cluster does not say.
         reason, message: why the pod is in its phase, "" where nobody says.
-        since: when the kubelet started it, RFC 3339; "" where it has not.
+        since: when the kubelet started it, RFC 3339; "" where it has not, or where the pods of one answer differ.
         deleted: when its deletion was asked for, RFC 3339; "" where it was not.
         cause: what keeps it from running, in a few words; "" where nothing does or nobody says.
         containers: init containers first; empty where the kubelet has not reported any.
         conditions: of the pod, those that are False.
+        nodes: the nodes of all pods that the answer holds for, sorted.
     """
 
     node: str
@@ -75,3 +76,4 @@ class BoundPod(Record, frozen=True):
     cause: str = ""
     containers: list[ContainerReport] = []
     conditions: list[FalseCondition] = []
+    nodes: list[str] = []

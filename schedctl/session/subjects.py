@@ -109,9 +109,15 @@ class Question:
                 raise UsageError(f"no {kind.names[-1]} with these labels in {self.scope}", "-A looks in all namespaces")
             return found
         if not self.names:
-            if self.kind is None or self.scope.namespace:
+            if self.kind is None or self.scope.assumed:
                 raise self._nameless(state)
-            return _select(everything(self.kind, state), self.scope, lambda metadata: True)
+            there = everything(self.kind, state)
+            found = _select(there, self.scope, lambda metadata: True)
+            if not found:
+                what = f"no {self.kind.names[-1]} in {self.scope}"
+                namespaces = list(dict.fromkeys(obj.metadata.namespace for obj in there))
+                raise UsageError(what, f"there are some in namespace {enumeration(namespaces)}" if there else "")
+            return found
         found = [obj for name in self.names for obj in find(name, state, self.scope)]
         return list({id(obj): obj for obj in found}.values())  # by identity: structs that hold dicts have no hash
 
