@@ -135,9 +135,7 @@ def _for_all_nodes(bound: Sequence[BoundPod]) -> BoundPod | None:
     if not bound:
         return None
     since = {each.since for each in bound}
-    return _replace(
-        bound[0], nodes=sorted({each.node for each in bound}), since=bound[0].since if len(since) == 1 else ""
-    )
+    return _replace(bound[0], nodes=[each.node for each in bound], since=bound[0].since if len(since) == 1 else "")
 
 
 def _for_all(hints: Sequence[Hint]) -> Hint:

@@ -172,7 +172,7 @@ def _typo(fact: str, typos: Sequence[Typo], trials: Trials, search: Search | Non
     trial = trials.attempt(remedies, near=search is not None)
     if search is not None and not trial.fits:
         search.extend(Plan("", tuple(remedies)), trial)
-    return _hint(typos[0].kind, f"{fact}; with it the pod {_would(trial)}", trial, trials)
+    return _hint(typos[0].kind, f"{fact}; if fixed, the pod {_would(trial)}", trial, trials)
 
 
 def _replace_hint(trials: Trials) -> Hint:
@@ -218,7 +218,7 @@ def _hint(kind: str, text: str, trial: Trial, trials: Trials) -> Hint:
 
 
 def _would(trial: Trial) -> str:
-    return f"would go to {trial.chosen}" if trial.fits else "would still fit nowhere"
+    return f"would be placed on {trial.chosen}" if trial.fits else "would still fit nowhere"
 
 
 def _where(trial: Trial) -> str:

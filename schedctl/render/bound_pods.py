@@ -18,8 +18,9 @@ _INITIALIZING = "PodInitializing"
 
 def state(bound: BoundPod, *, owners: int = 1) -> str:
     """Return in a few words where a pod is and whether it runs; of pods of several owners only whether they run."""
-    where = f"on {counts.nodes(len(bound.nodes))}" if len(bound.nodes) > 1 else f"on {bound.node}"
-    if owners > 1 and len(bound.nodes) > 1:
+    nodes = len(set(bound.nodes))
+    where = f"on {counts.nodes(nodes)}" if nodes > 1 else f"on {bound.node}"
+    if owners > 1 and nodes > 1:
         return "running" if bound.running else f"not running: {bound.cause}" if bound.cause else "on several nodes"
     if bound.running:
         return f"running {where}{f' since {bound.since}' if bound.since else ''}"
@@ -45,8 +46,9 @@ def sections(result: Explanation, bound: BoundPod, *, entries: int, wide: bool) 
 
 
 def _node(bound: BoundPod, entries: int) -> Line:
-    if len(bound.nodes) > 1:
-        nodes, are, exist = f"nodes {notices.few(bound.nodes, entries)}", "are", "exist"
+    names = sorted(set(bound.nodes))
+    if len(names) > 1:
+        nodes, are, exist = f"nodes {notices.few(names, entries)}", "are", "exist"
         they_are, their = "they are", "their kubelets do"
     else:
         nodes, are, exist = f"node {bound.node}", "is", "exists"

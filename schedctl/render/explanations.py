@@ -43,15 +43,17 @@ class Detail:
     Attributes:
         entries: names, victims and other entries of a list.
         groups: groups of nodes below the nearest reason, and below each of the others; with 0 their evidence stands on
-            one line, below that it is left out.
+            one line.
         scores: scored nodes.
         wide: everything there is, the numbers behind each score and what an expert reads besides.
+        evidenced: reasons whose evidence is shown, from the nearest on.
     """
 
     entries: int = _FEW
     groups: tuple[int, int] = (_FEW, _FEW)
     scores: int = _TOP
     wide: bool = False
+    evidenced: int = ALL
 
 
 _LEVELS = (
@@ -61,10 +63,15 @@ _LEVELS = (
     Detail(entries=3, groups=(3, 0), scores=3),
     Detail(entries=3, groups=(2, 0), scores=3),
     Detail(entries=2, groups=(0, 0), scores=2),
-    Detail(entries=2, groups=(0, -1), scores=2),
-    Detail(entries=1, groups=(0, -1), scores=2),
 )
-"""From much to little: the first that fits the screen is taken."""
+"""From much to little: the first that fits the screen is taken; where none does, `_least` goes on."""
+
+
+def _least(reasons: int) -> Iterator[Detail]:
+    """Yield less and less detail of an answer with so many reasons: the evidence goes from the last to the second."""
+    for evidenced in range(reasons - 1, 0, -1):
+        yield Detail(entries=2, groups=(0, 0), evidenced=evidenced, scores=2)
+    yield Detail(entries=1, groups=(0, 0), evidenced=1, scores=2)
 
 
 def lines(report: explanations.ExplainReport, *, wide: bool = False, limit: int = 0) -> Iterator[Block]:
@@ -107,6 +114,8 @@ def _screen(result: explanations.Explanation, levels: Sequence[Detail], end: Seq
     """Return an answer in as much detail as fits the screen, in the least there is where nothing does."""
     if result.matrix is not None or result.node is not None:
         levels = levels[:1]  # who asks for depth wants more than a screen
+    elif levels is _LEVELS:
+        levels = (*levels, *_least(len(result.reasons)))
     return layout.fit_screen([*_explanation(result, detail), *end] for detail in levels)
 
 
@@ -286,7 +295,8 @@ def _reasons(result: explanations.Explanation, detail: Detail) -> Iterator[Block
         yield line(f"{nodes.feasible} of {counts.nodes(nodes.total)} feasible{unseen}; {rejected} rejected:", "faint")
     for number, reason in enumerate(result.reasons):
         if result.matrix is None:
-            yield from _reason(reason, detail, detail.groups[min(number, 1)])
+            groups = detail.groups[min(number, 1)] if number < detail.evidenced else None
+            yield from _reason(reason, detail, groups)
         else:
             yield notices.reason_head(reason)
 
@@ -303,10 +313,11 @@ def _requeue_events(wakings: Sequence[explanations.RequeueEvent], detail: Detail
     yield Line((Span("requeued when: ", "faint"), Span("; ".join(texts))), hang=4)
 
 
-def _reason(reason: Reason, detail: Detail, groups: int) -> Iterator[Block]:
+def _reason(reason: Reason, detail: Detail, groups: int | None) -> Iterator[Block]:
+    """Yield a reason and the evidence of so many groups of nodes: with 0 on one line, with None not at all."""
     yield from notices.cause_and_diagnosis(reason)
-    if groups < 1:
-        yield from _on_one_line(reason) if groups == 0 else ()
+    if not groups:
+        yield from _on_one_line(reason) if groups is not None else ()
         return
     if reason.summary:
         for part in notices.parts(reason.summary):
@@ -374,7 +385,7 @@ def _preemption(preemption: explanations.Preemption, detail: Detail) -> Iterator
     evicted = preemption.evictions[: detail.entries]
     yield Table([[(Span(victim.pod),), (Span(victim.text),)] for victim in evicted], 2)
     yield from notices.rest(len(preemption.evictions) - len(evicted))
-    if detail.groups[1] >= 0:
+    if detail.evidenced == ALL:
         yield line(preemption.text)
     if len(preemption.candidates) > 1 and detail.wide:
         yield from _candidates(preemption, detail)

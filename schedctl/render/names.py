@@ -88,10 +88,10 @@ def _moved_pods(report: DrainReport) -> Iterator[tuple[str, str]]:
 
 def _chosen_nodes(report: ExplainReport) -> Iterator[tuple[str, str]]:
     for result in report.results:
-        node = result.chosen if result.bound is None else result.bound.node
         # an answer that holds for many pods is one result, and each of them has a line all the same
-        for key in result.pods or [f"{result.pod.namespace}/{result.pod.name}"]:
-            yield key.partition("/")[2], node
+        keys = result.pods or [f"{result.pod.namespace}/{result.pod.name}"]
+        nodes = [result.chosen] * len(keys) if result.bound is None else result.bound.nodes or [result.bound.node]
+        yield from zip((key.partition("/")[2] for key in keys), nodes, strict=True)
 
 
 def _fitting_pods(report: NodeExplainReport) -> Iterator[tuple[str, str]]:

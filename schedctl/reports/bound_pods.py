@@ -61,7 +61,7 @@ class BoundPod(Record, frozen=True):
         cause: what keeps it from running, in a few words; "" where nothing does or nobody says.
         containers: init containers first; empty where the kubelet has not reported any.
         conditions: of the pod, those that are False.
-        nodes: the nodes of all pods that the answer holds for, sorted.
+        nodes: the node of each pod that the answer holds for, in the order of its ``pods``.
     """
 
     node: str

@@ -326,21 +326,21 @@ def test_what_stands_behind_a_refusal_is_told(ask, objects, subject, texts):
             [A, GPU, devices("a", device("dev-0")), template("h100")],
             from_template("h1000"),
             ['resource claim template "h1000" is not in namespace default (did you mean "h100"?);'
-             " with it the pod would go to a"],
+             " if fixed, the pod would be placed on a"],
             id="a misspelt claim template",
         ),
         pytest.param(
             [A, GPU, devices("a", device("dev-0")), template("h100")],
             from_template("h100"),
             ['the claim controller has not made claim "r0" from template h100 yet'
-             " (`kubectl describe pod web -n default`); with it the pod would go to a"],
+             " (`kubectl describe pod web -n default`); if fixed, the pod would be placed on a"],
             id="a claim that is not made from its template yet",
         ),
         pytest.param(
             [A, GPU, devices("a", device("dev-0")), made_for_web(claim("one", request(of="gpus")))],
             from_template("t", made="one"),
             ['device class "gpus" of resource claim template t is not in the cluster (did you mean "gpu"?);'
-             " with it the pod would go to a"],
+             " if fixed, the pod would be placed on a"],
             id="a misspelt device class of a claim from a template",
         ),
         pytest.param(
@@ -348,7 +348,7 @@ def test_what_stands_behind_a_refusal_is_told(ask, objects, subject, texts):
              .replace("model", "modle")))],
             using("one"),
             [f'request gpu of claim one: no device has attribute {DRIVER}/modle, only model (did you mean "model"?);'
-             " with it the pod would go to a"],
+             " if fixed, the pod would be placed on a"],
             id="a misspelt attribute, on which the selector fails",
         ),
         pytest.param(
@@ -356,7 +356,7 @@ def test_what_stands_behind_a_refusal_is_told(ask, objects, subject, texts):
              .replace("gpu.", "gpus.")))],
             using("one"),
             [f'request gpu of claim one: no device has attribute model of "gpus.example.com", only of {DRIVER},'
-             f' resource.kubernetes.io (did you mean "{DRIVER}"?); with it the pod would go to a'],
+             f' resource.kubernetes.io (did you mean "{DRIVER}"?); if fixed, the pod would be placed on a'],
             id="a misspelt domain of an attribute",
         ),
         pytest.param(
@@ -364,7 +364,7 @@ def test_what_stands_behind_a_refusal_is_told(ask, objects, subject, texts):
              devices("a", device("dev-0")), claim()],
             using("one"),
             [f'device class gpu: no device has attribute {DRIVER}/modle, only model (did you mean "model"?);'
-             " with it the pod would go to a"],
+             " if fixed, the pod would be placed on a"],
             id="a misspelt attribute in a class",
         ),
         pytest.param(
@@ -372,7 +372,7 @@ def test_what_stands_behind_a_refusal_is_told(ask, objects, subject, texts):
              claim("one", request("gpu", 2), match=f"{DRIVER}/modle")],
             using("one"),
             [f"no device has attribute {DRIVER}/modle, which a constraint of claim one is on"
-             f' (did you mean "{DRIVER}/model"?); with it the pod would go to a',
+             f' (did you mean "{DRIVER}/model"?); if fixed, the pod would be placed on a',
              f"would fit on a if claim one has no constraint on {DRIVER}/modle"],
             id="a misspelt attribute of a constraint",
         ),
@@ -380,21 +380,21 @@ def test_what_stands_behind_a_refusal_is_told(ask, objects, subject, texts):
             [A, GPU, devices("a", device("dev-0"), device("dev-1")),
              claim("one", request("gpu", 1, of="gpuu"), match=f"{DRIVER}/modle")],
             using("one"),
-            ["with all of these fixed the pod would go to a"],
+            ["with all of these fixed the pod would be placed on a"],
             id="two misspelt names, of which one is not enough",
         ),
         pytest.param(
             [A, GPU, devices("a", device("dev-0")), claim("training")],
             using("trainning"),
             ['resource claim "trainning" is not in namespace default (did you mean "training"?);'
-             " with it the pod would go to a"],
+             " if fixed, the pod would be placed on a"],
             id="a misspelt resource claim, though the pod is not even queued",
         ),
         pytest.param(
             [A, GPU, devices("a", device("dev-0")), claim("one", request(of="gpus"))],
             using("one"),
             ['device class "gpus" of resource claim one is not in the cluster (did you mean "gpu"?);'
-             " with it the pod would go to a"],
+             " if fixed, the pod would be placed on a"],
             id="a misspelt device class",
         ),
     ],

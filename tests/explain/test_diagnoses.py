@@ -290,12 +290,12 @@ def test_the_parts_are_called_as_the_pod_at_hand_calls_them(ask):
     [
         pytest.param(
             "500m",
-            "memory: 500m of container web is 0.5 bytes; did you mean 500Mi? with it the pod would go to a",
+            "memory: 500m of container web is 0.5 bytes; did you mean 500Mi? if fixed, the pod would be placed on a",
             id="thousandths of a byte",
         ),
         pytest.param(
             1024,
-            "memory: 1024 of container web is 1024 bytes; did you mean 1024Mi? with it the pod would fit nowhere",
+            "memory: 1024 of container web is 1024 bytes; did you mean 1024Mi? if fixed, the pod would fit nowhere",
             id="a number without a unit",
         ),
     ],
@@ -396,7 +396,9 @@ def regional(**labels):
 )
 def test_a_missing_topology_key_is_the_one_of_the_same_role(ask, key, meant):
     (hint,) = [hint for hint in ask(regional(), spread(key)).hints if hint.type == "rename-label"]
-    assert hint.text.startswith(f'topology key "{key}" is on no node (did you mean "{meant}"?); with it the pod would')
+    assert hint.text.startswith(
+        f'topology key "{key}" is on no node (did you mean "{meant}"?); if fixed, the pod would'
+    )
     assert hint.fits == 3
 
 

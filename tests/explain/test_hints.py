@@ -64,7 +64,8 @@ def taint(key, value="", effect="NoSchedule"):
             [node("a", **{"nvidia.com/gpu": "1"})],
             pod(requests={"nvidia.com/gpus": "1"}),
             [
-                'no node offers nvidia.com/gpus (did you mean "nvidia.com/gpu"?); with it the pod would go to a',
+                'no node offers nvidia.com/gpus (did you mean "nvidia.com/gpu"?);'
+                " if fixed, the pod would be placed on a",
             ],
             id="a misspelt resource",
         ),
@@ -102,7 +103,7 @@ def taint(key, value="", effect="NoSchedule"):
             [node("a", zone="x")],
             pod(nodeSelector={"zone": "x"}),
             [
-                f'label "zone" is on no node (did you mean "{ZONE}"?); with it the pod would go to a',
+                f'label "zone" is on no node (did you mean "{ZONE}"?); if fixed, the pod would be placed on a',
                 "would fit on a if its nodeSelector does not require zone=x",
             ],
             id="a misspelt label",
@@ -111,7 +112,7 @@ def taint(key, value="", effect="NoSchedule"):
             [node("a", labels={"disk": "ssd"})],
             pod(affinity=node_affinity("disk", "sdd")),
             [
-                'no node has disk=sdd (did you mean "ssd"?); with it the pod would go to a',
+                'no node has disk=sdd (did you mean "ssd"?); if fixed, the pod would be placed on a',
                 "would fit on a if its nodeAffinity does not require disk=sdd",
             ],
             id="a misspelt value",
@@ -162,7 +163,7 @@ def taint(key, value="", effect="NoSchedule"):
             [node("a", zone="x"), pod("db", on="a", labels={"app": "database"})],
             pod(affinity=affinity("podAffinity", app="databse")),
             [
-                'no running pod has app=databse (did you mean "database"?); with it the pod would go to a',
+                'no running pod has app=databse (did you mean "database"?); if fixed, the pod would be placed on a',
                 f"would fit on a if it does not require pod affinity over {ZONE}",
             ],
             id="misspelt company",
@@ -228,7 +229,7 @@ def test_every_refusal_ends_with_a_next_step_that_was_tried(ask, objects, subjec
     [
         pytest.param(
             pod(cpu="1", schedulingGates=[{"name": "quota"}]),
-            "if scheduling gate quota is removed it would go to node-0",
+            "if scheduling gate quota is removed it would be placed on node-0",
             id="a gated pod that would fit",
         ),
         pytest.param(
@@ -238,17 +239,17 @@ def test_every_refusal_ends_with_a_next_step_that_was_tried(ask, objects, subjec
         ),
         pytest.param(
             pod(cpu="1", metadata={"deletionTimestamp": "2026-01-01T00:00:00Z"}),
-            "it is terminating and not scheduled any more; a new pod like it would go to node-0",
+            "it is terminating and not scheduled any more; a new pod like it would be placed on node-0",
             id="a pod on its way out",
         ),
         pytest.param(
             pod(cpu="1", schedulerName="defualt-scheduler"),
-            'did you mean schedulerName "default-scheduler"? with default-scheduler it would go to node-0',
+            'did you mean schedulerName "default-scheduler"? with default-scheduler it would be placed on node-0',
             id="a misspelt scheduler",
         ),
         pytest.param(
             pod(cpu="1", schedulerName="volcano"),
-            "the profiles serve default-scheduler; with default-scheduler it would go to node-0",
+            "the profiles serve default-scheduler; with default-scheduler it would be placed on node-0",
             id="another scheduler altogether",
         ),
     ],
@@ -317,7 +318,7 @@ SPOT = taint("spot", "true")
             [node("a", zone="x", taints=[SPOT])],
             pod(nodeSelector={"zone": "x"}),
             [
-                f'label "zone" is on no node (did you mean "{ZONE}"?); with it the pod would still fit nowhere',
+                f'label "zone" is on no node (did you mean "{ZONE}"?); if fixed, the pod would still fit nowhere',
                 f"would fit on a if label zone is called {ZONE} and it tolerates spot=true:NoSchedule",
                 "would fit on a if it tolerates spot=true:NoSchedule and its nodeSelector does not require zone=x",
             ],

@@ -391,14 +391,15 @@ def test_what_stands_behind_a_refusal_is_told(ask, objects, subject, texts):
         pytest.param(
             [A, *bound("invoices")],
             using("invoice"),
-            ['claim "invoice" is not in namespace default (did you mean "invoices"?); with it the pod would go to a'],
+            ['claim "invoice" is not in namespace default (did you mean "invoices"?);'
+             ' if fixed, the pod would be placed on a'],
             id="a misspelt claim",
         ),
         pytest.param(
             [A, claim(of="zonnal"), storage_class()],
             using("data"),
             ['storage class "zonnal" of claim data is not in the cluster (did you mean "zonal"?);'
-             " with it the pod would go to a"],
+             " if fixed, the pod would be placed on a"],
             id="a misspelt storage class",
         ),
     ],

@@ -215,7 +215,7 @@ PODS = [
         "the resource has an s too many",
         "gpu-name",
         ("no node offers nvidia.com/gpus",),
-        ('did you mean "nvidia.com/gpu"?', "would go to gpu-a-1"),
+        ('did you mean "nvidia.com/gpu"?', "would be placed on gpu-a-1"),
         ("nvidia.com/gpus", "nvidia.com/gpu"),
     ),
     row(
@@ -237,7 +237,7 @@ PODS = [
         "the claim's name lacks its last letter",
         "claim-missing",
         ('persistentvolumeclaim "archiv" not found',),
-        ('did you mean "archive"?', "would go to std-c-1"),
+        ('did you mean "archive"?', "would be placed on std-c-1"),
         ("claimName: archiv}", "claimName: archive}"),
     ),
     row(

@@ -142,10 +142,10 @@ def remarks(pod: Pod, trials: Trials) -> list[Remark]:
     for slip in _tiny_memory(pod):
         (tried,) = trials.together([PodInfo(correct(pod, MEMORY, [slip]))])
         size = f"{parse(slip.written).nano_units / 10**9:g} bytes"
-        outcome = f"would go to {tried.node}" if tried.node else "would fit nowhere"
+        outcome = f"would be placed on {tried.node}" if tried.node else "would fit nowhere"
         text = f"memory: {slip.written} of {subject(pod, MEMORY, slip)} is {size}; did you mean {slip.meant}?"
         evidence = {"resource": MEMORY, "written": slip.written, "meant": slip.meant, "node": tried.node}
-        found.append(Remark(f"{text} with it the pod {outcome}", evidence=evidence))
+        found.append(Remark(f"{text} if fixed, the pod {outcome}", evidence=evidence))
     return found
 
 

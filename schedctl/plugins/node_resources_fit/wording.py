@@ -19,6 +19,9 @@ def _shortage(evidence: Evidence) -> int:
 
 
 def _room(evidence: Evidence) -> str:
+    if not evidence["capacity"] and not evidence["used"]:
+        amount = on_one_scale(evidence["resource"], (evidence["requested"],))
+        return f"none offered (allocatable 0), {amount(evidence['requested'])} requested"
     values = (_free(evidence), evidence["capacity"], evidence["used"], _shortage(evidence))
     free, capacity, used, missing = map(on_one_scale(evidence["resource"], values), values)
     return f"{free} free of {capacity} ({used} used), {missing} missing"
