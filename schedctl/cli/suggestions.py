@@ -21,18 +21,18 @@ def words(*choices: str) -> Suggest:
 
 def subjects(context: typer.Context, incomplete: str) -> list[str]:
     """Return the kinds, or the names of the kind that stands in front."""
-    from schedctl.session.subjects import KINDS, NODE_NAMES, parse_names
+    from schedctl.session.subjects import KINDS
 
     before = [word for word in context.params.get("subjects") or () if word != incomplete]
+    prefix, slash, _ = incomplete.partition("/")
+    if slash:
+        kind_name = _kind_name(prefix)
+        names = _names(context, kind_name) if kind_name else ()
+        return _with_prefix(incomplete, (f"{prefix}/{name}" for name in names))
     if not before:
         return _with_prefix(incomplete, (*(kind.names[0] for kind in KINDS), "node"))
-    if before[0] in NODE_NAMES:
-        return nodes(context, incomplete)
-    try:
-        kind, _ = parse_names(before[:1])
-    except Exception:  # a name without its kind
-        return []
-    return _with_prefix(incomplete, _names(context, kind.name)) if kind is not None else []
+    kind_name = _kind_name(before[0])
+    return _with_prefix(incomplete, _names(context, kind_name)) if kind_name else []
 
 
 def pods(context: typer.Context, incomplete: str) -> list[str]:
@@ -93,6 +93,15 @@ def admission_plugins(incomplete: str) -> list[str]:
     before, comma, _ = incomplete.rpartition(",")
     named = before.split(",")
     return _with_prefix(incomplete, (f"{before}{comma}{plugin}" for plugin in PLUGINS if plugin not in named))
+
+
+def _kind_name(word: str) -> str:
+    """Return the kind that a word of kubectl's stands for, "" for none."""
+    from schedctl.session.subjects import KINDS, NODE_NAMES
+
+    if word in NODE_NAMES:
+        return "Node"
+    return next((kind.name for kind in KINDS if word in kind.names), "")
 
 
 def _names(context: typer.Context, kind: str) -> list[str]:
