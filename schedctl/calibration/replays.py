@@ -219,7 +219,9 @@ def _replay_decision(scheduler: Scheduler, decision: Arrival) -> Replay:
     assert info is not None
     found = Replay(decision, bound_claims=_has_claims(info.pod))
     if decision.node not in scheduler.cluster.node_table.row_of:
-        found.error = f"node {decision.node} was created after the pod was bound to it: another had its name before"
+        found.error = (
+            f"node {decision.node} was created after the pod was bound: the pod was on an older node of that name"
+        )
         return found
     try:
         outcome = scheduler.attempt(PodInfo(as_pending(info.pod)), make_room=False)

@@ -87,7 +87,7 @@ def _came_out(replay: replays.Replay) -> str:
             return replay.comparison.text
         case replays.Result.REFUSED:
             text = ", ".join(f"{each.text} [{each.plugin}]{_behind(each.detail)}" for each in replay.reasons)
-            return f"refused: {text or 'it was left out before it was asked about'}"
+            return f"rejected: {text or 'excluded before any filter ran'}"
         case replays.Result.INCONCLUSIVE:
             return replay.error
 
@@ -105,39 +105,43 @@ def _cause(found: TraceEvidence) -> calibrations.DecisionCause:
 
 
 _CAUSES = {
-    Trace.PROMISED: "preemption had made room there for it, so that no other node was looked at",
-    Trace.SAMPLED: "kube-scheduler stops looking after {1} nodes that would do, and here {2} would",
-    Trace.SAME_MOMENT: "decided about within the same second, in an order that is not known: {0}",
-    Trace.PLACED_THEN: "on their nodes within the same second by no decision of ours, perhaps later: {0}",
-    Trace.GONE: "pods that were there before are not any more: {0}",
-    Trace.TIMELESS: "pods without any time, which may have come later: {0}",
-    Trace.CORDONED: "nothing tells since when the node is cordoned",
-    Trace.TAINTED: "nothing tells since when nodes have their taints",
-    Trace.RELABELLED: "nothing tells since when nodes and pods have their labels",
-    Trace.RESIZED: "nothing tells since when the node is so small, or pods on it so large",
-    Trace.IMAGES: "nothing tells since when nodes have their images",
-    Trace.CLAIMS: "claims are bound by now that were not then",
-    Trace.SHUNNED: "passed over in several decisions on end, as if cordoned, tainted or not ready then: {0}",
-    Trace.NODES_GONE: "nodes that pods are on and that are not there any more: {0}",
+    Trace.PROMISED: "the pod was nominated to this node by preemption, so no other node was examined",
+    Trace.SAMPLED: "kube-scheduler stops after {1} feasible nodes, and here {2} are feasible",
+    Trace.SAME_MOMENT: "scheduled within the same second, in unknown order: {0}",
+    Trace.PLACED_THEN: "placed by another scheduler within the same second, perhaps later: {0}",
+    Trace.GONE: "pods that existed then and are gone now: {0}",
+    Trace.TIMELESS: "pods without a start time, which may be newer: {0}",
+    Trace.CORDONED: "unknown since when the node is cordoned",
+    Trace.TAINTED: "unknown since when nodes have their taints",
+    Trace.RELABELLED: "unknown since when nodes and pods have their labels",
+    Trace.RESIZED: "unknown since when the node and the pods on it have their sizes",
+    Trace.IMAGES: "unknown since when nodes have their images",
+    Trace.CLAIMS: "claims that were unbound then are bound now",
+    Trace.SHUNNED: "not chosen in several consecutive decisions, as if cordoned, tainted or not ready then: {0}",
+    Trace.NODES_GONE: "nodes that pods are bound to and that are gone now: {0}",
 }
 _GENERIC = {trace.value for trace in traces.GENERIC}
 _WHY = {
-    LeftOut.FOREIGN: "for another scheduler: no profile serves their schedulerName",
-    LeftOut.STATIC: "static: a kubelet runs them without asking anybody",
-    LeftOut.UNSCHEDULED: "never scheduled: they had a nodeName from the beginning, or the state lacks their conditions",
-    LeftOut.NODE_GONE: "on nodes that are not there any more",
+    LeftOut.FOREIGN: "their schedulerName belongs to another scheduler",
+    LeftOut.STATIC: "static pods, which a kubelet runs without scheduling",
+    LeftOut.UNSCHEDULED: "never scheduled: created with a nodeName, or without conditions in the state",
+    LeftOut.NODE_GONE: "bound to nodes that are gone now",
 }
 
 
 def _refusal(refusal: replays.RefusalReplay) -> calibrations.RefusalComparison:
     differences = [in_words(each) for each in refusal.differences]
     if refusal.agrees:
-        pods = "pod that was" if refusal.later == 1 else "pods that were"
-        text = f"the same without the last {refusal.later} {pods} bound since" if refusal.later else ""
+        pods = "pod" if refusal.later == 1 else "pods"
+        text = (
+            f"the same message on the state without the {refusal.later} {pods} bound since then"
+            if refusal.later
+            else ""
+        )
     elif refusal.would_be_placed_on:
-        text = f"it would be placed on {refusal.would_be_placed_on} now"
+        text = f"now it would be placed on {refusal.would_be_placed_on}"
     elif not refusal.ours:
-        text = "it would not be tried now"
+        text = "now it would not be scheduled at all"
     else:
         text = "; ".join(each.text for each in differences)
     return calibrations.RefusalComparison(
@@ -221,8 +225,8 @@ def _notes(made: replays.CalibrationFacts) -> list[str]:
     notes = []
     if made.replays:
         notes.append(
-            "each decision is made again on the state without the pod and without what came after it; what has gone or"
-            " been changed since cannot be put back"
+            "each decision is repeated on the state without the pod and without newer pods; objects deleted or changed"
+            " since then cannot be restored"
         )
     narrowed = sum(replay.result is replays.Result.AGREES and bool(replay.narrowed) for replay in made.replays)
     if narrowed:
@@ -231,27 +235,27 @@ def _notes(made: replays.CalibrationFacts) -> list[str]:
         )
         agree = "decision agrees" if narrowed == 1 else "decisions agree"
         notes.append(
-            f"{narrowed} {agree}, but perhaps only because other nodes are refused for what carries no time, such as a"
-            f" cordon, a taint or a label: {', '.join(plugins)}"
+            f"{narrowed} {agree}, but other nodes are rejected for a cordon, a taint or a label that may be newer than"
+            f" the decision: {', '.join(plugins)}"
         )
     bound = sum(replay.bound_claims for replay in made.replays)
     if bound:
         notes.append(
-            f"{bound} of the pods {'has' if bound == 1 else 'have'} claims, which are bound by now and leave less"
-            " choice than there was"
+            f"{bound} of the pods {'has' if bound == 1 else 'have'} claims that are bound now and leave fewer nodes"
+            " than there were then"
         )
     if made.passed_over:
         were = "decision was" if made.passed_over == 1 else "decisions were"
-        notes.append(f"{made.passed_over} older {were} not made again; `--last N` makes more")
+        notes.append(f"{made.passed_over} older {were} not repeated; `--last N` repeats more")
     if made.not_retried:
         pods = "pending pod counts" if made.not_retried == 1 else "pending pods count"
         notes.append(
-            f"{made.not_retried} more {pods} as told something else without being asked on earlier states: that is done"
-            f" for {replays.RETRIED}"
+            f"{made.not_retried} more {pods} as different without a comparison on earlier states, which is made for"
+            f" {replays.RETRIED} pods at most"
         )
     unanswered = sum(bool(each.error) for each in made.refusals)
     if unanswered:
         one = unanswered == 1
-        pods = "pending pod schedctl cannot tell what it" if one else "pending pods schedctl cannot tell what they"
-        notes.append(f"of {unanswered} {pods} would be told")
+        pods = "pending pod has" if one else "pending pods have"
+        notes.append(f"{unanswered} {pods} no answer: something is not modelled or not known")
     return notes

@@ -131,10 +131,10 @@ def _is_sent(source: StateSource, *, execute: bool, yes: bool, dry_run: str) -> 
     sends = execute or dry_run == "server"
     if sends and source.paths:
         flag = "--execute" if execute else "--dry-run=server"
-        raise UsageError(f"{flag} needs a live cluster, and -f reads files", "leave -f out")
+        raise UsageError(f"{flag} needs a live cluster, but -f reads files", "remove -f")
     if execute and dry_run == "none" and not yes and not sys.stdin.isatty():
         raise UsageError(
-            "--execute asks before it binds, and there is no terminal to ask on", "`--yes` binds without asking"
+            "--execute asks before it binds, but standard input is not a terminal", "`--yes` binds without asking"
         )
     return sends
 

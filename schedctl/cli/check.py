@@ -74,7 +74,7 @@ def check(
         str,
         typer.Option(
             metavar="WHAT",
-            help="What an inconclusive result does: fail (default), warn or ignore",
+            help="Effect of an inconclusive result: fail (default), warn or ignore",
             autocompletion=suggestions.words("fail", "warn", "ignore"),
         ),
     ] = "",
@@ -88,7 +88,7 @@ def check(
         str, typer.Option(metavar="FILE", help="Write the violations to this file, and exit with 0")
     ] = "",
     no_inline_ignores: Annotated[
-        bool, typer.Option("--no-inline-ignores", help="Disregard annotations schedctl.dev/ignore.<check>")
+        bool, typer.Option("--no-inline-ignores", help="Ignore annotations schedctl.dev/ignore.<check>")
     ] = False,
     rollout: options.Rollout = "replace",
     scheduler_config: options.SchedulerConfig = "",

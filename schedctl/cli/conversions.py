@@ -61,7 +61,7 @@ def convert(
     converted = conversions.convert(file)
     conversion, source = converted.conversion, converted.source
     if conversion is None:
-        faults.say(f"{source} is {converted.document['apiVersion']} already: nothing to convert")
+        faults.say(f"{source} is {converted.document['apiVersion']}: nothing to convert")
     if output == "text":
         lines = list(_report(conversion, source)) if conversion is not None else []
         layout.write(lines, sys.stdout, terminals.of(sys.stdout, environ=os.environ))

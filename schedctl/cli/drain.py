@@ -61,7 +61,7 @@ def drain(
         bool, typer.Option("--force", help="Evict pods without a controller, which nothing would recreate")
     ] = False,
     disable_eviction: Annotated[
-        bool, typer.Option("--disable-eviction", help="Delete pods without asking PodDisruptionBudgets")
+        bool, typer.Option("--disable-eviction", help="Delete pods regardless of PodDisruptionBudgets")
     ] = False,
     pod_selector: Annotated[
         str, typer.Option("--pod-selector", metavar="SELECTOR", help="Evict only pods with these labels")
@@ -73,7 +73,10 @@ def drain(
         ),
     ] = -1,
     timeout: Annotated[
-        str, typer.Option(metavar="DURATION", help="Taken from kubectl only as 0s, to wait for good.", hidden=True)
+        str,
+        typer.Option(
+            metavar="DURATION", help="Accepted for kubectl's sake; only 0s (no limit) is supported.", hidden=True
+        ),
     ] = "",
     scheduler_config: options.SchedulerConfig = "",
     profile: options.Profile = "",
@@ -112,7 +115,7 @@ def drain(
     if timeout not in ("", "0", "0s"):
         raise UsageError(
             f"--timeout {timeout} is not simulated: the drain runs until no more pods can be evicted",
-            "leave it out, and compare `goneAt` of each pod in `-o json` with it",
+            "remove it, and compare it with `goneAt` of each pod in `-o json`",
         )
     _check_selection(nodes or [], selector, zone)
     flags = DrainFlags(

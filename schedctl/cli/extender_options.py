@@ -33,9 +33,9 @@ def _extender_options(values: Mapping[str, Any], context: typer.Context) -> Exte
     allowed, record, replay = values["allow_extenders"], values["extender_record"], values["extender_replay"]
     if replay and (allowed or record):
         flag = "--extender-record" if record else "--allow-extenders"
-        raise UsageError(f"--extender-replay calls no extender, and {flag} was given, too", "leave one of them out")
+        raise UsageError(f"--extender-replay calls no extender, but {flag} was given", "remove one of them")
     if record and not allowed:
         raise UsageError(
-            "--extender-record records calls of extenders, and calling them is not allowed", "add --allow-extenders"
+            "--extender-record records calls of extenders, but they are not called", "add --allow-extenders"
         )
     return ExtenderOptions(allowed, record, replay)

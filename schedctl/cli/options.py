@@ -40,7 +40,7 @@ StdinFilename = Annotated[
 Live = Annotated[
     bool,
     typer.Option(
-        "--live", help="Read the live cluster even with -f, and lay the files over it", rich_help_panel=CLUSTER
+        "--live", help="Read the live cluster, and add or replace objects from the files of -f", rich_help_panel=CLUSTER
     ),
 ]
 Context = Annotated[
@@ -85,7 +85,7 @@ SchedulerConfig = Annotated[
     str,
     typer.Option(
         metavar="FILE",
-        help="KubeSchedulerConfiguration to follow (built-in defaults if not given)",
+        help="KubeSchedulerConfiguration to use (default: built-in defaults)",
         rich_help_panel=SCHEDULER,
     ),
 ]
@@ -93,7 +93,7 @@ SchedulerConfigFromCluster = Annotated[
     bool,
     typer.Option(
         "--scheduler-config-from-cluster",
-        help="Follow the KubeSchedulerConfiguration in a ConfigMap of the live cluster, if there is one",
+        help="Use the KubeSchedulerConfiguration in a ConfigMap of the live cluster, if one exists",
         rich_help_panel=SCHEDULER,
     ),
 ]
@@ -111,7 +111,7 @@ Plugins = Annotated[
     typer.Option(
         "--plugin",
         metavar="WHERE",
-        help="Load a scheduler plugin of yours: FILE.py, FILE.py:Class, MODULE or MODULE:Class; repeatable",
+        help="Load your scheduler plugin: FILE.py, FILE.py:Class, MODULE or MODULE:Class; repeatable",
         rich_help_panel=SCHEDULER,
     ),
 ]
@@ -137,7 +137,7 @@ ExtenderReplay = Annotated[
     typer.Option(
         "--extender-replay",
         metavar="FILE",
-        help="Take the answers of extenders from such a file instead of calling them",
+        help="Read the answers of extenders from such a record instead of calling them",
         rich_help_panel=EXTENDERS,
     ),
 ]
@@ -152,9 +152,9 @@ Compare = Annotated[
     ),
 ]
 Config = Annotated[
-    str, typer.Option(metavar="FILE", help="schedctl's own configuration, instead of the nearest .schedctl.yaml")
+    str, typer.Option(metavar="FILE", help="Configuration of schedctl, instead of the nearest .schedctl.yaml")
 ]
-NoConfig = Annotated[bool, typer.Option("--no-config", help="Read no configuration of schedctl's own")]
+NoConfig = Annotated[bool, typer.Option("--no-config", help="Read no configuration of schedctl")]
 Sampling = Annotated[
     bool,
     typer.Option(
@@ -165,7 +165,7 @@ SkipAdmission = Annotated[
     str,
     typer.Option(
         metavar="PLUGIN,...",
-        help="Leave out these admission plugins, e.g. ResourceQuota,LimitRanger",
+        help="Do not run these admission plugins, e.g. ResourceQuota,LimitRanger",
         autocompletion=suggestions.admission_plugins,
     ),
 ]

@@ -92,7 +92,7 @@ def _lines(found: Sequence[Difference]) -> Iterator[tuple[int, str]]:
     """Yield the lines of the text, each with its indent."""
     for name, group in groupby(found, key=lambda one: one.scheduler_name):
         ones = list(group)
-        yield 0, f"profile {name}" if name else "beside the profiles"
+        yield 0, f"profile {name}" if name else "outside the profiles"
         for heading, part in groupby(ones, key=_heading):
             if heading:
                 yield 2, heading

@@ -58,7 +58,7 @@ RedactFurther = Annotated[
 ]
 KeyFile = Annotated[
     str,
-    typer.Option(metavar="FILE", help="Key of the hashes, created if missing (not given: a key that is thrown away)"),
+    typer.Option(metavar="FILE", help="Key of the hashes, created if missing (default: a key that is not kept)"),
 ]
 Force = Annotated[bool, typer.Option("--force", help="Overwrite the file if it exists")]
 
@@ -85,12 +85,10 @@ def create(
     key_file: KeyFile = "",
     scheduler_config: Annotated[
         str,
-        typer.Option(
-            metavar="FILE", help="Store this KubeSchedulerConfiguration in the snapshot, to be followed later"
-        ),
+        typer.Option(metavar="FILE", help="Store this KubeSchedulerConfiguration in the snapshot, for later use"),
     ] = "",
     force: Force = False,
-    yes: Annotated[bool, typer.Option("-y", "--yes", help="Write without redaction without asking first")] = False,
+    yes: Annotated[bool, typer.Option("-y", "--yes", help="Do not ask before writing without redaction")] = False,
     *,
     notifier: StandardError,
     source: StateSource,
@@ -167,7 +165,7 @@ def diff(
     return report.summary.exit_code
 
 
-@application.command("redact", short_help="Take more out of a snapshot.", epilog=EXAMPLES_OF_REDACT)
+@application.command("redact", short_help="Redact a snapshot further.", epilog=EXAMPLES_OF_REDACT)
 def redact_further(
     source: Annotated[str, typer.Argument(metavar="IN", help="Snapshot to read")],
     target: Annotated[str, typer.Argument(metavar="OUT", help="Snapshot to write; - for standard output")],
@@ -204,7 +202,7 @@ def _agree_to_everything(source: StateSource, *, yes: bool) -> None:
 
     if source.paths:
         raise UsageError(
-            "--redact none needs a live cluster, and files were given", "the files are complete already: keep them"
+            "--redact none needs a live cluster, but files were given", "the files are already complete: keep them"
         )
     if yes:
         return
@@ -214,7 +212,7 @@ def _agree_to_everything(source: StateSource, *, yes: bool) -> None:
             "`--yes` writes them without asking",
         )
     questions.ask(
-        "environment variables, commands and all annotations go into the file, with what is secret in them; write it?",
+        "environment variables, commands and all annotations go into the file, secrets in them included; write it?",
         "nothing was written",
     )
 

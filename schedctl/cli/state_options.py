@@ -82,7 +82,7 @@ def _source(values: Mapping[str, Any], context: typer.Context) -> StateSource:
         if cluster_options:
             flag = f"--{cluster_options[0].replace('as_user', 'as').replace('_', '-')}"
             raise UsageError(
-                f"{flag} selects a live cluster, and -f reads files", "--live lays the files over the live cluster"
+                f"{flag} selects a live cluster, but -f reads files", "add --live to read the live cluster, too"
             )
     return StateSource(
         paths,

@@ -71,7 +71,7 @@ def watch(
     if output not in ("text", "json"):
         raise UsageError(f'unknown output "{output}"', "-o takes text or json")
     if source.paths:
-        raise UsageError("watch reads the live cluster, and -f reads files", "`schedctl explain` takes -f")
+        raise UsageError("watch reads the live cluster, but -f reads files", "use `schedctl explain` with -f")
     printer = Printer.of(output, color)
     _, names = parse_names(subjects or [])
     if len(names) != 1 or names[0].kind not in (POD, None):

@@ -35,7 +35,7 @@ def with_custom_kinds(entries: Mapping[str, Any]) -> tuple[custom_kinds.CustomKi
             problems.append(Problem("expected Kind.group, e.g. Rollout.argoproj.io", path=str(key)))
             continue
         if (group, name) in _BUILT_IN:
-            problems.append(Problem(f"{name} of {group} is a kind of Kubernetes itself", path=str(key)))
+            problems.append(Problem(f"{name}.{group} is a built-in kind of Kubernetes", path=str(key)))
             continue
         if isinstance(value, list):
             read = tuple(_pods_at(one, f"{key}[{i}]", problems) for i, one in enumerate(value))

@@ -140,11 +140,11 @@ def _placement_problems(plugins: types.Plugins, known: KnownPlugins, path: str) 
 
 def _hint(name: str) -> str:
     if name in GATED:
-        return f"kube-scheduler has {name} behind a feature gate that is off; leave it out"
+        return f"{name} is behind a feature gate that is off by default; remove it"
     if name in removed_plugins.GONE:
         return removed_plugins.GONE[name]
     close = nearest(name, (plugin.name for plugin in DEFAULT_PLUGINS))
-    loaded = "name it with --plugin if it is one of your own"
+    loaded = "load it with --plugin if it is your own"
     return f'did you mean "{close}"? or {loaded}' if close else loaded
 
 

@@ -81,7 +81,7 @@ def conversion_hint(kind: Any, version: Any) -> str:
     from schedctl.config.legacy.releases import legacy_version  # only those who convert need the rest of it
 
     old = legacy_version(kind, version) is not None
-    return "`schedctl profiles convert` writes it as it is read today" if old else ""
+    return "`schedctl profiles convert` converts it" if old else ""
 
 
 def _decode(node: Node, decoder: Decoder, args: Mapping[str, type[PluginArgs]]) -> SchedulerConfiguration:

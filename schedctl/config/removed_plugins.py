@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-_VOLUMES: Final = "left in v1.32; NodeVolumeLimits counts {} since CSI drivers have taken them over: remove this entry"
+_VOLUMES: Final = "left in v1.32; NodeVolumeLimits counts {} since CSI drivers replaced them: remove this entry"
 _SCORES: Final = (
     "left in v1.23; NodeResourcesFit scores by the scoringStrategy of its arguments, here of type {}: remove this"
     " entry, and put its weight and resources there"
@@ -32,12 +32,12 @@ GONE: Final[Mapping[str, str]] = {
     "NodeResourcesLeastAllocated": _SCORES.format("LeastAllocated"),
     "NodeResourcesMostAllocated": _SCORES.format("MostAllocated"),
     "RequestedToCapacityRatio": _SCORES.format("RequestedToCapacityRatio"),
-    "NodeResourceLimits": "left in v1.19; nothing has taken its place: remove this entry",
+    "NodeResourceLimits": "left in v1.19; nothing replaces it: remove this entry",
     "NodeLabel": (
-        "left in v1.23; NodeAffinity asks for labels of nodes by the addedAffinity of its arguments: remove this entry"
+        "left in v1.23; the addedAffinity argument of NodeAffinity requires labels of nodes instead: remove this entry"
     ),
     "NodePreferAvoidPods": (
-        "left in v1.23; nodes no longer name pods to avoid, and a taint of effect PreferNoSchedule does what it did:"
+        "left in v1.23; nodes no longer name pods to avoid; a taint with effect PreferNoSchedule replaces it:"
         " remove this entry"
     ),
     "ServiceAffinity": (

@@ -147,16 +147,16 @@ _DEFAULTS: Final = "defaults"
 # The file of a repository that somebody cloned must not steer credentials, a cluster or code.
 _COMMAND_LINE_ONLY: Final = {
     **dict.fromkeys(("kubeconfig", "context", "as", "asGroup", "token", "user", "cluster", "server"), "credentials"),
-    **dict.fromkeys(("live", "requestTimeout"), "whether a cluster is asked"),
+    **dict.fromkeys(("live", "requestTimeout"), "which cluster is read"),
     **dict.fromkeys(("plugins", "plugin", "pluginPath", "imports", "import"), "code to run"),
-    **dict.fromkeys(("bind", "execute", "yes", "consent"), "consent to change a cluster"),
+    **dict.fromkeys(("bind", "execute", "yes", "consent"), "whether a cluster is changed"),
 }
 """What no file may say, and what it would be about."""
 OF_USER_ONLY: Final = {
     "kubeconfig": "credentials",
     "context": "a cluster",
     "namespace": "a namespace",
-    "requestTimeout": "how a cluster is asked",
+    "requestTimeout": "how the cluster is accessed",
 }
 """Defaults that only the user's own file may set, and what they would be about."""
 COLORS: Final = ("auto", "always", "never")
@@ -210,14 +210,14 @@ def _defaults_config(node: Node, decoder: Decoder, *, of_user: bool) -> Defaults
     config = decoder.struct(node, DefaultsConfig, _DEFAULTS)
     for key, _ in node.value if node.is_mapping and not of_user else ():
         if key.value in OF_USER_ONLY:
-            message = f'"{key.value}" cannot be set here: a repository must not choose {OF_USER_ONLY[key.value]}'
+            message = f'"{key.value}" cannot be set here: a repository cannot choose {OF_USER_ONLY[key.value]}'
             hint = "set it in $XDG_CONFIG_HOME/schedctl/config.yaml (~/.config/schedctl/config.yaml)"
             decoder.report(key, f"{_DEFAULTS}.{key.value}", message, hint)
     if config.color not in ("", *COLORS):
         problem = Problem(f'invalid color "{config.color}"', path=f"{_DEFAULTS}.color", hint=", ".join(COLORS))
         decoder.problems.append(place(problem, decoder.places))
     if config.limit is not None and config.limit < 0:
-        problem = Problem("limit cannot be negative", path=f"{_DEFAULTS}.limit", hint="0 chooses the length itself")
+        problem = Problem("limit cannot be negative", path=f"{_DEFAULTS}.limit", hint="0 lets schedctl choose")
         decoder.problems.append(place(problem, decoder.places))
     return config
 
@@ -238,13 +238,13 @@ def _check_config(node: Node, decoder: Decoder) -> CheckConfig:
             decoder.problems.append(place(problem, decoder.places))
             return CheckConfig()
     if config.max_age and not is_age(config.max_age):
-        problem = Problem(f'"{config.max_age}" is no age', path=f"{_CHECK}.maxAge", hint='as in maxAge: "24h"')
+        problem = Problem(f'"{config.max_age}" is not a duration', path=f"{_CHECK}.maxAge", hint='e.g. maxAge: "24h"')
         decoder.problems.append(place(problem, decoder.places))
     for index, target in enumerate(config.reports):
         form, _, file = target.partition("=")
         if form not in CHOICES["output"] or not file:
             hint = f"FORMAT=FILE, where FORMAT is one of {', '.join(CHOICES['output'])}"
-            problem = Problem(f'"{target}" is no report', path=f"{_CHECK}.reports[{index}]", hint=hint)
+            problem = Problem(f'"{target}" is not a report', path=f"{_CHECK}.reports[{index}]", hint=hint)
             decoder.problems.append(place(problem, decoder.places))
     return config
 
@@ -261,7 +261,7 @@ def _refuse(name: str, key: Node, where: str, decoder: Decoder, fields: tuple[st
     """Report a field that is not known, or that no file may have."""
     if name in _COMMAND_LINE_ONLY:
         choice = _COMMAND_LINE_ONLY[name]
-        message = f'"{name}" cannot be set in a file: it would let whoever wrote the file choose {choice}'
-        decoder.report(key, where, message, "say it on the command line")
+        message = f'"{name}" cannot be set in a file: the author of the file would choose {choice}'
+        decoder.report(key, where, message, "give it on the command line")
         return
     decoder.report(key, where, f'unknown field "{name}"', did_you_mean(name, fields))

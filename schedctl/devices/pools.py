@@ -125,7 +125,7 @@ class Pool:
     def problem(self) -> str:
         """What is wrong with a pool that is not sound, in words."""
         there, stated = self.published
-        return self.invalid or f"{there} of {stated} slices, so its devices do not count"
+        return self.invalid or f"{there} of {stated} slices, so its devices are ignored"
 
     @property
     def waits(self) -> bool:

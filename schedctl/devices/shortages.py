@@ -17,12 +17,12 @@ class Why(Enum):
     CLASS = "does not match a selector of the device class"
     REQUEST = "does not match a selector of the request"
     UNREACHED = "cannot be reached from the node"
-    CAPACITY = "has not enough capacity"
+    CAPACITY = "has too little capacity"
     COUNTERS = "its pool has not enough of a counter"
     TAINT = "is tainted"
     CONSTRAINT = "breaks a constraint of the claim"
-    ATTRIBUTE = "does not have the attribute that a constraint of the claim is about"
-    TRIED = "was tried in vain together with others"
+    ATTRIBUTE = "lacks the attribute in a constraint of the claim"
+    TRIED = "was tried together with others without success"
 
 
 class Refusal(NamedTuple):

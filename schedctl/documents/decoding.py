@@ -42,7 +42,7 @@ _EXPECTED: Final[dict[Any, str]] = {
 }
 
 
-_QUOTED: Final = "write it in quotes; without them YAML takes y, n, yes, no, on and off for true or false"
+_QUOTED: Final = "write it in quotes; YAML reads y, n, yes, no, on and off without quotes as true or false"
 """The hint for a text that was read as something else."""
 
 
@@ -99,7 +99,7 @@ class Decoder:
                     self.spoilt.add(where)
             elif name not in also:
                 known = (*schema, *also)
-                hint = did_you_mean(name, known) if known else "there are none here"
+                hint = did_you_mean(name, known) if known else "no field is expected here"
                 self.report(key, where, f'unknown field "{name}"', hint)
         try:
             return kind(**values)

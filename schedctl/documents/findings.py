@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 Path = tuple[str | int, ...]
 """Keys and list indices from the document down, e.g. ``("spec", "containers", 0)``."""
 
-TEMPLATE = "this looks like a template; render it first, e.g. with `helm template`"
+TEMPLATE = "this looks like a template: render it first, e.g. with `helm template`"
 """The hint for text with double braces."""
 
 _PLAIN_STEP = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")

@@ -38,7 +38,7 @@ class _Json:
     def document(self) -> Node:
         node = self.value(0)
         if self.next():
-            raise self.error("nothing may follow the document")
+            raise self.error("expected the end of the document")
         return node
 
     def place(self) -> tuple[int, int]:
@@ -94,7 +94,7 @@ class _Json:
 
     def pair(self, depth: int) -> tuple[Node, Node]:
         if self.next() != '"':
-            raise self.error('expected a key in double quotes (what begins with "{" is read as JSON)')
+            raise self.error('expected a key in double quotes (a text that begins with "{" is read as JSON)')
         place = self.place()
         key = Node(self.string(), *place)
         if self.next() != ":":

@@ -253,4 +253,4 @@ def _problem(error: Exception, data: bytes, start: int, end: int) -> JSONProblem
         return JSONProblem("this is not JSON: the text ends too early", start + len(text[: wrong.pos].encode()))
     except (ValueError, RecursionError):
         return JSONProblem("this is not JSON: the text ends too early", end)
-    return JSONProblem("this is not JSON: an escape stands for half a character", start)
+    return JSONProblem("this is not JSON: an escape is half of a surrogate pair", start)

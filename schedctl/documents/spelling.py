@@ -55,4 +55,4 @@ def did_you_mean(word: str, names: Iterable[str], otherwise: str | None = None, 
         return f'did you mean "{close}"?'
     if otherwise is not None:
         return otherwise
-    return f"there are {', '.join(names)}" if names else "there are none"
+    return f"expected one of {', '.join(names)}" if names else "none is defined"

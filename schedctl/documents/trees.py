@@ -16,7 +16,7 @@ MAX_SIZE: Final = 20_000
 """How many values a document may hold, an alias counted as what it stands for; a configuration has some hundreds."""
 
 TOO_DEEP: Final = f"nests deeper than {MAX_DEPTH} levels"
-TOO_LARGE: Final = f"holds more than {MAX_SIZE} values, aliases counted as what they stand for"
+TOO_LARGE: Final = f"has more than {MAX_SIZE} values, counting those that aliases repeat"
 
 
 class DocumentError(Exception):

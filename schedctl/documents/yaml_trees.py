@@ -156,6 +156,6 @@ def _pairs_to_merge(node: Node) -> list[tuple[Node, Node]]:
     pairs: list[tuple[Node, Node]] = []
     for mapping in node.value if node.is_list else (node,):
         if not mapping.is_mapping:
-            raise DocumentError("<< takes a mapping, or a list of mappings", node.line, node.column)
+            raise DocumentError("<< needs a mapping or a list of mappings", node.line, node.column)
         pairs += mapping.value
     return pairs

@@ -219,7 +219,7 @@ class _Builder:
         self.aliased += size
         # go-yaml's own rule against documents that blow up
         if self.aliased > 100 and count > 1000 and self.aliased > count * _alias_share(count):
-            self.refuse(event, "aliases repeat too much of the document")
+            self.refuse(event, "aliases expand to too many values")
         return value, count
 
     def tagged_value(self, event: Any) -> scalars.Scalar:
@@ -239,7 +239,7 @@ class _Builder:
     def check_tag(self, event: Any) -> None:
         """Warn of a tag that YAML does not define."""
         if event.tag not in scalars.KNOWN_TAGS and event.tag != "!":
-            message = f"the tag {quote(event.tag)} means nothing here and is ignored"
+            message = f"the tag {quote(event.tag)} has no meaning here and is ignored"
             self.report(Finding(self.path(), message, warning=True), _place(event.start_mark, self.above))
 
     def key(self, event: Any, value: Any) -> Any:
@@ -293,7 +293,7 @@ class _Builder:
         except YAMLError:
             following = end
         if not isinstance(following, StreamEndEvent):
-            message = 'what follows the document end marker "..." is not read'
+            message = 'the text after the document end marker "..." is not read'
             hint = 'begin the next document with "---"'
             self.report(Finding((), message, hint, warning=True), _place(end.end_mark, self.above))
 

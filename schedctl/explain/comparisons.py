@@ -169,8 +169,8 @@ def _mover_text(
     parts = [_rejection_text(refusal) for refusal in refusals]
     if effect is PodEffect.MAY_MOVE:
         parts.append(
-            f"kube-scheduler takes any of {wording.few(before.ties)} under {first.name},"
-            f" of {wording.few(after.ties)} under {other.name}"
+            f"kube-scheduler would choose any of {wording.few(before.ties)} under {first.name},"
+            f" any of {wording.few(after.ties)} under {other.name}"
         )
     if shifts:
         parts.append(f"lead of {before.chosen} over {after.chosen}: {_shifts_text(shifts)}")
@@ -191,7 +191,7 @@ def _unplaced_text(side: Side, answer: Explanation, refusals: Sequence[NodeRefus
     """Return in words why a pod has no node under a side."""
     match answer.verdict:
         case Verdict.FOREIGN_SCHEDULER:
-            return f"no profile of {side.name} serves schedulerName {answer.pod.scheduler_name}"
+            return f"no profile of {side.name} has schedulerName {answer.pod.scheduler_name}"
         case Verdict.GATED:
             held = f": waits for {', '.join(answer.gates)}" if answer.gates else ""
             return f"gated under {side.name}{held}"
@@ -211,7 +211,7 @@ def _unplaced_text(side: Side, answer: Explanation, refusals: Sequence[NodeRefus
 
 def _rejection_text(refusal: NodeRefusal) -> str:
     by = f" [{refusal.plugin}]" if refusal.plugin else ""
-    return f"{refusal.node} is refused under {refusal.side}: {refusal.text}{by}"
+    return f"{refusal.node} is rejected under {refusal.side}: {refusal.text}{by}"
 
 
 def _refusals(side: Side, answer: Explanation, node: str) -> list[NodeRefusal]:

@@ -82,9 +82,7 @@ def explain(
     cluster, options = scheduler.cluster, _Options(matrix, node, sampling, hints, assumptions)
     info = pod if isinstance(pod, PodInfo) else PodInfo(pod)
     if node and node not in cluster.node_table.row_of:
-        raise UsageError(
-            f'there is no node "{node}"{did_you_mean(closest_name(node, list(cluster.node_table.row_of)))}'
-        )
+        raise UsageError(f'node "{node}" not found{did_you_mean(closest_name(node, list(cluster.node_table.row_of)))}')
     with cluster.fork():
         bound_pod = _pod_on_node(cluster, info.key)
         if bound_pod is not None:

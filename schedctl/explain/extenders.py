@@ -14,9 +14,9 @@ def notes(outcome: Attempt) -> Iterator[str]:
         return
     for failure in consultation.failures:
         if failure.point == "score":
-            yield f"{failure.extender} gave no scores, which kube-scheduler does without: {failure.text}"
+            yield f"{failure.extender} gave no scores and is skipped, as by kube-scheduler: {failure.text}"
         elif failure.ignored:
-            yield f"{failure.extender} failed and is ignorable, so it was passed over: {failure.text}"
+            yield f"{failure.extender} failed and is ignorable, so it is skipped: {failure.text}"
         else:
             yield f"{failure.extender} failed and is not ignorable: {failure.text}"
     if outcome.post_filter is not None:
@@ -28,4 +28,4 @@ def notes(outcome: Attempt) -> Iterator[str]:
             " known (nodeCacheCapable extenders send names)"
         )
     if consultation.binder:
-        yield f"{consultation.binder} would bind the pod; it is not asked to, for this is a dry run"
+        yield f"{consultation.binder} would bind the pod; it is not called, because this is a dry run"

@@ -33,7 +33,7 @@ def with_history(
         pod: the pod as it is in the state.
         cluster: the cluster it was asked on.
         events: the FailedScheduling events about it.
-        supposed: whether the cluster was changed by what-ifs before it was asked.
+        supposed: whether the what-ifs changed the cluster.
     """
     condition = pod.scheduled_condition
     found: list[RecordedMessage] = []
@@ -121,8 +121,8 @@ def compare(record: RecordedMessage, answer: Explanation, cluster: Cluster, supp
 def _agreement_text(record: RecordedMessage) -> str:
     return {
         Agreement.AGREES: "agrees",
-        Agreement.AGREES_AS_FAR: "agrees as far as it goes, which is 1,024 bytes",
-        Agreement.OTHER_WORDS: "agrees, in the words of another version",
+        Agreement.AGREES_AS_FAR: "agrees up to its end (events are cut at 1,024 bytes)",
+        Agreement.OTHER_WORDS: "agrees, in the wording of another version",
         Agreement.DIFFERS: "differs",
     }[record.agreement]
 
@@ -130,7 +130,7 @@ def _agreement_text(record: RecordedMessage) -> str:
 def _verdict(answer: Explanation) -> str:
     match answer.verdict:
         case Verdict.SCHEDULED if answer.pod.node_name:
-            return f"it is bound to {answer.pod.node_name} by now"
+            return f"it is bound to {answer.pod.node_name} now"
         case Verdict.SCHEDULED:
             return f"it would be placed on {answer.chosen} now"
         case Verdict.GATED:
@@ -138,9 +138,9 @@ def _verdict(answer: Explanation) -> str:
         case Verdict.DELETING:
             return "it is terminating now"
         case Verdict.FOREIGN_SCHEDULER:
-            return f"it is for {answer.pod.scheduler_name}, which no profile serves"
+            return f"it belongs to scheduler {answer.pod.scheduler_name}"
         case _:
-            return "schedctl has no line to put next to it"
+            return "schedctl has no FailedScheduling message to compare"
 
 
 def in_words(each: FitErrorDifference) -> LineDifference:
@@ -171,7 +171,7 @@ def _difference_text(each: FitErrorDifference) -> str:
         case DifferenceKind.PREEMPTION if not each.ours:
             return f"preemption was not tried now{by}"
         case DifferenceKind.PREEMPTION:
-            return f"preemption came to something else{by}"
+            return f"preemption ended differently{by}"
         case DifferenceKind.TEXT:
             return f"now: {each.ours or 'nodes refuse it one by one'}{by}"
 
@@ -184,9 +184,9 @@ def _circumstances(record: RecordedMessage, answer: Explanation, cluster: Cluste
     """Return what has changed since something was said, as far as objects carry the time at which they came."""
     lines = []
     if supposed:
-        lines.append("the cluster was changed by what-ifs before it was asked")
+        lines.append("the what-ifs changed the cluster")
     if record.reporter and answer.pod.scheduler_name and record.reporter != answer.pod.scheduler_name:
-        lines.append(f"{record.reporter} said it, and the pod is for {answer.pod.scheduler_name}")
+        lines.append(f"{record.reporter} recorded it, but the pod belongs to {answer.pod.scheduler_name}")
     if not record.first:
         return lines
     then = unix_nanoseconds(record.first)
@@ -202,7 +202,7 @@ def _circumstances(record: RecordedMessage, answer: Explanation, cluster: Cluste
     if bound:
         lines.append(f"{len(bound)} pod{'' if len(bound) == 1 else 's'} bound since: {few(sorted(bound))}")
     if not lines:
-        lines.append("what has gone or been changed since leaves no trace in the state")
+        lines.append("objects deleted or changed since then leave no trace in the state")
     return lines
 
 

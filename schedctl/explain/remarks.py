@@ -46,7 +46,7 @@ class ForkedTrials:
     def _place(self, pod: PodInfo) -> Tried:
         scheduler = self._scheduler
         if scheduler.profile_of(pod) is None:
-            return Tried(pod, message=f"no profile serves schedulerName {pod.pod.spec.scheduler_name}")
+            return Tried(pod, message=f"no profile has schedulerName {pod.pod.spec.scheduler_name}")
         try:
             outcome = scheduler.attempt(pod, make_room=False)
             if not outcome.chosen:

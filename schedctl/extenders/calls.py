@@ -187,7 +187,7 @@ def _identify(context: ssl.SSLContext, certificate: bytes, key: bytes) -> None:
             file.write(key.rstrip(b"\n") + b"\n" + certificate)
         context.load_cert_chain(path)
     except ssl.SSLError:
-        raise ValueError("tls: the certificate and the key of the client are no pair in PEM") from None
+        raise ValueError("tls: the client certificate and key do not match, or are not PEM") from None
     finally:
         Path(path).unlink()
 

@@ -159,9 +159,9 @@ def _value(answer: bytes) -> Any:
         value, _ = json.JSONDecoder(parse_constant=_no_constant).raw_decode(text)
         return _encodable(value) if "\\u" in text else value
     except json.JSONDecodeError as fault:
-        raise ValueError(f"the answer is no JSON: {fault.msg.lower()} at {fault.pos}") from None
+        raise ValueError(f"the answer is not JSON: {fault.msg.lower()} at {fault.pos}") from None
     except RecursionError:
-        raise ValueError("the answer is no JSON that anybody reads: it is nested too deeply") from None
+        raise ValueError("the answer is not readable JSON: it is nested too deeply") from None
 
 
 def _encodable(value: Any) -> Any:
@@ -176,7 +176,7 @@ def _encodable(value: Any) -> Any:
 
 
 def _no_constant(name: str) -> Any:
-    raise ValueError(f"the answer is no JSON: {name}")
+    raise ValueError(f"the answer is not JSON: {name}")
 
 
 def _object(value: Any, field: str) -> dict[str, Any]:

@@ -106,7 +106,7 @@ class Recording:
                 self._entries.setdefault(entry.key, entry)  # of an answer that changed, the first
             except (msgspec.MsgspecError, RecursionError, UnicodeEncodeError) as fault:
                 hint = "`--extender-record FILE` writes records"
-                problem = Problem(f"no call of an extender: {fault}", source=path, line=number, hint=hint)
+                problem = Problem(f"not a recorded extender call: {fault}", source=path, line=number, hint=hint)
                 raise InputError([problem]) from None
 
     def of(self, extender: config.Extender) -> Calls:

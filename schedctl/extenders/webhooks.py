@@ -84,7 +84,7 @@ class Webhook(Extender):
         return address(self.config.url_prefix)
 
     def _nonsense(self, verb: str, fault: ValueError) -> ExtenderError:
-        return ExtenderError(f"extender {self._address} gave an answer to {verb} that cannot be read: {fault}")
+        return ExtenderError(f"extender {self._address}: the answer to {verb} cannot be read: {fault}")
 
 
 def connect(configured: Sequence[config.Extender], source: str, *, record: str = "") -> tuple[Extender, ...]:

@@ -40,10 +40,10 @@ def broken_rules(candidate: object) -> list[str]:
     """Return what keeps something from being a plugin, a sentence each; nothing for a plugin."""
     if not (isinstance(candidate, type) and issubclass(candidate, Plugin)):
         what = getattr(candidate, "__name__", type(candidate).__name__)
-        return [f"{what} is no plugin: it inherits none of {_bases()}"]
+        return [f"{what} is not a plugin: it inherits none of {_bases()}"]
     points = [base for base in POINTS.values() if issubclass(candidate, base)]
     if not points:
-        return [f"{candidate.__name__} takes part in nothing: it inherits none of {_bases()}"]
+        return [f"{candidate.__name__} has no extension point: it inherits none of {_bases()}"]
     return [
         *_name(candidate),
         *_methods(candidate, points),
@@ -90,10 +90,10 @@ def _signature(plugin: type[Plugin], base: type[Plugin], name: str) -> Iterator[
         yield f"{plugin.__name__}.{name} is a {type(method).__name__}: expected the method {expected}"
         return
     if not callable(method):
-        yield f"{plugin.__name__}.{name} is no method: expected {expected}"
+        yield f"{plugin.__name__}.{name} is not a method: expected {expected}"
         return
     if inspect.iscoroutinefunction(method) or inspect.isgeneratorfunction(method):
-        yield f"{plugin.__name__}.{name} answers later or bit by bit: expected the plain method {expected}"
+        yield f"{plugin.__name__}.{name} is a coroutine or generator: expected the plain method {expected}"
         return
     taken = inspect.signature(method)
     try:
@@ -120,7 +120,7 @@ def _arguments(plugin: type[Plugin]) -> Iterator[str]:
     try:
         unreadable = list(_unreadable(kind, kind.__name__))
     except (NameError, TypeError) as fault:  # annotations are looked up only now
-        yield f"the fields of {plugin.__name__}.args_type cannot be understood: {fault}"
+        yield f"the fields of {plugin.__name__}.args_type cannot be read: {fault}"
         return
     for path, wrong in unreadable:
         yield f"{path} of {plugin.__name__}.args_type cannot be read from a configuration: {wrong}"
@@ -133,7 +133,7 @@ def _kinds(plugin: type[Plugin]) -> Iterator[str]:
         return
     for kind in plugin.kinds:
         if kind.name in _OF_KUBERNETES:
-            yield f"{plugin.__name__}.kinds has {kind}, the name of a kind of Kubernetes, by which gaps are told apart"
+            yield f"{plugin.__name__}.kinds has {kind}, which is the name of a built-in kind of Kubernetes"
 
 
 def _unreadable(kind: type[msgspec.Struct], path: str) -> Iterator[tuple[str, str]]:
@@ -145,7 +145,7 @@ def _unreadable(kind: type[msgspec.Struct], path: str) -> Iterator[tuple[str, st
             elif bare is not Any and bare not in _SCALARS:
                 yield (
                     f"{path}.{one.name}",
-                    f"{bare} is no number, text, truth, Duration, list, mapping or struct of them",
+                    f"{bare} is not a number, str, bool, Duration, list, mapping or struct of them",
                 )
 
 

@@ -34,7 +34,7 @@ class Unanswered(Exception):
 class NotAsked(Unanswered):
     """Nobody allowed to ask it."""
 
-    text = "was not asked (`--allow-extenders`)"
+    text = "was not called (`--allow-extenders` allows it)"
 
 
 class NotRecorded(Unanswered):

@@ -27,7 +27,7 @@ from schedctl.live.plans import BindPlan, Refusal, Step
 from schedctl.live.prebind_volumes import wait_for_volumes
 from schedctl.live.prebinds import changes_since, steps
 
-RETRY = "the decision is out of date; run it again"
+RETRY = "the cluster changed since the decision; run the command again"
 Wait = Callable[[Connection, BindPlan], None]
 
 
@@ -172,7 +172,7 @@ def _observe(
         changes.append(f"node {name} is gone")
     else:
         was, now = decode(before, Head).metadata.resource_version, decode(node, Head).metadata.resource_version
-        same = f"node {name} was written again (resourceVersion {was}, now {now}), though scheduling reads the same"
+        same = f"node {name} was updated (resourceVersion {was}, now {now}), but no field that scheduling reads"
         changes += [observed_state.node_change(name, before, node) or same] if was != now else []
     if changes or pod is None or node is None:
         raise Refusal(f"pod {plan.pod.key} is not bound to {name}: {'; '.join(changes)}", RETRY)
@@ -185,9 +185,9 @@ def _pod_changes(seen: Pod, body: bytes | None, status_written: bool) -> list[st
         return ["it is gone"]
     pod: Pod = decode(body, Pod)
     if pod.metadata.uid != seen.metadata.uid:
-        return [f"it is another pod of that name now (uid {pod.metadata.uid}, was {seen.metadata.uid})"]
+        return [f"another pod has its name now (uid {pod.metadata.uid}, was {seen.metadata.uid})"]
     if pod.spec.node_name:
-        return [f"it is bound to {pod.spec.node_name} already"]
+        return [f"it is already bound to {pod.spec.node_name}"]
     if pod.metadata.deletion_timestamp is not None:
         return ["it is being deleted"]
     if pod.spec.scheduling_gates:
@@ -242,7 +242,7 @@ def _resolve_outcome(connection: Connection, plan: BindPlan, fault: BaseExceptio
         Refusal: the pod is bound elsewhere, or gone.
         _Unknown: it is not bound, which may only be so yet, or it cannot be read.
     """
-    hint, why = getattr(fault, "hint", "") or "look at the pod before you try again", fault_text(fault)
+    hint, why = getattr(fault, "hint", "") or "check the pod before you try again", fault_text(fault)
     try:
         body = get_current(connection, POD, plan.pod.key)
         pod: Pod | None = decode(body, Pod) if body is not None else None
@@ -254,7 +254,9 @@ def _resolve_outcome(connection: Connection, plan: BindPlan, fault: BaseExceptio
         return f"{why}; but pod {plan.pod.key} is bound to {plan.node}"
     if pod.spec.node_name:
         raise Refusal(f"{why}; pod {plan.pod.key} is bound to {pod.spec.node_name}", RETRY)
-    raise _UnknownOutcome(f"{why}; pod {plan.pod.key} is not bound, and may still come to be", "look again in a minute")
+    raise _UnknownOutcome(
+        f"{why}; pod {plan.pod.key} is not bound yet, but may still become bound", "check the pod again in a minute"
+    )
 
 
 def _record_event(journal: Journal, plan: BindPlan) -> list[str]:
@@ -274,7 +276,7 @@ def _changes_during_bind(connection: Connection, plan: BindPlan, observation: _O
         node = get_current(connection, NODE, plan.node)
         pods = observed_state.list_pods_on(connection, plan.node)
     except ClusterError as fault:
-        return [f"what became of it could not be read: {fault}"]
+        return [f"the outcome could not be read: {fault}"]
     changes = []
     if pod is None or pod.metadata.uid != plan.pod.metadata.uid:
         changes.append(f"pod {plan.pod.key} is gone")
@@ -295,5 +297,5 @@ def ownership_problem(scheduler_name: str, profiles: Container[str]) -> str:
     if scheduler_name == DEFAULT_SCHEDULER:
         return "pods of default-scheduler are bound by the cluster's own kube-scheduler"
     if scheduler_name not in profiles:
-        return f"the pod is left to scheduler {scheduler_name}, and no profile of that name was given"
+        return f"the pod belongs to scheduler {scheduler_name}, and no profile of that name is configured"
     return ""

@@ -130,8 +130,8 @@ class Connection:
                 # A dry run changes nothing, so there is nothing to look after.
                 if fault.sent and not (query or {}).get("dryRun"):
                     raise Unanswered(
-                        f"{fault}; it is unknown whether {method} {path} was done",
-                        "look before you try again",
+                        f"{fault}; it is unknown whether {method} {path} took effect",
+                        "check the object before you try again",
                         sent=True,
                     ) from None
                 if isinstance(fault, Foreign) or fault.sent or not self._known or not pauses.pause(None):

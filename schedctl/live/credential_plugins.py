@@ -125,12 +125,13 @@ def _interactive(plugin: Mapping[str, Any], name: str, version: str) -> bool:
     mode = plugin.get("interactiveMode") or ("IfAvailable" if version == VERSIONS[1] else "")
     if mode not in ("Never", "IfAvailable", "Always"):
         raise ClusterError(
-            f"exec: interactiveMode of {name}: expected Never, IfAvailable or Always", "the kubeconfig has to say which"
+            f"exec: interactiveMode of {name}: expected Never, IfAvailable or Always",
+            "set interactiveMode in the kubeconfig",
         )
     available = sys.stdin is not None and sys.stdin.isatty()
     if mode == "Always" and not available:
         raise ClusterError(
-            f"the credential plugin {name} wants to ask, and standard input is no terminal", "log in first"
+            f"the credential plugin {name} needs to prompt, and standard input is not a terminal", "log in first"
         )
     return available and mode != "Never"
 
@@ -164,9 +165,7 @@ def _credentials(output: bytes, version: str, who: str) -> Credentials:
     if not isinstance(answer, dict) or answer.get("kind") != "ExecCredential" or not isinstance(status, dict):
         raise ClusterError(f"{who} printed no ExecCredential", "`kubectl get nodes` runs the same plugin")
     if answer.get("apiVersion") != version:
-        raise ClusterError(
-            f"{who} did not answer in {version}", "the apiVersion in the kubeconfig has to be the plugin's"
-        )
+        raise ClusterError(f"{who} did not answer in {version}", "set the apiVersion in the kubeconfig to the plugin's")
     token, certificate, key = (status.get(name) for name in ("token", "clientCertificateData", "clientKeyData"))
     if not all(isinstance(each, str | None) for each in (token, certificate, key)):
         raise ClusterError(f"{who}: token, clientCertificateData and clientKeyData are text", "update the plugin")

@@ -34,7 +34,7 @@ class PodEvents(NamedTuple):
     @property
     def note(self) -> str:
         """What is to be said of the events that are left out, "" where none are."""
-        return f"{self.unreadable} of the events cannot be understood, and are left out" if self.unreadable else ""
+        return f"{self.unreadable} of the events cannot be read and are ignored" if self.unreadable else ""
 
 
 def read_events(connection: Connection, reason: str, pod: Pod | None = None) -> PodEvents:

@@ -24,12 +24,12 @@ _VERBS = {"POST": "create", "PUT": "update", "PATCH": "patch", "DELETE": "delete
 _IMPERSONATING = re.compile(r"cannot impersonate[a-z:-]* resource ")
 _IMPERSONATED = re.compile(r'^(\w+)\S* "([^"]*)" is forbidden: .*cannot impersonate[a-z:-]* resource "([\w/]+)"')
 _USERINFO = re.compile(r"://\S*@")
-_NO_API_SERVER = "a proxy may stand between, or the server in the kubeconfig is no API server"
-_LOGIN_PAGE = "a proxy or a login page stands between; log in there, or mend the server in the kubeconfig"
+_NO_API_SERVER = "a proxy may be in between, or the server in the kubeconfig is not an API server"
+_LOGIN_PAGE = "a proxy or a login page is in between; log in there, or fix the server in the kubeconfig"
 _HINTS = {
-    410: "what was asked for is no longer kept; try again",
-    429: "the server has too much to do; try again later, or ask for less at once",
-    400: "an API server of another version may stand behind this; `-v` says which",
+    410: "the server no longer keeps that version; try again",
+    429: "the server is overloaded; try again later",
+    400: "the API server may be of another version; `-v` prints it",
 }
 
 
@@ -108,17 +108,17 @@ def refusal(name: str, method: str, path: str, query: Mapping[str, str], code: i
     if code == 401:
         message, hint = "the credentials are not accepted (401)", "log in again, or ask for a new kubeconfig"
     elif code == 403 and reason and _NOBODY in text:
-        message = f"{what} (403): your credentials were not recognised, so the server takes you for nobody"
+        message = f"{what} (403): your credentials were not recognised, so the request was anonymous"
         hint = "log in again; is the client certificate or token in the kubeconfig of this cluster?"
     elif code == 403 and reason:
         message, hint = f"{what} (403)", _permission_hint(method, path, query, text)
     elif code == 403:
         message = f"{path} is forbidden (403), and not by an API server"
-        hint = "a proxy or a firewall stands between"
+        hint = "a proxy or a firewall is in between"
     elif code == 404:
-        message, hint = f"there is no {path} (404): {what}", "is the server in the kubeconfig an API server?"
+        message, hint = f"{path} not found (404): {what}", "is the server in the kubeconfig an API server?"
     else:
-        again = "the server is in trouble; try again later" if code >= 500 else "try again"
+        again = "the server has a problem; try again later" if code >= 500 else "try again"
         message, hint = f"{method} {path}: {what} ({code})", _HINTS.get(code, again)
     return Refused(code, reason, text, f"{name}: {message}", hint)
 
@@ -167,7 +167,7 @@ def unreadable(name: str, what: str) -> Unanswered:
 
 def timeout(name: str, seconds: float) -> Unanswered:
     """Return the fault of a server that takes longer than it was given."""
-    return Unanswered(f"{name}: no answer within {seconds:g} s", "`--request-timeout` gives it longer", sent=True)
+    return Unanswered(f"{name}: no answer within {seconds:g} s", "a longer `--request-timeout` may help", sent=True)
 
 
 def connection_fault(name: str, server: str, proxy: str, error: BaseException) -> Unanswered:
@@ -210,7 +210,7 @@ def connection_fault(name: str, server: str, proxy: str, error: BaseException) -
             f"{name}: {at} refuses the connection", "is the API server running, and the kubeconfig right?", sent=False
         )
     if has(raised.ConnectTimeoutError):
-        return Unanswered(f"{name}: {at} does not answer", "is the VPN up? a firewall may stand between", sent=False)
+        return Unanswered(f"{name}: {at} does not answer", "is the VPN up? a firewall may be in between", sent=False)
     if has(raised.ProxyError):
         return Unanswered(
             f"{name}: the proxy {proxy} does not connect to {server}: {_reason(causes)}",
@@ -218,13 +218,13 @@ def connection_fault(name: str, server: str, proxy: str, error: BaseException) -
             sent=False,
         )
     if has(raised.ReadTimeoutError, TimeoutError):
-        hint = "`--request-timeout` gives it longer; a proxy may stand between"
-        return Unanswered(f"{name}: {at} fell silent", hint, sent=True)
+        hint = "a longer `--request-timeout` may help; a proxy may be in between"
+        return Unanswered(f"{name}: {at} stopped answering", hint, sent=True)
     if has(raised.NewConnectionError):
         return Unanswered(f"{name}: {at} cannot be reached: {_reason(causes)}", "is the network up?", sent=False)
     return Unanswered(
-        f"{name}: the connection to {at} broke off: {_reason(causes)}",
-        "try again; a proxy may stand between",
+        f"{name}: the connection to {at} broke: {_reason(causes)}",
+        "try again; a proxy may be in between",
         sent=True,
     )
 
@@ -286,13 +286,13 @@ def _certificate_fault(error: ssl.SSLCertVerificationError, server: str) -> tupl
     if "expired" in reason or "not yet valid" in reason:
         return (
             f"the certificate of {server} is out of date: {line(reason)}",
-            "whoever runs the cluster renews it; is the clock right?",
+            "ask for a new one, or check this machine's clock",
         )
     if "match" in reason:
         hint = "use a name that is in it, or set tls-server-name in the kubeconfig"
         return f"the certificate of {server} is for another name: {line(reason)}", hint
-    hint = "certificate-authority-data in the kubeconfig has to be that of the cluster"
-    return f"the certificate of {server} is signed by somebody we do not know: {line(reason)}", hint
+    hint = "certificate-authority-data in the kubeconfig must be the one of the cluster"
+    return f"the certificate of {server} is signed by an unknown authority: {line(reason)}", hint
 
 
 def _is_about_reading(causes: list[BaseException]) -> bool:

@@ -60,8 +60,8 @@ class Journal:
         try:
             return decode_object(answer)
         except ClusterError as fault:
-            text = f"{fault}; it is unknown whether {method} {path} was done"
-            raise Unanswered(text, "look before you try again", sent=True) from None
+            text = f"{fault}; it is unknown whether {method} {path} took effect"
+            raise Unanswered(text, "check the object before you try again", sent=True) from None
 
     def put(
         self,
@@ -112,7 +112,7 @@ class Journal:
         Raises:
             ClusterError: it was refused, or nobody knows whether it was done.
         """
-        self._back.append((what, partial(self._refuse_undo, "it is unknown whether it was made")))
+        self._back.append((what, partial(self._refuse_undo, "it is unknown whether it was created")))
         try:
             stored = self._send_object("POST", path, body)
         except ClusterError as fault:
@@ -134,7 +134,7 @@ class Journal:
             try:
                 undo()
             except BaseException as fault:  # an interrupt gives up one write, and the others are still taken back
-                left.append(f"{what} stays as it is: {fault_text(fault)}")
+                left.append(f"{what} could not be changed back: {fault_text(fault)}")
         return left
 
     @staticmethod

@@ -20,7 +20,7 @@ from schedctl.errors import ClusterError
 
 VARIABLE: Final = "KUBECONFIG"
 USUAL: Final = "~/.kube/config"
-WITHOUT: Final = "`-f FILE` reads a snapshot or manifests instead and asks no cluster"
+WITHOUT: Final = "`-f FILE` reads a snapshot or manifests instead of a cluster"
 """The next step of whoever has no cluster at hand."""
 
 _FILES = {
@@ -46,7 +46,7 @@ _SHAPES: dict[str, tuple[type, str]] = {
     "exec": (dict, "a mapping"),
 }
 """What fields hold, text and other."""
-_VIEW = "`kubectl config view` tells too"
+_VIEW = "`kubectl config view` shows it, too"
 """The next step for what kubectl refuses as well."""
 
 Entry = dict[str, Any]
@@ -115,14 +115,14 @@ def read(kubeconfig: str, context: str) -> Context | None:
     known = {name for file in files for name in file.entries["contexts"]}
     if not known:
         if kubeconfig or context:
-            raise ClusterError(f"there is no context in {where}", f"`--kubeconfig FILE` names another; {WITHOUT}")
+            raise ClusterError(f"no context in {where}", f"`--kubeconfig FILE` names another; {WITHOUT}")
         return None
     name = context or next((file.current for file in files if file.current), "")
     if not name:
         raise ClusterError(f"no current context in {where}", f"`--context NAME`: {_enumerate(sorted(known))}")
     if name not in known:
-        called = f'there is no context "{name}" in {where}'
-        raise ClusterError(called if context else f"{called}, which calls it current", _suggest(name, sorted(known)))
+        called = f'context "{name}" not found in {where}'
+        raise ClusterError(called if context else f"{called}, named by current-context", _suggest(name, sorted(known)))
     file, entry = _first_entry(files, "contexts", name)
     at = f'{file.path}: context "{name}"'
     cluster = _text(entry, "cluster", at)
@@ -176,7 +176,7 @@ def _file(path: str) -> _File | None:
     if tree is None:
         return None
     if not isinstance(tree, dict):
-        raise ClusterError(f"{path}: this is no kubeconfig: expected a mapping", WITHOUT)
+        raise ClusterError(f"{path}: not a kubeconfig: expected a mapping", WITHOUT)
     entries = {plural: _entries(tree, plural, path) for plural in ("contexts", "clusters", "users")}
     return _File(path, _text(tree, "current-context", path), entries)
 
@@ -203,7 +203,7 @@ def _text(entry: Entry, key: str, at: str) -> str:
     if value is None:
         return ""
     if not isinstance(value, str):
-        raise ClusterError(f"{at}: {key}: expected text", "put it into quotes")
+        raise ClusterError(f"{at}: {key}: expected text", "put it in quotes")
     return value
 
 
@@ -225,7 +225,7 @@ def _resolve(files: Sequence[_File], what: str, name: str, at: str) -> Entry:
     plural = f"{what}s"
     if not any(name in file.entries[plural] for file in files):
         known = sorted({other for file in files for other in file.entries[plural]})
-        raise ClusterError(f'{at} names the {what} "{name}", and there is none', _suggest(name, known))
+        raise ClusterError(f'{at} names the {what} "{name}", which does not exist', _suggest(name, known))
     file, entry = _first_entry(files, plural, name)
     entry = {key: value for key, value in entry.items() if value not in (None, "")}
     within = f'{file.path}: {what} "{name}"'
@@ -269,7 +269,7 @@ def _check_letters(value: Any, at: str) -> None:
     """See to it that all text can be written: half a surrogate, which JSON can name, and a zero byte cannot."""
     if isinstance(value, str):
         if "\0" in value or any("\ud800" <= letter <= "\udfff" for letter in value):
-            raise ClusterError(f"{at}: this is no text", _VIEW)
+            raise ClusterError(f"{at}: expected text", _VIEW)
     elif isinstance(value, dict):
         for key, inner in value.items():
             _check_letters(key, at)

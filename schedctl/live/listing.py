@@ -226,10 +226,10 @@ def _list_with_retries(
             if isinstance(fault, Refused) and not (fault.code == EXPIRED and kept):
                 raise
             if attempt == ATTEMPTS:
-                why = fault.text or "it is no longer kept" if isinstance(fault, Refused) else fault
+                why = fault.text or "that version is no longer kept" if isinstance(fault, Refused) else fault
                 raise ClusterError(
-                    f"{connection.name}: {path} could not be listed to its end in {attempt} attempts: {why}",
-                    "the API server or its etcd is under strain; try again later",
+                    f"{connection.name}: {path} could not be listed completely in {attempt} attempts: {why}",
+                    "the API server or its etcd is overloaded; try again later",
                 ) from None
     raise AssertionError("unreachable")
 
@@ -246,9 +246,9 @@ def _other_served_version(connection: Connection, kind: Kind) -> str:
                 continue
             resources = _decode(connection, connection.get(f"/apis/{one.group_version}").body, _Resources).resources
             if any(resource.name == kind.resource for resource in resources):
-                return f"the server has it in {one.group_version}, which is not read"
+                return f"the server serves it as {one.group_version}, which schedctl does not read"
     except Refused as fault:
-        return "" if fault.code == NOT_FOUND else fault.text or "nor does it say what it serves"
+        return "" if fault.code == NOT_FOUND else fault.text or "and it does not list what it serves"
     return ""
 
 
@@ -261,4 +261,4 @@ def _decode(connection: Connection, body: bytes, type_: type[T]) -> T:
     try:
         return msgspec.json.decode(body, type=type_)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise faults.unreadable(connection.name, f"the answer cannot be understood: {error}") from None
+        raise faults.unreadable(connection.name, f"the answer cannot be read: {error}") from None

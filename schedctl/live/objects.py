@@ -56,7 +56,7 @@ def decode(body: bytes | msgspec.Raw, kind: type[Any]) -> Any:
     try:
         return msgspec.json.decode(body, type=kind)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as fault:
-        raise ClusterError(f"the API server answers something else than was asked for: {fault}") from None
+        raise ClusterError(f"the API server returned something else than requested: {fault}") from None
 
 
 def decode_object(body: bytes | msgspec.Raw) -> Object:
@@ -68,7 +68,7 @@ def decode_object(body: bytes | msgspec.Raw) -> Object:
     head: Head = decode(body, Head)
     found: Object = decode(body, dict[str, Any])
     if "metadata" not in found or not head.metadata.name:
-        raise ClusterError("the API server answers something else than was asked for: an object without a name")
+        raise ClusterError("the API server returned something else than requested: an object without a name")
     return found
 
 

@@ -124,7 +124,7 @@ def node_change(name: str, before: bytes, after: bytes | None) -> str:
     if after is None:
         return f"node {name} is gone"
     if decode(before, Head).metadata.uid != decode(after, Head).metadata.uid:
-        return f"node {name} is another one of that name now"
+        return f"node {name} was replaced by another node of that name"
     fields = changed_fields(_strip_node(decode(before, Node)), _strip_node(decode(after, Node)))
     return f"node {name} has changed: {_shorten(fields)}" if fields else ""
 
@@ -155,7 +155,7 @@ def pod_changes(before: Mapping[str, Pod], after: Mapping[str, Pod]) -> list[str
     gone = [before[uid].key for uid in before.keys() - after.keys()]
     others = {before[uid].key: pod_change(before[uid], after[uid]) for uid in before.keys() & after.keys()}
     changed = [f"{key} ({how})" for key, how in sorted(others.items()) if how]
-    changes = [f"{_shorten(sorted(come))} came onto the node"] if come else []
+    changes = [f"{_shorten(sorted(come))} was added to the node"] if come else []
     changes += [f"{_shorten(sorted(gone))} left the node"] if gone else []
     return changes + ([f"{_shorten(changed)} on the node changed"] if changed else [])
 

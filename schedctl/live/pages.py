@@ -67,13 +67,13 @@ def pages(connection: Connection, path: str, query: Mapping[str, str] | None = N
         try:
             found = msgspec.json.decode(body, type=_List)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-            raise faults.unreadable(connection.name, f"the answer cannot be understood: {error}") from None
+            raise faults.unreadable(connection.name, f"the answer cannot be read: {error}") from None
         metadata = found.metadata
         yield Page(body, tuple(found.items or ()), metadata.resource_version, metadata.remaining_item_count)
         if not metadata.continue_:
             return
         if metadata.continue_ in tokens:
-            what = f"the list of {path} goes in circles: a page names one as the next that was there"
+            what = f"the list of {path} never ends: a page continues with an earlier page"
             raise faults.unreadable(connection.name, what)
         tokens.add(metadata.continue_)
         parameters["continue"] = metadata.continue_

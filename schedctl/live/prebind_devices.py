@@ -22,12 +22,12 @@ from schedctl.live.journal import Journal
 from schedctl.live.objects import DEVICE_CLASS, POD, RESOURCE_CLAIM, Object, collection, path_of
 from schedctl.live.plans import BindPlan, Refusal, Step, existing_object
 
-_LASTING = "the API server lets nobody clear it, and the next bind overwrites it"
+_LASTING = "the API server does not allow to clear it; the next bind overwrites it"
 
 
 _MISSPELT = (
-    "{} cannot be written: the parameters for its drivers were stored with spaces or signs that the API server does not"
-    " show as they are, so that it takes them for changed"
+    "{} cannot be written: the parameters for its drivers are stored with spaces or characters that the API server"
+    " returns differently, so that every write looks like a change"
 )
 
 
@@ -44,7 +44,7 @@ def device_step(plan: BindPlan, before: ResourceClaim | None, after: ResourceCla
         if result.binding_conditions:
             device = f"{result.driver}/{result.pool}/{result.device}"
             raise Refusal(
-                f"device {device} is ready only after its driver has prepared it, and schedctl does not wait for that",
+                f"device {device} must be prepared by its driver before the bind, and schedctl does not wait for that",
                 "leave the pod to kube-scheduler",
             )
     names = ", ".join(dict.fromkeys(f"{each.driver}/{each.pool}/{each.device}" for each in results))
@@ -102,7 +102,7 @@ def _write_pod_status(connection: Connection, journal: Journal, plan: BindPlan, 
     pod = existing_object(connection, POD, plan.pod.key)
     claim_status = {"resourceClaimName": claim, "requestMappings": msgspec.to_builtins(plan.mappings)}
     changed = {**pod, "status": {**(pod.get("status") or {}), "extendedResourceClaimStatus": claim_status}}
-    what = f"what the status of pod {plan.pod.key} says of resource claim {claim}"
+    what = f"resource claim {claim} in the status of pod {plan.pod.key}"
     journal.put(what, path_of(POD, plan.pod.key), pod, changed, part="status", lasting=_LASTING)
 
 
@@ -128,7 +128,7 @@ def _write_claim_status(
                 stored = journal.put(what, path, stored, changed)
             except Refused as fault:
                 if fault.code == INVALID and b'"parameters"' in msgspec.json.encode(stored["spec"]):
-                    hint = "make it anew with kubectl, or leave the pod to kube-scheduler"
+                    hint = "recreate it with kubectl, or leave the pod to kube-scheduler"
                     raise Refusal(_MISSPELT.format(what), hint) from fault
                 raise
         spec = msgspec.json.decode(msgspec.json.encode(stored["spec"]))  # it may be Raw, see `existing_object`

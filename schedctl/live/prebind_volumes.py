@@ -33,7 +33,7 @@ def volume_steps(plan: plans.BindPlan) -> Iterable[plans.Step]:
             yield plans.Step(
                 VOLUME,
                 key_of(volume),
-                f"keep volume {key_of(volume)} for claim {claim}",
+                f"reserve volume {key_of(volume)} for claim {claim}",
                 _write_claim_ref(before, volume),
             )
 
@@ -42,7 +42,7 @@ def claim_steps(plan: plans.BindPlan) -> Iterable[plans.Step]:
     """Yield what asks for volumes that are to be made."""
     for claim, provisioned in claims_to_bind(plan):
         if provisioned:
-            text = f"have a volume for claim {key_of(claim)} made where {plan.node} is"
+            text = f"request a volume for claim {key_of(claim)} that {plan.node} can reach"
             yield plans.Step(CLAIM, key_of(claim), text, _write_selected_node(claim, plan.node))
 
 
@@ -141,7 +141,7 @@ def _are_bound(
     for volume in volumes:
         stored = decode(plans.existing_body(connection, VOLUME, key_of(volume)), PersistentVolume)
         if stored.spec.claim_ref is None or not stored.spec.claim_ref.uid:
-            raise plans.Refusal(f"volume {key_of(volume)} was taken back from its claim")
+            raise plans.Refusal(f"volume {key_of(volume)} was released from its claim")
         _check_reachable(stored, plan.node, labels)
     bound = True
     for claim, provisioned in waiting:
@@ -149,7 +149,7 @@ def _are_bound(
         annotations = stored.metadata.annotations or {}
         # A provisioner that cannot make the volume on that node takes the annotation off again.
         if provisioned and annotations.get(SELECTED_NODE) != plan.node:
-            raise plans.Refusal(f"no volume could be made for claim {key_of(claim)}")
+            raise plans.Refusal(f"no volume could be provisioned for claim {key_of(claim)}")
         if not stored.spec.volume_name or BIND_COMPLETED not in annotations:
             bound = False
         elif provisioned:

@@ -77,7 +77,7 @@ def _pool_changes(connection: Connection, observed: ObservedState, pools: set[tu
     """Say of pools of devices whether anything was taken from them, given back, or is offered otherwise."""
     changes = []
     for kind, of_pools, what in (
-        (RESOURCE_CLAIM, _allocated_devices, "of pool {} other devices are allocated now"),
+        (RESOURCE_CLAIM, _allocated_devices, "other devices of pool {} are allocated now"),
         (SLICE, _slice_versions, "the devices of pool {} have changed"),
     ):
         one, other = of_pools(observed.all_of(kind).values()), of_pools(list_current(connection, kind))

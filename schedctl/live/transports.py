@@ -197,10 +197,10 @@ class Transport:
         try:
             pool = RESTClientObject(configuration).pool_manager
         except Exception as error:  # a proxy of a kind that is unknown, a library that is missing
-            raise ClusterError(f"{self.name}: {faults.line(str(error))}", "mend proxy-url in the kubeconfig") from None
+            raise ClusterError(f"{self.name}: {faults.line(str(error))}", "fix proxy-url in the kubeconfig") from None
         token = (configuration.get_api_key_with_prefix("BearerToken") or "").strip()
         if not (token.isascii() and token.isprintable()):
-            raise ClusterError(f"{self.name}: the token is none: it is one line of ASCII letters", "log in again")
+            raise ClusterError(f"{self.name}: not a token: expected one line of ASCII characters", "log in again")
         compressed = not cluster.get("disable-compression")
         return _Route(generation, configuration, pool, server, proxy, compressed, expires, renewable)
 
@@ -242,7 +242,7 @@ class Transport:
             except (OSError, ValueError) as error:
                 reason = (getattr(error, "strerror", "") or "it is not text").lower()
                 if "token" not in user:
-                    hint = "who made the kubeconfig has to write the file"
+                    hint = "create the file, or get a new kubeconfig"
                     raise ClusterError(f"{at}: the token file {path} cannot be read: {reason}", hint) from None
             else:
                 user["token"] = token  # of a file and a token beside it the file counts
@@ -270,7 +270,7 @@ def _check_file(context: Context, key: str) -> None:
     except (OSError, ValueError) as error:
         reason = (getattr(error, "strerror", "") or str(error)).lower()
         text = f"context {context.name}: the file {path}, its {key}, cannot be read: {reason}"
-        raise ClusterError(text, "the kubeconfig names it; who made it has to write the file") from None
+        raise ClusterError(text, "the kubeconfig names it: create the file, or get a new kubeconfig") from None
 
 
 def _through_proxy(configuration: Configuration, server: str, proxy_url: str) -> str:
@@ -293,7 +293,7 @@ def _through_proxy(configuration: Configuration, server: str, proxy_url: str) ->
     try:
         parts = urlsplit(proxy)
     except ValueError:
-        raise ClusterError("proxy-url: this is no URL", "mend proxy-url in the kubeconfig, or $HTTPS_PROXY") from None
+        raise ClusterError("proxy-url: not a URL", "fix proxy-url in the kubeconfig, or $HTTPS_PROXY") from None
     if parts.scheme == "socks5":
         configuration.proxy = f"socks5h{proxy[len('socks5') :]}"  # the proxy looks names up, as with kubectl
     elif parts.username is not None:
@@ -366,8 +366,8 @@ def _check_provider(provider: Any, at: str) -> None:
     name = provider.get("name") if isinstance(provider, dict) else None
     if name != "oidc":
         raise ClusterError(
-            f'{at}: there is no auth provider "{name}", in kubectl neither',
-            "such users have a credential plugin now; get a new kubeconfig",
+            f'{at}: auth provider "{name}" is no longer supported, nor by kubectl',
+            "credential plugins replace auth providers; get a new kubeconfig",
         )
 
 
@@ -383,7 +383,7 @@ def _impersonation_headers(access: Access, user: Mapping[str, Any]) -> list[tupl
     extra = user.get("as-user-extra", {})
     if not name:
         if groups or uid or extra:
-            raise UsageError("groups are impersonated together with a user", "add `--as USER`")
+            raise UsageError("impersonating a group needs a user", "add `--as USER`")
         return []
     headers = [("Impersonate-User", name), *(("Impersonate-Group", group) for group in groups)]
     if uid:
@@ -392,7 +392,7 @@ def _impersonation_headers(access: Access, user: Mapping[str, Any]) -> list[tupl
         headers += [(f"Impersonate-Extra-{quote(key, safe='')}", one) for key in extra for one in extra[key]]
     for header, value in headers:
         if not value.isprintable():
-            raise UsageError(f"{header.rpartition('-')[2].lower()} to impersonate: not a name", "names are one line")
+            raise UsageError(f"{header.rpartition('-')[2].lower()} to impersonate: not a name", "a name is one line")
     return [(header, value.encode().decode("latin-1")) for header, value in headers]  # the bytes that are sent
 
 
@@ -411,5 +411,7 @@ def _time(text: str, at: str) -> datetime.datetime | None:
     try:
         found = datetime.datetime.fromisoformat(text)
     except ValueError:
-        raise ClusterError(f"{at}: the credential plugin names no time of expiry", "update the plugin") from None
+        raise ClusterError(
+            f"{at}: the credential plugin returned an expirationTimestamp that is not a time", "update the plugin"
+        ) from None
     return found if found.tzinfo else found.replace(tzinfo=datetime.UTC)

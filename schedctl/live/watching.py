@@ -172,7 +172,7 @@ class Watch:
                 self._events.put(WatchFailure(kind, str(fault), lasting=False))
             except Exception as fault:  # a thread that ends unheard would leave the kind as it was for good
                 text = f"{type(fault).__name__}: {fault}"
-                unheard = ClusterError(f"{path} cannot be watched any more: {text}")
+                unheard = ClusterError(f"the watch of {path} ended: {text}")
                 self._events.put(unheard if kind.name in NEEDED else WatchFailure(kind, text, lasting=True))
                 return
             self._ended.wait(pause)
@@ -194,14 +194,14 @@ class Watch:
         }
         for text in self._connection.stream(path, query):
             if broken:
-                raise ClusterError(f"watching {path}: a line cannot be understood: {broken}")
+                raise ClusterError(f"the watch of {path}: cannot read an event: {broken}")
             try:
                 line = msgspec.json.decode(text, type=_Line)
                 if line.type == "ERROR":
                     status = msgspec.json.decode(line.object, type=_Status)
                     if status.code == codes.EXPIRED:
                         raise _Outdated
-                    raise ClusterError(f"watching {path}: {status.message or status.code}")
+                    raise ClusterError(f"the watch of {path}: {status.message or status.code}")
                 reached = msgspec.json.decode(line.object, type=_Versioned).metadata.resource_version
             except (msgspec.DecodeError, UnicodeDecodeError) as fault:
                 broken = str(fault)  # where it is the last one it broke off, and comes again

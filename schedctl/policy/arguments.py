@@ -42,42 +42,42 @@ def argument_mistakes(arguments: documents.Arguments, scenarios: Sequence[str]) 
         case documents.DrainSafe(node_selector=labels):
             return _labels("nodeSelector", labels)
         case documents.MaxNodes(count=count):
-            return () if count else [("count", "max-nodes needs a count of at least 1", "as in with: {count: 3}")]
+            return () if count else [("count", "max-nodes needs a count of at least 1", "e.g. with: {count: 3}")]
         case documents.MaxUtilization(resource=resource, percent=percent, by=by, node_selector=labels):
             mistakes = [*_require("resource", resource), *_percentage("percent", percent), *_label("by", by)]
             return [*mistakes, *_labels("nodeSelector", labels)]
         case documents.SnapshotFresh(max_age=age) if age <= 0:
-            return [("maxAge", "maxAge is no time", 'as in with: {maxAge: "24h"}')]
+            return [("maxAge", "maxAge must be above 0", 'e.g. with: {maxAge: "24h"}')]
     return ()
 
 
 def _require(name: str, value: str) -> list[Mistake]:
-    return [] if value else [(name, f"{name} is needed", "")]
+    return [] if value else [(name, f"{name} is required", "")]
 
 
 def _percentage(name: str, value: float) -> list[Mistake]:
-    return [] if 0 < value <= 100 else [(name, f"{value:g} is no percentage", "above 0 and up to 100")]
+    return [] if 0 < value <= 100 else [(name, f"{value:g} is not a percentage", "above 0 and up to 100")]
 
 
 def _label(name: str, key: str) -> list[Mistake]:
     wrong = label_key_problems(key) if key else []
-    return [(name, f'"{key}" is no label: {"; ".join(wrong)}', "")] if wrong else []
+    return [(name, f'"{key}" is not a label key: {"; ".join(wrong)}', "")] if wrong else []
 
 
 def _labels(name: str, labels: Mapping[str, str]) -> Iterator[Mistake]:
     for key, value in labels.items():
         yield from _label(name, key)
         if wrong := label_value_problems(value):
-            yield name, f'"{value}" is no value of a label: {"; ".join(wrong)}', ""
+            yield name, f'"{value}" is not a label value: {"; ".join(wrong)}', ""
 
 
 def _of_spread(arguments: documents.Spread) -> Iterator[Mistake]:
     yield from _require("topologyKey", arguments.topology_key)
     yield from _label("topologyKey", arguments.topology_key)
     if arguments.min_domains < 1:
-        yield "minDomains", "minDomains is at least 1", ""
+        yield "minDomains", "minDomains must be at least 1", ""
     if arguments.max_skew is not None and arguments.max_skew < 1:
-        yield "maxSkew", "maxSkew is at least 1", ""
+        yield "maxSkew", "maxSkew must be at least 1", ""
     if arguments.per != "workload":
         yield "per", f'pods cannot be counted per "{arguments.per}"', 'did you mean "workload"?'
 
@@ -85,13 +85,17 @@ def _of_spread(arguments: documents.Spread) -> Iterator[Mistake]:
 def _of_survives(arguments: documents.Survives, scenarios: Sequence[str]) -> Iterator[Mistake]:
     names = [name for name in scenarios if name and name != documents.BASELINE]
     if not arguments.scenario:
-        hint = f"there are {', '.join(names)}" if names else "describe one under spec.scenarios"
+        hint = f"one of {', '.join(names)}" if names else "add one under spec.scenarios"
         yield "scenario", "survives needs a scenario", hint
     elif arguments.scenario not in names:
-        yield "scenario", f'there is no scenario "{arguments.scenario}"', did_you_mean(arguments.scenario, names)
+        yield "scenario", f'unknown scenario "{arguments.scenario}"', did_you_mean(arguments.scenario, names)
     allowed = arguments.allow_pending
     if not (re.fullmatch("[0-9]{1,9}", allowed) or documents.PRIORITY_BELOW.fullmatch(allowed)):
-        yield "allowPending", f'"{allowed}" says of no pod that it may be pending', 'a number, or "priority < 1000"'
+        yield (
+            "allowPending",
+            f'"{allowed}" is neither a number of pods nor a priority limit',
+            'e.g. allowPending: 2, or "priority < 1000"',
+        )
 
 
 def _of_headroom(arguments: documents.Headroom) -> Iterator[Mistake]:
@@ -100,9 +104,9 @@ def _of_headroom(arguments: documents.Headroom) -> Iterator[Mistake]:
         if arguments.resource:
             yield "resource", "replicasOf and resource exclude each other", ""
         if arguments.percent is not None or not arguments.absolute:
-            yield "", "replicasOf needs `absolute:`, how many more have to fit", "as in absolute: 5"
+            yield "", "replicasOf needs `absolute:`, the number of replicas that must fit", "e.g. absolute: 5"
         elif not re.fullmatch("[0-9]{1,9}", arguments.absolute):
-            yield "absolute", f'"{arguments.absolute}" is no number of replicas', "as in absolute: 5"
+            yield "absolute", f'"{arguments.absolute}" is not a number of replicas', "e.g. absolute: 5"
         try:
             subject_named(arguments.replicas_of)
         except UsageError as error:
@@ -110,16 +114,16 @@ def _of_headroom(arguments: documents.Headroom) -> Iterator[Mistake]:
         return
     yield from _require("resource", arguments.resource)
     if (arguments.percent is None) == (not arguments.absolute):
-        yield "", "headroom needs one of percent, absolute and replicasOf with absolute", "as in percent: 20"
+        yield "", "headroom needs one of percent, absolute and replicasOf with absolute", "e.g. percent: 20"
     if arguments.percent is not None:
         yield from _percentage("percent", arguments.percent)
     if arguments.absolute and not is_quantity(arguments.absolute):
-        yield "absolute", f'"{arguments.absolute}" is no quantity', "as in 500m or 2Gi"
+        yield "absolute", f'"{arguments.absolute}" is not a quantity', "e.g. 500m or 2Gi"
 
 
 def _of_placement(arguments: documents.Placement) -> Iterator[Mistake]:
     if arguments.must is None and arguments.must_not is None:
-        yield "", "placement needs must or mustNot", "as in mustNot: {taint: spot}"
+        yield "", "placement needs must or mustNot", "e.g. mustNot: {taint: spot}"
     for name, demand in (("must", arguments.must), ("mustNot", arguments.must_not)):
         if demand is not None:
             yield from _of_nodes(name, demand)
@@ -127,7 +131,7 @@ def _of_placement(arguments: documents.Placement) -> Iterator[Mistake]:
 
 def _of_nodes(name: str, demand: documents.NodeDemand) -> Iterator[Mistake]:
     if not (demand.node_selector or demand.taint):
-        yield name, f"{name} needs a nodeSelector or a taint", "as in nodeSelector: {pool: general}"
+        yield name, f"{name} needs a nodeSelector or a taint", "e.g. nodeSelector: {pool: general}"
     yield from _labels(f"{name}.nodeSelector", demand.node_selector)
     if demand.taint:
         key, _, effect = demand.parse_taint

@@ -98,8 +98,12 @@ class Causes:
         nodes = nodes_with(self.situation, key, value)
         explanation = self.explain(_restrict_to_domain(pod.info.pod, key, value))
         if explanation.verdict is Verdict.SCHEDULED:
-            why = "scores decided" if _spreads(pod.info.pod.spec, key) else f"nothing spreads its pods over {key}"
-            return Cause((f"{name}: {explanation.chosen} would take another pod; {why}",))
+            why = (
+                "other nodes scored higher"
+                if _spreads(pod.info.pod.spec, key)
+                else f"nothing spreads its pods over {key}"
+            )
+            return Cause((f"{name}: {explanation.chosen} would take one more pod; {why}",))
         reasons = [each for each in explanation.reasons if each.whole_pod or _among(each, nodes)]
         hints = tuple(
             f"fits in {name} if {hint.text.partition(' if ')[2]}"
@@ -165,7 +169,7 @@ def _fate(pod: JudgedPod) -> str:
         Fate.QUEUED: "still in the queue",
         Fate.FAILED: "its attempt ended in an error",
         Fate.EVICTED: "evicted",
-        Fate.FOREIGN_SCHEDULER: "SKIPPED, of another scheduler",
+        Fate.FOREIGN_SCHEDULER: "SKIPPED, belongs to another scheduler",
         Fate.INCONCLUSIVE: "not modelled",
         Fate.REJECTED: "rejected by the API server",
         Fate.NOT_CREATED: "not created",

@@ -148,7 +148,7 @@ class ScopeCompiler:
             return types.DYN, [_problem(expression, 0, "the expression is nested too deeply")]
         except ImportError:
             hint = "`pip install cel-expr-python` (it has wheels for glibc, macOS and Windows)"
-            raise UsageError("this policy has expressions, and the CEL engine is not installed", hint) from None
+            raise UsageError("this policy has expressions, but the CEL engine is not installed", hint) from None
         if expected is None or tree.type in (expected, types.DYN):
             return tree.type, []
         message = f"expected an expression that is {_WORDED[expected]}; this is {_with_article(tree.type)}"
@@ -176,7 +176,7 @@ class ScopeCompiler:
         if record == VARIABLES:
             names = [variable.name for variable in self._policy.variables]
             if field in names:
-                return f'the variable "{field}" is not known yet', "variables see those that stand above them"
+                return f'the variable "{field}" is not defined yet', "a variable can use only the variables above it"
             return _unknown("variable", field, names)
         if record == PARAMS:
             return _unknown("param", field, self._policy.params)
@@ -186,8 +186,8 @@ class ScopeCompiler:
         known = [*IN_SCOPE[self._scope], PARAMS, VARIABLES]
         if name in ROOTS:
             where = [scope.value for scope in Scope if name in IN_SCOPE[scope]]
-            hint = f"it exists in the scope {' or '.join(where)}; here are {', '.join(known)}"
-            return f'there is no "{name}" in the scope {self._scope.value}', hint
+            hint = f"it is available in the scope {' or '.join(where)}; available here: {', '.join(known)}"
+            return f'"{name}" is not available in the scope {self._scope.value}', hint
         return _unknown("variable or function", name, [*known, *_FUNCTIONS])
 
 
@@ -221,7 +221,7 @@ def _problem(expression: Expression, offset: int, message: str, hint: str = "") 
 
 
 def _unknown(what: str, name: str, names: Iterable[str], where: str = "") -> tuple[str, str]:
-    return f'there is no {what} "{name}"{where}', did_you_mean(name, list(names))
+    return f'unknown {what} "{name}"{where}', did_you_mean(name, list(names))
 
 
 def _no_overload(function: str, argument_types: tuple[str, ...]) -> tuple[str, str]:
@@ -229,9 +229,9 @@ def _no_overload(function: str, argument_types: tuple[str, ...]) -> tuple[str, s
     name = (operator[1].strip("_") if operator else "") or function
     hint = ""
     if "int" in argument_types and "double" in argument_types:
-        hint = "a whole number and one with a point need one type: write double(...) around the whole one"
+        hint = "an int and a double cannot be combined: write double(...) around the int"
     elif argument_types[:1] == (_QUANTITY,) and operator:
-        hint = "quantities compare by isLessThan, isGreaterThan and compareTo"
+        hint = "compare quantities with isLessThan, isGreaterThan or compareTo"
     shown = ", ".join(argument_types).replace(_QUANTITY, "quantity").replace(_PREFIX, "")
     return f'"{name}" does not take ({shown})', hint
 

@@ -323,7 +323,7 @@ class DrainSafe(ConfigStruct, frozen=True):
 
 
 class MaxNodes(ConfigStruct, frozen=True):
-    """``max-nodes``: the pods of each workload keep to so many nodes.
+    """``max-nodes``: the pods of each workload use at most a number of nodes.
 
     Attributes:
         count: how many; at least 1, and needed.
@@ -385,13 +385,13 @@ BUILTINS: Final[Mapping[str, Builtin]] = {
     "schedulable": Builtin(Schedulable, Scope.WORKLOAD, "the pods of each workload find a node"),
     "no-preemption": Builtin(NoPreemption, Scope.WORKLOAD, "nothing is evicted for the pods of a workload"),
     "spread": Builtin(Spread, Scope.WORKLOAD, "the pods of each workload spread over domains"),
-    "survives": Builtin(Survives, Scope.WORKLOAD, "the pods of each workload find nodes in a scenario, too"),
-    "headroom": Builtin(Headroom, Scope.RUN, "something is left free in the cluster"),
-    "placement": Builtin(Placement, Scope.WORKLOAD, "the pods of each workload run on the nodes they may run on"),
+    "survives": Builtin(Survives, Scope.WORKLOAD, "the pods of each workload find a node in a scenario, too"),
+    "headroom": Builtin(Headroom, Scope.RUN, "the cluster keeps a share of a resource, or room for replicas, free"),
+    "placement": Builtin(Placement, Scope.WORKLOAD, "the pods of each workload run on allowed nodes only"),
     "no-regression": Builtin(NoRegression, Scope.RUN, "nothing that ran before is pending or evicted"),
     "drain-safe": Builtin(DrainSafe, Scope.NODE, "each node can be drained"),
-    "max-nodes": Builtin(MaxNodes, Scope.WORKLOAD, "the pods of each workload keep to so many nodes"),
-    "max-utilization": Builtin(MaxUtilization, Scope.RUN, "no more than so much of a resource is requested"),
+    "max-nodes": Builtin(MaxNodes, Scope.WORKLOAD, "the pods of each workload use at most a number of nodes"),
+    "max-utilization": Builtin(MaxUtilization, Scope.RUN, "pods request at most a percentage of a resource"),
     "snapshot-fresh": Builtin(SnapshotFresh, Scope.RUN, "the state is recent"),
 }
 """Every built-in check by its name in policies."""

@@ -219,7 +219,7 @@ class _Evaluation:
             self._unplayable(each.rules, scenario.name, error)
             return
         for number, case in enumerate(cases):
-            self._advance(done * len(cases) + number, total * len(cases), f"playing {case.name}")
+            self._advance(done * len(cases) + number, total * len(cases), f"simulating {case.name}")
             try:
                 with scenarios.play(case, self._placed, deciding) as situation:
                     self._judge_all(situation, each.rules)
@@ -241,7 +241,7 @@ class _Evaluation:
 
     def _unplayable(self, rules: Iterable[Rule], name: str, error: UsageError) -> None:
         hints = [error.hint] if error.hint else []
-        finding = Finding(CheckOutcome.INCONCLUSIVE, f"{name} cannot be played: {error}", hints=tuple(hints))
+        finding = Finding(CheckOutcome.INCONCLUSIVE, f"{name} cannot be simulated: {error}", hints=tuple(hints))
         for rule in rules:
             self._results.add(rule, finding, RUN, name)
 
@@ -253,7 +253,7 @@ class _Evaluation:
         message = f"policy {policy.name} matches nothing in the manifests"
         if policy.require_match:
             place = policy.location
-            hint = "`requireMatch: true` makes this a mistake"
+            hint = "`requireMatch: true` makes this an error"
             raise ConfigError([Problem(message, policy.source, place.line, place.column, "spec.match", hint=hint)])
         if not none:
             self._notes.append(message)

@@ -78,7 +78,7 @@ class Acceptances:
             if key in written:
                 if reason := written[key].strip():
                     return reason
-                self._notes.setdefault(f"the annotation {key} of {result.subject} has no reason and accepts nothing")
+                self._notes.setdefault(f"the annotation {key} of {result.subject} has no reason and is ignored")
         return ""
 
 
@@ -95,7 +95,7 @@ def misnamed_annotations(policies: Iterable[CheckPolicy], objects: Iterable[Any]
                 meant = f"; did you mean {PREFIX}{close}?" if close else ""
                 metadata = obj.metadata
                 name = f"{metadata.namespace}/{metadata.name}" if metadata.namespace else metadata.name
-                yield f"the annotation {key} of {_kind(obj)} {name} names no check of this run{meant}"
+                yield f"the annotation {key} of {_kind(obj)} {name} does not name a check of this run{meant}"
 
 
 def _expiry_note(policy: CheckPolicy, exemption: Exemption) -> str:
@@ -103,7 +103,7 @@ def _expiry_note(policy: CheckPolicy, exemption: Exemption) -> str:
     where = f" ({place.file}:{place.line})" if place.file else ""
     return (
         f"the exemption of {', '.join(exemption.checks)} in policy {policy.name}{where} expired on {exemption.expires}"
-        f" and is void: {exemption.reason}"
+        f" and is ignored: {exemption.reason}"
     )
 
 

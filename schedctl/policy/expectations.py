@@ -230,26 +230,26 @@ def _read_test(text: str, source: str) -> tuple[PolicyTest, list[Problem]]:
 
     for name in ("state", "manifests"):
         if not getattr(spec, name):
-            wrong(f"spec.{name}", f"a test needs {name}", f"as in {name}: [cluster.yaml], relative to this file")
+            wrong(f"spec.{name}", f"a test needs {name}", f"e.g. {name}: [cluster.yaml], relative to this file")
     exit_code = spec.expect.exit_code.value if spec.expect.exit_code is not None else None
     if exit_code is not None and (isinstance(exit_code, bool) or exit_code not in _EXIT_CODES):
-        wrong("spec.expect.exitCode", f"{exit_code} is no exit code of a check", "0, 1, 2, 3 or 5")
+        wrong("spec.expect.exitCode", f"{exit_code} is not an exit code of `schedctl check`", "0, 1, 2, 3 or 5")
         exit_code = None
     if spec.expect.message and exit_code not in _FAULTS:
-        hint = "it is of a fault; what results say is expected of each of them"
-        wrong("spec.expect.message", "a message goes with exitCode 2, 3 or 4", hint)
+        hint = "`message` is about a failed run; for a result, use `results[].message`"
+        wrong("spec.expect.message", "`message` needs exitCode 2, 3 or 4", hint)
     for name in ("state", "manifests", "policies"):
         if "-" in getattr(spec, name):
             at = getattr(spec, name).index("-")
-            wrong(f"spec.{name}[{at}]", "a test reads nothing from standard input", "name a file")
+            wrong(f"spec.{name}[{at}]", "a test cannot read standard input", "name a file")
     _check_options(spec.options, wrong)
     for index, one in enumerate(spec.expect.results or ()):
         path = f"spec.expect.results[{index}]"
         if not one.check:
-            wrong(f"{path}.check", "a result needs the name of its check")
+            wrong(f"{path}.check", "`check` is required")
         if one.outcome not in _OUTCOMES:
             hint = did_you_mean(one.outcome, tuple(_OUTCOMES))
-            wrong(f"{path}.outcome", f'there is no outcome "{one.outcome}"', hint)
+            wrong(f"{path}.outcome", f'unknown outcome "{one.outcome}"', hint)
     if exit_code is None:
         failing = any(one.outcome == CheckOutcome.VIOLATED.value for one in spec.expect.results or ())
         exit_code = 1 if failing else 0
@@ -279,12 +279,12 @@ def _check_options(options: Options, wrong: Callable[..., None]) -> None:
         if value not in words:
             wrong(path, f'{option} cannot be "{value}"', did_you_mean(value, words, ", ".join(words)))
     if options.max_age and not is_age(options.max_age):
-        wrong("spec.options.maxAge", f'"{options.max_age}" is no age', 'as in maxAge: "24h"')
+        wrong("spec.options.maxAge", f'"{options.max_age}" is not a duration', 'e.g. maxAge: "24h"')
     if options.now:
         try:
             datetime.fromisoformat(options.now)
         except ValueError:
-            wrong("spec.options.now", f'"{options.now}" is no time', "as in 2026-11-20T12:00:00Z")
+            wrong("spec.options.now", f'"{options.now}" is not a time', "e.g. 2026-11-20T12:00:00Z")
 
 
 def _word_options(options: Options) -> Iterator[tuple[str, str, str, tuple[str, ...]]]:
@@ -333,7 +333,7 @@ def differences(test: PolicyTest, report: CheckReport, fault: Sequence[str] = ()
     if report.summary.exit_code != test.exit_code:
         found.append(f"expected exit code {test.exit_code}, got {report.summary.exit_code}")
     elif test.message and not any(test.message in line for line in fault):
-        found.append(f'expected "{test.message}" in what is said')
+        found.append(f'expected "{test.message}" in the message')
     if test.results is None:
         return found
     met: set[int] = set()
@@ -361,18 +361,18 @@ def _describe_missing(expected: Expected, fits: Sequence[CheckResult], report: C
         return
     of_check = [result for result in report.results if expected.of_check(result)]
     if of_check:
-        yield f"expected {expected.label}, and there is no such object; {_nearest(expected, of_check)}"
+        yield f"expected {expected.label}, but no such object was checked; {_nearest(expected, of_check)}"
         return
     of_name = [result for result in report.results if result.check == expected.check]
     if of_name and expected.scenario:
         scenarios = dict.fromkeys(result.scenario for result in of_name)
-        yield f"expected {expected.label}, and there is no such scenario; {_near(expected.scenario, scenarios)}"
+        yield f"expected {expected.label}, but the run has no such scenario; {_near(expected.scenario, scenarios)}"
         return
     names = [check.name for policy in report.policies for check in policy.checks]
     if expected.check in names:
-        yield f"expected {expected.label}, and the check was about nothing"
+        yield f"expected {expected.label}, but the check applied to no object"
     else:
-        yield f"expected {expected.label}, and there is no such check; {_near(expected.check, names)}"
+        yield f"expected {expected.label}, but the run has no such check; {_near(expected.check, names)}"
 
 
 def _nearest(expected: Expected, results: Iterable[CheckResult]) -> str:
@@ -383,12 +383,12 @@ def _nearest(expected: Expected, results: Iterable[CheckResult]) -> str:
 def _near(name: str, names: Iterable[str]) -> str:
     known = list(names)
     if not known:
-        return "there are none"
+        return "the run has none"
     close = nearest(name, known)
     if close:
         return f"the nearest is {close}"
     more = f" and {len(known) - _NEAR} more" if len(known) > _NEAR else ""
-    return f"there are {', '.join(known[:_NEAR])}{more}"
+    return f"the run has {', '.join(known[:_NEAR])}{more}"
 
 
 def _label(result: CheckResult) -> str:

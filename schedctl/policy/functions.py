@@ -41,7 +41,7 @@ class ExactQuantity(values.Opaque):
 
 def _quantity(text: str) -> Value:
     if not is_quantity(text):
-        return Failure(f'"{text}" is no quantity')
+        return Failure(f'"{text}" is not a quantity')
     amount = quantities.parse(text)
     return ExactQuantity(amount.unscaled * Fraction(10) ** amount.exponent)
 
@@ -52,14 +52,14 @@ def _is_integer(quantity: ExactQuantity) -> bool:
 
 
 def _as_integer(quantity: ExactQuantity) -> Value:
-    return int(quantity.number) if _is_integer(quantity) else Failure("the quantity is no whole number within 64 bits")
+    return int(quantity.number) if _is_integer(quantity) else Failure("the quantity is not an integer of 64 bits")
 
 
 def _as_float(quantity: ExactQuantity) -> Value:
     try:
         return float(quantity.number)
     except OverflowError:
-        return Failure("the quantity is beyond what a double can hold")
+        return Failure("the quantity is too large for a double")
 
 
 def _milli_value(quantity: ExactQuantity) -> Value:

@@ -22,9 +22,7 @@ from schedctl.policy.verdicts import PASSED, EvaluationFailed, Verdict
 from schedctl.reports.checks import CheckOutcome
 
 _OUR_WORDS: Final = {"division by zero": "divide by zero"}
-_FEWER_STEPS: Final = (
-    "sum, min, max and what `result` has already counted cost no steps; a smaller scope has shorter lists"
-)
+_FEWER_STEPS: Final = "sum, min, max and the counts in `result` cost no steps; a smaller scope has shorter lists"
 _UNSET: Any = object()
 
 
@@ -49,7 +47,7 @@ class Fault:
         of = f' of the variable "{self.variable}"' if self.variable else ""
         return Verdict(
             CheckOutcome.INCONCLUSIVE,
-            f"the expression{of} cannot be worked out: {self.message}",
+            f"the expression{of} cannot be evaluated: {self.message}",
             (_line_with_place(self.expression),),
             (self.hint,) if self.hint else (),
         )
@@ -147,19 +145,19 @@ class Judgement:
         message = self._evaluate(validation.message_expression)
         if isinstance(message, str) and message.strip() and len(message.splitlines()) == 1:
             return Verdict(CheckOutcome.VIOLATED, message.strip())
-        why = message.message if isinstance(message, Fault) else f"it makes {_describe(message)}, and no line of text"
+        why = message.message if isinstance(message, Fault) else f"expected one line of text, got {_describe(message)}"
         return Verdict(CheckOutcome.VIOLATED, fallback, (f"messageExpression cannot be used: {why}",))
 
     def _truth(self, expression: Expression) -> bool | Fault:
         placement_roots = self._programs.expressions.placement_roots(expression.text) if self._undecided else ()
         pods = next((pods for root, pods in self._undecided.items() if root in placement_roots), "")
         if pods:
-            hint = "an expression that speaks of `pod.inconclusive` is worked out all the same"
-            return Fault(expression, f"schedctl cannot tell where {pods} goes", hint)
+            hint = "an expression that uses `pod.inconclusive` is evaluated all the same"
+            return Fault(expression, f"schedctl cannot tell where {pods} would go", hint)
         value = self._evaluate(expression)
         if isinstance(value, bool | Fault):
             return value
-        return Fault(expression, f"it is {_describe(value)}, neither true nor false")
+        return Fault(expression, f"expected true or false, got {_describe(value)}")
 
     def _evaluate(self, expression: Expression) -> Value | Fault:
         """Return what an expression comes to, or why it comes to nothing."""
@@ -176,7 +174,7 @@ class Judgement:
         if isinstance(value, Failure):
             return value.cause if isinstance(value.cause, Fault) else Fault(expression, *_reword(value))
         if isinstance(value, values.Optional):
-            return Fault(expression, "it is an optional value", "end it in `.orValue(...)` or `.hasValue()`")
+            return Fault(expression, "it is an optional value", "end it with `.orValue(...)` or `.hasValue()`")
         return value
 
     def _variable(self, name: str) -> Value:
@@ -196,15 +194,15 @@ def _reword(failure: Failure) -> tuple[str, str]:
     """Return why an evaluation failed in the words of policies, and a next step."""
     match failure.cause:
         case values.MissingKey(value=None):
-            return "a field of null was asked for", "`has(...)` asks without failing"
+            return "a field of null was read", "check with `has(...)` first"
         case values.MissingKey(key="node"):
-            return "a pod without a node was asked for it", "ask `pod.scheduled` or `has(pod.node)` first"
+            return "the pod has no node", "check `pod.scheduled` or `has(pod.node)` first"
         case values.MissingKey(key=key):
             return (
-                f'there is no key "{values.format_value(key)}"',
-                "`.?KEY.orValue(...)` and `KEY in MAP` ask without failing",
+                f'no key "{values.format_value(key)}"',
+                "use `.?KEY.orValue(...)`, or check `KEY in MAP` first",
             )
-    first = _one_line(failure.text.splitlines()[0]) if failure.text else "the engine gave no reason"
+    first = _one_line(failure.text.splitlines()[0]) if failure.text else "no reason given"
     return _OUR_WORDS.get(first, first[:1].lower() + first[1:]), ""
 
 

@@ -35,7 +35,7 @@ _POLICY_NAME: Final = re.compile(r"[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?")
 _DATE: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _COUNTED: Final = re.compile(r"[=×x][0-9]{1,5}\Z")
 _IDENTIFIER: Final = re.compile(r"[A-Za-z_]\w*")
-_NAME_HINT: Final = "lower-case letters, digits, '-' and '.', at most 56 of them, so that annotations can carry it"
+_NAME_HINT: Final = "lower-case letters, digits, '-' and '.', at most 56 of them, because annotations use it"
 _SELECTED_KINDS: Final = tuple(kind.__name__ for kind in NAMES)
 
 
@@ -64,12 +64,12 @@ class PolicyReader:
         spec = written.spec
         name = written.metadata.name
         if not name:
-            self._wrong("metadata.name", "a policy needs a name")
+            self._wrong("metadata.name", "metadata.name is required")
         elif not _POLICY_NAME.fullmatch(name):
-            hint = "lower-case letters, digits, '-' and '.', as names in Kubernetes"
-            self._wrong("metadata.name", f"{json.dumps(name)} is no name of a policy", hint)
+            hint = "lower-case letters, digits, '-' and '.', like names in Kubernetes"
+            self._wrong("metadata.name", f"{json.dumps(name)} is not a policy name", hint)
         if not spec.checks and "spec.checks" not in self._decoder.spoilt:
-            self._wrong("spec.checks", "there are no checks", "a policy has at least one check")
+            self._wrong("spec.checks", "no checks", "a policy needs at least one check")
         scenarios = tuple(
             self._scenario(one, f"spec.scenarios[{index}]", _before(spec.scenarios, index))
             for index, one in enumerate(spec.scenarios)
@@ -126,17 +126,17 @@ class PolicyReader:
         if not name:
             self._wrong(f"{path}.name", f"a {what} needs a name")
         elif not _NAME.fullmatch(name):
-            self._wrong(f"{path}.name", f'"{name}" is no name of a {what}', _NAME_HINT)
+            self._wrong(f"{path}.name", f'"{name}" is not a {what} name', _NAME_HINT)
         elif name in before:
-            self._wrong(f"{path}.name", f'there is another {what} "{name}" above')
+            self._wrong(f"{path}.name", f'duplicate {what} "{name}": another stands above')
 
     def _variables(self, written: Sequence[forms.Named]) -> Iterator[documents.Variable]:
         for index, one in enumerate(written):
             path = f"spec.variables[{index}]"
             if not _IDENTIFIER.fullmatch(one.name):
-                self._wrong(f"{path}.name", f'"{one.name}" is no name of a variable', "letters, digits and _")
+                self._wrong(f"{path}.name", f'"{one.name}" is not a variable name', "letters, digits and _")
             elif one.name in _before(written, index):
-                self._wrong(f"{path}.name", f'there is another variable "{one.name}" above')
+                self._wrong(f"{path}.name", f'duplicate variable "{one.name}": another stands above')
             else:
                 yield documents.Variable(one.name, self._expression(one.expression, f"{path}.expression"))
 
@@ -156,7 +156,7 @@ class PolicyReader:
         if name not in kinds:
             close = nearest(name, kinds)
             if close and (close.lower() == name.lower() or abs(len(close) - len(name)) <= 2):
-                self._wrong(path, f'there is no kind "{name}"', f'did you mean "{close}"?')
+                self._wrong(path, f'unknown kind "{name}"', f'did you mean "{close}"?')
 
     def _match(self, written: forms.Match | None) -> documents.Match:
         if written is None:
@@ -171,7 +171,7 @@ class PolicyReader:
             if name not in checks:
                 self._unknown(f"{path}.checks[{index}]", "check", name, checks)
         if not written.checks:
-            self._wrong(f"{path}.checks", "an exemption names the checks that it is of")
+            self._wrong(f"{path}.checks", "an exemption must name the checks it exempts from")
         if not written.reason.strip():
             self._wrong(f"{path}.reason", "an exemption needs a reason")
         expires = None
@@ -179,7 +179,7 @@ class PolicyReader:
             try:
                 expires = date.fromisoformat(written.expires if _DATE.fullmatch(written.expires) else "")
             except ValueError:
-                self._wrong(f"{path}.expires", f'"{written.expires}" is no date', "as in 2027-03-31")
+                self._wrong(f"{path}.expires", f'"{written.expires}" is not a date', "e.g. 2027-03-31")
         match = written.match or forms.ExemptionMatch()
         if match.kind:
             self._kind(match.kind, f"{path}.match.kind", more=("Node",))
@@ -206,7 +206,7 @@ class PolicyReader:
 
     def _unknown(self, path: str, what: str, name: str, names: Iterable[str]) -> None:
         known = [each for each in names if each]
-        self._wrong(path, f'there is no {what} "{name}"', did_you_mean(name, known))
+        self._wrong(path, f'unknown {what} "{name}"', did_you_mean(name, known))
 
     # -- scenarios -----------------------------------------------------------------
 
@@ -215,34 +215,34 @@ class PolicyReader:
         if written.name == documents.BASELINE:
             self._wrong(
                 f"{path}.name",
-                f'"{documents.BASELINE}" is the scenario in which nothing changes',
+                f'"{documents.BASELINE}" is reserved for the scenario without changes',
                 "choose another name",
             )
         key = ""
         if written.for_each is not None:
             key = written.for_each.topology_key
             if not key:
-                self._wrong(f"{path}.forEach", "forEach needs a topologyKey", "as in topology.kubernetes.io/zone")
+                self._wrong(f"{path}.forEach", "forEach needs a topologyKey", "e.g. topology.kubernetes.io/zone")
             elif wrong := label_key_problems(key):
-                self._wrong(f"{path}.forEach.topologyKey", f'"{key}" is no label: {"; ".join(wrong)}')
+                self._wrong(f"{path}.forEach.topologyKey", f'"{key}" is not a label key: {"; ".join(wrong)}')
         changes = [*self._removals(written.remove, path), *self._changes(written.changes, f"{path}.changes")]
         if written.remove is None and (written.changes is None or not written.changes.value):
-            hint = f"changes: is a list of {', '.join(map(camel, WORDS))}"
+            hint = f"add changes, a list of {', '.join(map(camel, WORDS))}"
             self._wrong(path, "the scenario changes nothing", hint)
         # In keys or values, at any depth.
         mentioned = documents.VALUE in str(changes)
         if key and changes and not mentioned:
-            hint = f"all cases would be the same; as in `lose: {{{key}: {documents.VALUE}}}`"
-            self._wrong(f"{path}.changes", f"{documents.VALUE} is in none of the changes", hint)
+            hint = f"all cases would be the same; e.g. `lose: {{{key}: {documents.VALUE}}}`"
+            self._wrong(f"{path}.changes", f"{documents.VALUE} is not used in the changes", hint)
         if mentioned and not key:
-            self._wrong(f"{path}.changes", f"{documents.VALUE} stands for nothing", "add forEach: {topologyKey: ...}")
+            self._wrong(f"{path}.changes", f"{documents.VALUE} has no value", "add forEach: {topologyKey: ...}")
         return documents.Scenario(written.name, key, tuple(changes), self._location(f"{path}.name"))
 
     def _removals(self, written: forms.Removed | None, path: str) -> Iterator[Mapping[str, Any]]:
         if written is None:
             return
         if not written.node_selector:
-            hint = "as in remove: {nodeSelector: {topology.kubernetes.io/zone: eu-1a}}"
+            hint = "e.g. remove: {nodeSelector: {topology.kubernetes.io/zone: eu-1a}}"
             self._wrong(f"{path}.remove", "remove needs a nodeSelector", hint)
         else:
             yield {"remove": {"nodeSelector": written.node_selector}}
@@ -252,7 +252,7 @@ class PolicyReader:
         if written is None:
             return
         if not written.is_list:
-            self._wrong(path, f"expected a list, got {describe(written)}", "as in `- cordon: node-1`")
+            self._wrong(path, f"expected a list, got {describe(written)}", "e.g. `- cordon: node-1`")
             self._decoder.spoilt.add(path)
             return
         for index, node in enumerate(written.value):
@@ -274,7 +274,7 @@ class PolicyReader:
                 for file, line in dict.fromkeys((problem.source, problem.line) for problem in error.problems):
                     place = f"{file}:{line}" if line else file
                     self._wrong(
-                        where, f"{place} cannot be read as nodes", "addNode takes a file of objects of kind Node"
+                        where, f"{place} cannot be read as nodes", "addNode needs a file with objects of kind Node"
                     )
             else:
                 yield change
@@ -295,17 +295,17 @@ class PolicyReader:
             if name not in scenarios:
                 self._unknown(f"{path}.scenarios[{index}]", "scenario", name, scenarios)
             elif name in written.scenarios[:index]:
-                self._wrong(f"{path}.scenarios[{index}]", f'"{name}" is there twice', "leave one out")
+                self._wrong(f"{path}.scenarios[{index}]", f'duplicate "{name}"', "remove one")
         if written.builtin == "survives" and written.scenarios:
-            hint = "survives is judged in the one of with: {scenario: ...}"
-            self._wrong(f"{path}.scenarios", "survives takes no `scenarios`", hint)
+            hint = "set the scenario under with: {scenario: ...}"
+            self._wrong(f"{path}.scenarios", "`scenarios` is not allowed for survives", hint)
         arguments = self._arguments(written, path, scenarios)
         if not written.builtin and not written.validations:
             hint = f"add `builtin:` ({', '.join(documents.BUILTINS)}) or `validations:`"
             if f"{path}.validations" not in self._decoder.spoilt:
-                self._wrong(path, "the check checks nothing", hint)
+                self._wrong(path, "the check has neither `builtin:` nor `validations:`", hint)
         elif written.builtin and written.validations:
-            self._wrong(f"{path}.builtin", "a check is built in or has validations", "make two checks of it")
+            self._wrong(f"{path}.builtin", "`builtin` and `validations` exclude each other", "split it into two checks")
         return documents.Check(
             name=written.name,
             severity=severity,
@@ -338,7 +338,7 @@ class PolicyReader:
         if not written.scope:
             if of_builtin is None and written.validations:
                 scopes = ", ".join(scope.value for scope in documents.Scope)
-                self._wrong(f"{path}.scope", "a check with validations needs a scope", f"there are {scopes}")
+                self._wrong(f"{path}.scope", "a check with validations needs a scope", f"one of {scopes}")
                 self._unscoped.append(f"{path}.")
             return of_builtin or documents.Scope.RUN
         if written.scope not in [scope.value for scope in documents.Scope]:
@@ -347,7 +347,7 @@ class PolicyReader:
             return of_builtin or documents.Scope.RUN
         scope = documents.Scope(written.scope)
         if of_builtin is not None and scope is not of_builtin:
-            hint = f"write scope: {of_builtin.value}, or leave it out"
+            hint = f"write scope: {of_builtin.value}, or remove it"
             self._wrong(f"{path}.scope", f"{written.builtin} is judged for each {of_builtin.value}", hint)
         return of_builtin or scope
 
@@ -355,7 +355,7 @@ class PolicyReader:
         node = written.arguments
         if not written.builtin:
             if node is not None:
-                self._wrong(f"{path}.with", "`with` goes with `builtin`", f"there are {', '.join(documents.BUILTINS)}")
+                self._wrong(f"{path}.with", "`with` needs `builtin`", f"one of {', '.join(documents.BUILTINS)}")
             return None
         if written.builtin not in documents.BUILTINS:
             self._unknown(f"{path}.builtin", "built-in check", written.builtin, documents.BUILTINS)
@@ -435,7 +435,7 @@ def _confine(text: str, folder: Path) -> str:
     Raises:
         UsageError: it leads out, or into what git keeps there; links are followed.
     """
-    hint = "a policy may only name files below its repository, relative to its own folder"
+    hint = "a policy can name only files in its repository, relative to its own folder"
     try:
         here = folder.resolve()
         root = next((each for each in (here, *here.parents) if (each / ".git").exists()), here)
@@ -446,7 +446,7 @@ def _confine(text: str, folder: Path) -> str:
             return str(folder / text)
     except (OSError, ValueError, RuntimeError):
         pass
-    raise UsageError(f'addNode: "{text}" leads out of the repository', hint)
+    raise UsageError(f'addNode: "{text}" is outside of the repository', hint)
 
 
 def _each(value: Any, call: Callable[[Any], Any]) -> Any:

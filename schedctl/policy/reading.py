@@ -86,7 +86,7 @@ def load(paths: Sequence[str]) -> Read:
             read.digests[source.name] = _digest(data)
     problems += _duplicate_names(read.policies)
     if not (problems or read.policies):
-        problems.append(Problem(f"there is no {KIND} in {', '.join(paths)}", hint="`schedctl schema CheckPolicy`"))
+        problems.append(Problem(f"no {KIND} in {', '.join(paths)}", hint="`schedctl schema CheckPolicy`"))
     if problems:
         raise ConfigError(problems)
     return read
@@ -131,7 +131,7 @@ def documents(data: bytes, source: str, problems: list[Problem]) -> Iterator[str
             if any(line.strip() and not line.lstrip().startswith("#") for line in text.split("\n")):
                 yield "\n" * (part.place.line - 1) + text
         else:
-            hint = "put the document on the line below"
+            hint = "write the document on the next line"
             problems.append(Problem('expected nothing after "---"', source, *part, hint=hint))
 
 
@@ -151,8 +151,8 @@ def kind_in(text: str, source: str) -> tuple[str, list[Problem]]:
     if not node.is_mapping:
         return "", []
     if any(_is_ours(item) for item in _items(node)):
-        hint = f"write each {KIND} as a document of its own, after a line `---`"
-        return "", [Problem("what is in a list is not read", source, node.line, node.column, "items", hint=hint)]
+        hint = f"write each {KIND} as a separate document, after a line `---`"
+        return "", [Problem("a list is not read", source, node.line, node.column, "items", hint=hint)]
     if not _is_ours(node):
         return "", []
     written = [value for key, value in node.value if key.value == "kind"]
@@ -162,8 +162,8 @@ def kind_in(text: str, source: str) -> tuple[str, list[Problem]]:
     if kind in _OTHERS:
         return "", []
     at = written[-1] if written else node
-    hint = did_you_mean(str(kind or ""), (KIND, TEST_KIND), f"there are {KIND}, {TEST_KIND}, {', '.join(_OTHERS)}")
-    message = f"{API_VERSION} has no kind {describe(at)}" if written else "Object 'Kind' is missing"
+    hint = did_you_mean(str(kind or ""), (KIND, TEST_KIND), f"the kinds are {KIND}, {TEST_KIND}, {', '.join(_OTHERS)}")
+    message = f"unknown kind {describe(at)} in {API_VERSION}" if written else "Object 'Kind' is missing"
     return "", [Problem(message, source, at.line, at.column, "kind", hint=hint)]
 
 
@@ -189,6 +189,13 @@ def _duplicate_names(policies: Iterable[CheckPolicy]) -> Iterator[Problem]:
     for policy in policies:
         if first := seen.get(policy.name):
             at = policy.location
-            message = f'there is another policy "{policy.name}", in {first.source}:{first.location.line}'
-            yield Problem(message, at.file, at.line, at.column, at.path, hint="results are known by the policy's name")
+            message = f'duplicate policy "{policy.name}": another is in {first.source}:{first.location.line}'
+            yield Problem(
+                message,
+                at.file,
+                at.line,
+                at.column,
+                at.path,
+                hint="rename one: results are identified by the policy's name",
+            )
         seen.setdefault(policy.name, policy)

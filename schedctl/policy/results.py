@@ -170,7 +170,7 @@ class Results:
                 schedulable = [Rule(len(self.policies) - 1, 0)]
             why = f"{problem.path}: {problem.message}" if problem.path else problem.message
             finding = findings.Finding(
-                checks.CheckOutcome.VIOLATED, f"takes no part: {why}", hints=(problem.hint,) if problem.hint else ()
+                checks.CheckOutcome.VIOLATED, f"not checked: {why}", hints=(problem.hint,) if problem.hint else ()
             )
             for rule in schedulable:
                 self._add(rule, finding, about, BASELINE, _place_of(problem), (), problem)
@@ -180,7 +180,7 @@ class Results:
         for number, policy in enumerate(self.policies):
             for place, check in enumerate(policy.checks):
                 if Rule(number, place) not in self._results and number not in unmatched:
-                    yield f"check {check.name} of policy {policy.name} has judged nothing"
+                    yield f"check {check.name} of policy {policy.name} applied to nothing"
 
     def located(self) -> list[checks.CheckResult]:
         """Return the results with the places of the fields that decided them."""

@@ -116,7 +116,7 @@ class JudgedWorkload:
     @property
     def wants_none(self) -> str:
         """Why it has no pods, in words."""
-        return "no node matches its pod template" if self.per_node() else "no pods are wanted"
+        return "no node matches its pod template" if self.per_node() else "it has 0 replicas"
 
     def per_node(self) -> bool:
         """Whether it makes one pod for each node."""
@@ -267,7 +267,7 @@ def selected_workloads(workloads: Iterable[JudgedWorkload], match: Match) -> lis
 
 
 def _waits(outcome: PodOutcome) -> tuple[Fate, str, tuple[str, ...]]:
-    """Return what became of a pod that took part in a run, why it is on no node, and who says so."""
+    """Return what became of a pod that took part in a run, why it has no node, and who says so."""
     return report_builder.fate_of(outcome), outcome.message, outcome.plugins
 
 
@@ -285,7 +285,7 @@ def _created_pod(facts: Simulation, key: str, info: PodInfo) -> JudgedPod:
         message = f'schedulerName "{info.pod.spec.scheduler_name}" belongs to another scheduler'
         return JudgedPod("", info, Fate.FOREIGN_SCHEDULER, message=message, keys=keys)
     if outcome is None:
-        return JudgedPod("", info, Fate.QUEUED, message="it has not entered the queue", keys=keys)
+        return JudgedPod("", info, Fate.QUEUED, message="it has not entered the scheduling queue", keys=keys)
     fate, message, plugins = _waits(outcome)
     node = outcome.node if fate is Fate.PLACED else ""
     return JudgedPod("", outcome.pod, fate, node, message, plugins, keys, lost=fate is Fate.EVICTED)
@@ -298,7 +298,7 @@ def _kept_pod(now: str, info: PodInfo, facts: Simulation, cluster: Cluster) -> J
     if node:
         return JudgedPod("", cluster.pod_table.infos[cluster.pod_table.row_of[now]], Fate.PLACED, node, keys=keys)
     if outcome is None:
-        return JudgedPod("", info, Fate.QUEUED, message="it is on no node", keys=keys)
+        return JudgedPod("", info, Fate.QUEUED, message="it has no node", keys=keys)
     fate, message, plugins = _waits(outcome)
     return JudgedPod("", outcome.pod, fate, message=message, plugins=plugins, keys=keys, lost=fate is Fate.EVICTED)
 

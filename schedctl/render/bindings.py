@@ -71,7 +71,7 @@ def _account(decision: Explanation, node: str) -> Iterator[Block]:
         yield line(f"{feasible}; kube-scheduler would choose {decision.chosen} (score {decision.score})", indent=2)
     elif len(decision.ties) > 1:
         tied = ", ".join(decision.ties[:5]) + (", ..." if len(decision.ties) > 5 else "")
-        first = f"{len(decision.ties)} share the highest score ({tied}), and this is the first by name"
+        first = f"{len(decision.ties)} have the highest score ({tied}); this is the first by name"
         yield line(f"{feasible}; {first}", indent=2)
     else:
         yield line(
@@ -92,7 +92,7 @@ def _writes(report: BindReport) -> Iterator[Block]:
 def _last(report: BindReport, asking: bool = False) -> Iterator[Block]:
     if report.moved:
         yield BLANK
-        yield line("THE CLUSTER CHANGED DURING THE BIND, so it may be wrong:", "bad")
+        yield line("THE CLUSTER CHANGED DURING THE BIND, so the node may be wrong:", "bad")
         yield from (line(each, indent=2) for each in report.moved)
     if report.warnings and report.summary.outcome is BindOutcome.PLANNED:
         yield BLANK
@@ -100,7 +100,7 @@ def _last(report: BindReport, asking: bool = False) -> Iterator[Block]:
         yield Line((Span("warning: ", "bad"), Span(warning)), hang=9)
     if report.summary.outcome is BindOutcome.PLANNED and not asking:
         yield BLANK
-        live = "`--execute` binds the pod, `--dry-run=server` asks the API server"
+        live = "`--execute` binds the pod, `--dry-run=server` lets the API server validate it"
         how = live if report.cluster else "in a live cluster, `--execute` binds the pod"
         yield line(f"dry run, nothing was changed; {how}", "faint")
     elif report.summary.outcome is BindOutcome.ACCEPTED:

@@ -47,7 +47,7 @@ def lines(report: CalibrationReport, *, wide: bool = False, limit: int = 0) -> I
 
 def _answer(summary: CalibrationSummary) -> Iterator[Block]:
     if summary.agreement is None and not summary.refusals:
-        yield line("there is no decision to repeat", "bad")
+        yield line("no decision to repeat: no scheduled pod in the state", "bad")
         return
     if summary.agreement is not None:
         answered = summary.decisions - summary.inconclusive
@@ -67,7 +67,7 @@ def _answer(summary: CalibrationSummary) -> Iterator[Block]:
         others = (
             (summary.lower, "scored lower than another node"),
             (summary.refused, "rejected"),
-            (summary.unexplained, "of these without a known cause"),
+            (summary.unexplained, "of these without a possible cause"),
             (summary.generic, "of these with only causes that apply to almost any decision"),
             (summary.inconclusive, "inconclusive"),
         )
@@ -114,7 +114,7 @@ def _decisions(decisions: Sequence[Decision], entries: int) -> Iterator[Block]:
         for cause in each.causes:
             yield Line((Span("perhaps: ", "faint"), Span(cause.text)), 2, hang=9)
         if not each.causes and each.outcome is not DecisionOutcome.INCONCLUSIVE:
-            yield line("no known cause", "bad", indent=2)
+            yield line("no possible cause found", "bad", indent=2)
     yield from notices.rest(len(differing) - entries, indent=0)
 
 

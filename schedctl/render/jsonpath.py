@@ -244,7 +244,7 @@ def _array(inside: str) -> Path:
         return _path(f".{inside[1:-1]}")
     bounds = _SLICE.fullmatch(inside)
     if bounds is None:
-        raise _wrong(f"[{inside}] is no index")
+        raise _wrong(f"[{inside}] is not an index")
     start, stop, step = (int(part.removeprefix(":")) if part and part != ":" else None for part in bounds.groups())
     return (Slice(start, stop, step, alone=bounds[2] is None and bounds[3] is None),)
 
@@ -257,7 +257,7 @@ def _number(text: str) -> int | float:
     try:
         return float(text)
     except ValueError:
-        raise _wrong(f"{text} is no number") from None
+        raise _wrong(f"{text} is not a number") from None
 
 
 def _unquote(text: str) -> str:
@@ -331,7 +331,7 @@ def _descendants(value: Any) -> Iterator[Any]:
 
 def _list(value: Any) -> list[Any]:
     if not isinstance(value, list):
-        raise UsageError(f"jsonpath: {_kind(value)} is no list and cannot be indexed")
+        raise UsageError(f"jsonpath: {_kind(value)} is not a list and cannot be indexed")
     return value
 
 

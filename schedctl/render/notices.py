@@ -16,7 +16,7 @@ from schedctl.reports import counts
 from schedctl.reports.metadata import BUILT_IN, Metadata, MissingKind, ReportedAssumption
 from schedctl.reports.reasons import Hint, ManifestEdit, Reason, Remark
 
-WORDLESS = "refused without a word of why"
+WORDLESS = "rejected without a reason"
 """What stands for a reason that has no text, as when an extender just leaves a node out."""
 _HANG = 6
 """Where the texts of fixes begin."""
@@ -138,7 +138,7 @@ def not_known(missing: Sequence[MissingKind]) -> Iterator[Block]:
         weakens = f": weakens {', '.join(kind.plugins)}" if kind.plugins else ""
         yield Line((Span("not known: ", "hint"), Span(f"{plural(kind.kind)} ({kind.reason}){weakens}")), hang=11)
     if any(kind.reason == FORBIDDEN for kind in missing):
-        text = f"the role schedctl-reader of {shipped.roles()} allows to read what is forbidden"
+        text = f"the role schedctl-reader in {shipped.roles()} grants the missing permissions"
         yield hint(text)
 
 
@@ -172,7 +172,7 @@ def warning(plugin_warning: Remark, indent: int = 0, subject: str = "") -> Line:
 def doubt(assumed: Sequence[ReportedAssumption]) -> tuple[Span, ...]:
     """Return what follows the first line of an answer that is a guess, nothing for one that stands."""
     kinds = dict.fromkeys(plural(each.kind) for each in assumed)
-    return (Span(f"; INCONCLUSIVE, a guess without {' and '.join(kinds)}, not known", "bad"),) if kinds else ()
+    return (Span(f"; INCONCLUSIVE: {' and '.join(kinds)} not known", "bad"),) if kinds else ()
 
 
 def note(text: str, indent: int = 0) -> Line:

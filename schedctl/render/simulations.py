@@ -30,7 +30,7 @@ _FATES = {
     simulations.Fate.QUEUED: "still in the queue",
     simulations.Fate.FAILED: "pending after an error",
     simulations.Fate.EVICTED: "lost (no controller recreates it)",
-    simulations.Fate.FOREIGN_SCHEDULER: "skipped (of another scheduler)",
+    simulations.Fate.FOREIGN_SCHEDULER: "skipped (belongs to another scheduler)",
     simulations.Fate.INCONCLUSIVE: "inconclusive",
 }
 
@@ -79,7 +79,7 @@ def _answer(report: simulations.SimulationReport) -> Line:
         (summary.not_created, "not created"),
         (summary.rejected, "rejected"),
         (summary.inconclusive, "inconclusive"),
-        (summary.foreign_scheduler, "skipped, of another scheduler"),
+        (summary.foreign_scheduler, "skipped (of another scheduler)"),
         (summary.preempted, "would be preempted"),
         (summary.not_returned, "of those would not be placed again"),
     )
@@ -373,5 +373,5 @@ def _last(report: simulations.SimulationReport, pending: bool, wide: bool) -> It
         yield notices.note(f"admission plugins not run: {', '.join(metadata.skipped_admission)}")
     if report.passed:
         kinds = ", ".join(f"{count} {kind.rpartition(' ')[2]}" for kind, count in report.passed.items())
-        yield notices.note(f"ignored, for scheduling does not read them: {kinds}")
+        yield notices.note(f"ignored, because scheduling does not read them: {kinds}")
     yield notices.end(metadata, wide=wide)

@@ -45,17 +45,17 @@ def write_summary(file: str, size: int, header: Header, key_file: str) -> Iterat
     yield f"wrote {file}: {counts.of(total, 'object')} in {_bytes(size)}{f' ({kinds})' if kinds else ''}"
     match header.redaction:
         case "none":
-            yield "nothing is redacted: environment variables, commands and all annotations are in it"
+            yield "nothing is redacted: it contains environment variables, commands and all annotations"
         case "strict":
-            kept = f"the key in {key_file} ({header.key})" if key_file else "a key that is not kept"
-            yield f"names and values are hashed with {kept}; keys of labels and names of resources and drivers are not"
+            kept = f"the key in {key_file} ({header.key})" if key_file else "a key that was not kept"
+            yield f"names and values are hashed with {kept}; label keys, resource and driver names are not hashed"
         case _:
-            yield "only what scheduling reads is in it; `--redact strict` hashes names as well"
+            yield "it contains only what scheduling reads; `--redact strict` hashes names, too"
     if header.missing:
         gaps = ", ".join(f"{gap.kind} ({_reason(gap.reason)})" for gap in header.missing)
         yield f"could not list: {gaps}; answers that need them are inconclusive"
     if header.configuration_left_out:
-        yield "the scheduler configuration is left out; give it with --scheduler-config where the snapshot is read"
+        yield "the scheduler configuration is left out; when you read the snapshot, give it with --scheduler-config"
 
 
 def lines(report: SnapshotReport | SnapshotDiff, *, wide: bool = False, limit: int = 0) -> Iterator[Block]:
@@ -95,11 +95,11 @@ def _inspection(report: SnapshotReport) -> Iterator[Block]:
         yield Table(gaps, 2, ("KIND", "WHY", "INCONCLUSIVE WITHOUT IT"))
     yield BLANK
     if report.in_clear:
-        yield line("can be read in it", "strong")
+        yield line("readable in it (not hashed)", "strong")
         clear: list[Sequence[Cell]] = [((Span(one.sort),), (Span(str(one.count)),)) for one in report.in_clear]
         yield Table(clear, 2, (), frozenset((1,)))
     if header.redaction == "none":
-        yield line("and everything else in the objects: environment variables, commands, annotations", "bad", indent=2)
+        yield line("and all the rest of the objects: environment variables, commands, annotations", "bad", indent=2)
 
 
 def _facts(report: SnapshotReport) -> Iterator[tuple[str, str, str]]:
@@ -148,7 +148,9 @@ def _comparison(report: SnapshotDiff, entries: int) -> Iterator[Block]:
     if report.before.taken and report.after.taken:
         yield Line((Span("taken: ", "faint"), Span(f"{report.before.taken} → {report.after.taken}")), 2)
         if times.unix_nanoseconds(report.after.taken) < times.unix_nanoseconds(report.before.taken):
-            yield line("note: the second was taken before the first: what is shown as added was removed", indent=2)
+            yield line(
+                "note: the second snapshot is older than the first: what is shown as added was removed", indent=2
+            )
     for field in report.header:
         yield _field(field, 2)
     if report.not_compared:

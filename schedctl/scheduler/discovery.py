@@ -43,7 +43,7 @@ def _is_here(path: str) -> bool:
 # package, even if it has a package's metadata.
 _INSTALLED = tuple(path for path in sys.path if Path(path).is_absolute() and not _is_here(path))
 """Where installed packages lie: what Python looked in before a plugin was named, without the current folder."""
-_HOW = "a plugin is named as file.py, file.py:Class, module or module:Class"
+_HOW = "e.g. file.py, file.py:Class, module or module:Class"
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,8 +84,10 @@ def find(named: Iterable[type[Plugin] | str] = ()) -> PluginCatalog:
         text = each if isinstance(each, str) else each.__module__
         for plugin in load(each, files) if isinstance(each, str) else _check([each], each.__name__):
             if plugin.name in plugins and plugins[plugin.name] is not plugin:
-                whose = f"that of {origins[plugin.name]}" if plugin.name in origins else "Kubernetes' own"
-                raise UsageError(f"{text}: there is a plugin {plugin.name} already, {whose}", "give it another `name`")
+                whose = f"from {origins[plugin.name]}" if plugin.name in origins else "built in"
+                raise UsageError(
+                    f"{text}: duplicate plugin {plugin.name}: another is {whose}", "give it another `name`"
+                )
             plugins[plugin.name] = plugin
             origins.setdefault(plugin.name, text)
     return PluginCatalog(Registry(plugins.values()), origins, tuple(origins)) if origins else PluginCatalog()
@@ -133,7 +135,7 @@ def load(text: str, files: dict[Path, ModuleType] | None = None) -> list[type[Pl
     """
     place, _, name = text.rpartition(":") if ":" in text else (text, "", "")
     if not place:
-        raise UsageError(f'"{text}" names no module', _HOW)
+        raise UsageError(f'no module in "{text}"', _HOW)
     module = _file(Path(place), {} if files is None else files) if place.endswith(".py") else _module(place)
     return _in(module, name, text)
 
@@ -174,7 +176,7 @@ def _in(module: ModuleType, name: str, text: str) -> list[type[Plugin]]:
     else:
         candidates = [each for each in vars(module).values() if _is_defined_in(each, module)]
         if not candidates:
-            raise UsageError(f"{text} defines no plugin", "a plugin inherits a class such as FilterPlugin")
+            raise UsageError(f"no plugin in {text}", "a plugin is a subclass of e.g. FilterPlugin")
     return _check(candidates, text)
 
 
@@ -193,13 +195,13 @@ def _check(candidates: Sequence[object], text: str) -> list[type[Plugin]]:
 
 def _file(path: Path, files: dict[Path, ModuleType]) -> ModuleType:
     if not path.is_file():
-        raise UsageError(f"there is no file {path}", _HOW)
+        raise UsageError(f"no such file: {path}", _HOW)
     whole = path.resolve()
     if whole in files:
         return files[whole]
     spec = importlib.util.spec_from_file_location(f"schedctl_plugin_{path.stem}_{len(files)}", whole)
     if spec is None or spec.loader is None:
-        raise UsageError(f"{path} is no Python file", _HOW)
+        raise UsageError(f"{path} is not a Python file", _HOW)
     module = importlib.util.module_from_spec(spec)
     _look_also_in(whole.parent)
     sys.modules[spec.name] = module  # before it runs, as dataclasses and pickles in it look themselves up
@@ -237,8 +239,12 @@ def _import_errors_in_words(text: str, file: str = "") -> Iterator[None]:
             yield
     except ModuleNotFoundError as fault:
         itself = fault.name is not None and f"{text}.".startswith(f"{fault.name}.")
-        hint = "is the module's folder the current one?" if itself else "install what it needs beside schedctl"
-        raise UsageError(f"{text} cannot be imported: there is no module {fault.name}", hint) from fault
+        hint = (
+            "run schedctl in the module's folder, or name the file: FILE.py"
+            if itself
+            else "install its dependencies next to schedctl"
+        )
+        raise UsageError(f"{text} cannot be imported: no module {fault.name}", hint) from fault
     except faults.ESCAPING as fault:
         reason = faults.describe(fault) if not file else faults.describe_in(fault, file)
         raise UsageError(f"{text} cannot be imported: {reason}") from fault
@@ -247,7 +253,7 @@ def _import_errors_in_words(text: str, file: str = "") -> Iterator[None]:
 def _attribute(module: ModuleType, name: str, text: str) -> object:
     if not hasattr(module, name):
         close = nearest(name, vars(module))
-        raise UsageError(f"{text}: there is no {name} in it", f"did you mean {close}?" if close else "")
+        raise UsageError(f"{text}: the module has no {name}", f"did you mean {close}?" if close else "")
     found: object = getattr(module, name)
     return found
 

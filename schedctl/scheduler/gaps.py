@@ -57,9 +57,9 @@ _CONTROLLERS = frozenset(
 """The kinds that are read when controllers make or replace pods, and when pods are evicted."""
 _WHY = {
     "Forbidden": "which may not be listed",
-    "Unread": "which the API server has in no version that is read",
-    "LeftOut": "which were not asked for",
-    "Unwatched": "whose changes are not seen",
+    "Unread": "which the API server serves in no version that schedctl reads",
+    "LeftOut": "which were not requested",
+    "Unwatched": "whose changes are not watched",
 }
 _ORDER = {point: place for place, point in enumerate((ADMISSION, "preEnqueue", *sorted(FILTERING), "postFilter"))}
 
@@ -128,12 +128,12 @@ def guesses_of(outcome: Attempt, before: Collection[Assumption] = ()) -> list[Re
     """
     deciding = assumptions_affecting_verdict(outcome) | frozenset(before)
     if outcome.error:
-        consequence = "the fault is a guess"
+        consequence = "the error is a guess"
     elif outcome.chosen:
         filtered = any(guess.point in (ADMISSION, *FILTERING) for guess in deciding)
         consequence = "that it fits, and where, is a guess" if filtered else "the chosen node is a guess"
     elif all(guess.point == "postFilter" for guess in deciding):
-        consequence = "what preemption would come to is a guess"
+        consequence = "the result of preemption is a guess"
     else:
         consequence = "that no node is feasible is a guess" if outcome.is_unschedulable else "the answer is a guess"
     return _describe((*before, *_effective(outcome)), deciding, outcome.cluster.missing, consequence)

@@ -176,7 +176,7 @@ class Scheduler:
         names = self.cluster.nodes_by_name.names if nodes is None else list(nodes)
         unknown = [name for name in names if name not in row_of]
         if unknown:
-            raise KeyError(f"there is no node {unknown[0]}")
+            raise KeyError(f"node {unknown[0]} not found")
         return judgement_of(
             filter_only(profile, self.cluster, info, self.nominator, self.cluster.nodes_named(names)), names
         )

@@ -158,11 +158,11 @@ def _refusal(
     """Return why a pod is not bound, by what is known before the cycle is carried on; None where it may be."""
     pod = request.pod
     if pod.spec.node_name:
-        return _Refused(BindOutcome.REFUSED, f"it is bound to {pod.spec.node_name} already")
+        return _Refused(BindOutcome.REFUSED, f"it is already bound to {pod.spec.node_name}")
     if pod.status.phase in FINISHED:
         return _Refused(BindOutcome.REFUSED, f"it has ended ({pod.status.phase})")
     if explanation.verdict is Verdict.FOREIGN_SCHEDULER:
-        return _Refused(BindOutcome.REFUSED, f"no profile serves schedulerName {pod.spec.scheduler_name}")
+        return _Refused(BindOutcome.REFUSED, f"no profile has schedulerName {pod.spec.scheduler_name}")
     if request.sends and foreign:
         return _Refused(BindOutcome.REFUSED, f"{foreign}; `--force-scheduler` binds it all the same")
     outcome = _outcome_before_binding(explanation)
@@ -174,7 +174,7 @@ def _refusal(
     configured = (Extender(each) for each in choice.configuration.extenders)
     binder = next((each.name for each in configured if each.binds and each.is_interested(PodInfo(pod))), "")
     if request.sends and binder:
-        return _Refused(BindOutcome.INCONCLUSIVE, f"kube-scheduler would have {binder} bind it")
+        return _Refused(BindOutcome.INCONCLUSIVE, f"kube-scheduler would leave the bind to {binder}")
     return None
 
 
@@ -187,7 +187,7 @@ def _node_refusals(node: str, explanation: Explanation) -> str:
     if reasons:
         return f"{node} is rejected by {'; '.join(reasons)}"
     if detail.verdict is NodeVerdict.UNSEEN and explanation.verdict is Verdict.SCHEDULED:
-        return f"{node} was not examined: the pod is nominated to {explanation.chosen}, which is feasible"
+        return f"{node} was not examined: {explanation.chosen}, to which the pod is nominated, is feasible"
     return f"{node} is not feasible"
 
 

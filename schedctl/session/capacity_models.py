@@ -108,7 +108,7 @@ def copies(model: Model, scheduler: Scheduler, profile: str) -> PodCopies:
         made, asked_for = CopiesOfPod(_replace(pod, spec=spec), cluster), spec.scheduler_name
     if asked_for and asked_for not in scheduler.profiles:
         raise UsageError(
-            f'no profile serves schedulerName "{asked_for}" of {model.subject}',
+            f'no profile has schedulerName "{asked_for}" of {model.subject}',
             f"the profiles are: {', '.join(scheduler.profiles)}",
         )
     return made
@@ -141,7 +141,7 @@ def _model(obj: Any, others: Sequence[Any] = ()) -> Model:
     if isinstance(obj, Pod):
         info = PodInfo(obj)
         if any(volume.persistent_volume_claim is not None for volume in info.pod.spec.volumes or ()):
-            notes.append("all of them would use the same volume claims as the pod they are like")
+            notes.append("all copies would use the same volume claims as the original pod")
         if obj.spec.scheduling_gates:
-            notes.append("its scheduling gates are left out")
+            notes.append("its scheduling gates are ignored")
     return Model(obj, f"{NAMES[type(obj)][0]} {metadata.namespace}/{metadata.name}", others, notes)

@@ -39,7 +39,7 @@ from schedctl.workloads.rollouts import RolloutStrategy
 
 FAIL_ON: tuple[FailOn, ...] = ("error", "warning", "info", "never")
 ON_INCONCLUSIVE: tuple[OnInconclusive, ...] = ("fail", "warn", "ignore")
-_ALLOW_EMPTY = "`--allow-empty` accepts that"
+_ALLOW_EMPTY = "use `--allow-empty` to accept this"
 _COMMAND_LINE, _MAX_AGE = "command-line", "max-age"
 _SECOND = 1_000_000_000
 """What a command ends with that can say neither yes nor no."""
@@ -212,7 +212,7 @@ def check(
         InputError: there is no pod or workload in the manifests, or no check is about any of them.
     """
     if not (options.allow_empty or manifests.problems or any(_makes_pods(one.object) for one in manifests.objects)):
-        message = "there is nothing to check: no pod and no workload in the manifests"
+        message = "nothing to check: no pod and no workload in the manifests"
         raise InputError([Problem(message, hint=_ALLOW_EMPTY)])
     today = datetime.fromtimestamp(options.now, UTC).date()
     conditions = Conditions(
@@ -241,8 +241,10 @@ def check(
         )
     if not (report.results or options.allow_empty):
         names = ", ".join(policy.name for policy in policies)
-        message = f"nothing was checked: no check of {names} is about anything in the manifests"
-        raise InputError([Problem(message, hint=f"`match` and `matchConditions` say what is checked; {_ALLOW_EMPTY}")])
+        message = f"nothing was checked: no check of {names} applies to the manifests"
+        raise InputError(
+            [Problem(message, hint=f"`match` and `matchConditions` select what is checked; {_ALLOW_EMPTY}")]
+        )
     if options.inline:
         ignores = misnamed_annotations(policies, (one.object for one in manifests.objects))
         report = msgspec.structs.replace(report, notes=[*report.notes, *ignores])
@@ -282,7 +284,7 @@ def to_baseline(report: CheckReport, file: str) -> tuple[CheckReport, CheckBasel
     # What is inconclusive may be violated, and nobody has seen it.
     unclear = sum(result.outcome is CheckOutcome.INCONCLUSIVE for result in report.results)
     if unclear:
-        note = f"nothing is written to {file}: {counts.of(unclear, 'result')} inconclusive, maybe violated"
+        note = f"nothing is written to {file}: {counts.of(unclear, 'result')} inconclusive, which may be violations"
         return refuse(report, note), None
     document = baselines.baseline_of(report.results)
     return accept(report, f"{counts.of(len(document.entries), 'violation')} written to {file}"), document
@@ -371,9 +373,9 @@ def _with_age(report: CheckReport, options: CheckOptions, most: Duration) -> Che
         shown = Duration(age - age % _SECOND)
         outcome, message = (
             CheckOutcome.INCONCLUSIVE,
-            f"the state is {shown} old (taken {taken}), but may be at most {most} old",
+            f"the state is {shown} old (taken {taken}), at most {most} allowed",
         )
-    hint = "make a new one with `schedctl snapshot create`"
+    hint = "take a new one with `schedctl snapshot create`"
     result = CheckResult(
         policy=_COMMAND_LINE,
         check=_MAX_AGE,

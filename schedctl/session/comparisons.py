@@ -64,7 +64,7 @@ def _choice_of(text: str, plugins: discovery.PluginCatalog) -> ConfigurationChoi
     try:
         return configurations.load_shipped(text, plugins)
     except UsageError as mistake:
-        raise UsageError(f"{mistake}, and no file of that name", mistake.hint) from None
+        raise UsageError(f"{mistake}, and no such file", mistake.hint) from None
 
 
 def _as_default(choice: ConfigurationChoice) -> ConfigurationChoice:
@@ -99,7 +99,7 @@ def complete(
         names = [one.scheduler_name for one in each.configuration.profiles]
         if DEFAULT_SCHEDULER not in names:
             notifier.warn(
-                f"no profile of {each.origin} is called {DEFAULT_SCHEDULER}, so that pods must ask for"
+                f"no profile of {each.origin} is named {DEFAULT_SCHEDULER}; pods need schedulerName"
                 f" {' or '.join(names)}",
                 "`--compare NAME` puts a profile of `schedctl profiles list` in the place of the default scheduler",
             )
@@ -114,4 +114,4 @@ def reject_with_compare(*options: tuple[str, object]) -> None:
     """
     for option, value in options:
         if value:
-            raise UsageError(f"--compare and {option} were both given", f"ask for {option} under one configuration")
+            raise UsageError(f"--compare and {option} were both given", f"use {option} with one configuration")

@@ -194,9 +194,9 @@ def _in_cluster(source: StateSource, notifier: Notifier) -> ClusterConfiguration
     found = kept.find(source.connection())
     if found is None:
         notifier.say(
-            "warning: the cluster keeps no KubeSchedulerConfiguration in a ConfigMap; looked for"
+            "warning: no KubeSchedulerConfiguration in a ConfigMap of the cluster; looked for"
             f" {kept.config_map_names()}",
-            "kubeadm and k3s keep it in files of the control plane: `--scheduler-config FILE`",
+            "kubeadm and k3s keep it in a file of the control plane: read it with `--scheduler-config FILE`",
         )
     return found
 
@@ -274,7 +274,7 @@ def warn_of_conversion(choice: ConfigurationChoice, notifier: Notifier) -> None:
         notifier.warn(
             f"{choice.origin} is {choice.conversion.version}, which kube-scheduler {KUBERNETES_VERSION}"
             f" refuses; it is followed as converted, with {choice.conversion.summary()}",
-            "`schedctl profiles convert` writes the configuration of today, and says what became of what",
+            "`schedctl profiles convert` writes it as a current configuration and reports each change",
         )
 
 
@@ -302,7 +302,7 @@ def suggest_profiles(names: Iterable[str], notifier: Notifier) -> None:
             if profile.scheduler_name in unserved:
                 unserved.discard(profile.scheduler_name)
                 notifier.say(
-                    "", f"`--profile {profile.scheduler_name}` follows {name}.yaml of schedctl, which serves it"
+                    "", f"`--profile {profile.scheduler_name}` follows the {name}.yaml that ships with schedctl"
                 )
 
 

@@ -86,5 +86,5 @@ def _version_problems(text: bytes, source: str, file: str) -> list[Problem]:
     head = heads.read_tree(text, source).value
     line, column = next((value.line, value.column) for key, value in head if key.value == "apiVersion")
     message = f"is {version}, which kube-scheduler {KUBERNETES_VERSION} refuses"
-    hint = f"`schedctl profiles convert {file}` writes it as it is read today"
+    hint = f"`schedctl profiles convert {file}` converts it"
     return [Problem(message, source, line, column, path="apiVersion", hint=hint)]

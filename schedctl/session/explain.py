@@ -215,7 +215,7 @@ def pod_of(obj: Any, cluster: Cluster, node: str) -> tuple[Pod | None, list[str]
     if isinstance(obj, Pod):
         if obj.status.phase not in FINISHED:
             return obj, []
-        return as_pending(obj), [f"the pod has ended ({obj.status.phase}): this is about another like it"]
+        return as_pending(obj), [f"the pod has ended ({obj.status.phase}): this is about a new pod like it"]
     from schedctl.workloads import daemon_sets, pod_templates
 
     try:

@@ -63,7 +63,7 @@ def _nodes_by_name(session: Session, names: Sequence[str]) -> list[str]:
         if name not in known:
             close = nearest(name, known)
             hint = f"did you mean {close}?" if close else f"nodes are {enumeration(known)}" if known else ""
-            raise UsageError(f'there is no node "{name}"', hint)
+            raise UsageError(f'node "{name}" not found', hint)
     return list(dict.fromkeys(names))
 
 

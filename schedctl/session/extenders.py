@@ -49,8 +49,8 @@ class ExtenderOptions:
         recording = ("--extender-record", self.record) if self.record else ("--extender-replay", self.replay)
         if not configured and recording[1] and not compared:
             raise UsageError(
-                f"{recording[0]} {recording[1]}: no extender is in {choice.origin}",
-                "leave the option out, or name a configuration with extenders by `--scheduler-config FILE`",
+                f"{recording[0]} {recording[1]}: no extender in {choice.origin}",
+                "remove the option, or name a configuration with extenders: `--scheduler-config FILE`",
             )
         if not configured or not (self.allowed or self.replay):
             return choice
@@ -60,11 +60,11 @@ class ExtenderOptions:
             return replace(choice, extenders=webhooks.replay(configured, self.replay))
         if not notifier.quiet:
             notifier.say(
-                "note: extenders are sent what schedctl reads of pods and nodes, which is what scheduling depends on;"
-                " one that reads other fields may answer otherwise in the cluster"
+                "note: extenders receive only those fields of pods and nodes that schedctl reads; one that uses"
+                " other fields may answer differently in the cluster"
             )
             if any(each.bind_verb for each in configured):
-                notifier.say("note: the extender that would bind pods is not asked to, for this is a dry run")
+                notifier.say("note: the extender that binds pods is not called, because this is a dry run")
         return replace(choice, extenders=webhooks.connect(configured, choice.origin, record=self.record))
 
 

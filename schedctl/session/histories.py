@@ -38,20 +38,20 @@ def with_history(
 def read_decisions(state: State) -> tuple[list[Event], list[Event], list[Event], list[str]]:
     """Return the events that pods were scheduled, preempted and refused, and what is to be said if there are none."""
     if state.connection is None:
-        return [], [], [], ["files hold no events: times are to the second, and pods that have gone leave no trace"]
+        return [], [], [], ["files hold no events: times are exact to the second, and deleted pods are unknown"]
     from schedctl.live import events
 
     try:
         found = [events.read_events(state.connection, reason) for reason in (SCHEDULED, PREEMPTED, FAILED)]
     except ClusterError as fault:
-        return [], [], [], [f"events could not be read, so times are to the second: {fault}"]
+        return [], [], [], [f"events could not be read, so times are exact to the second: {fault}"]
     scheduled, preempted, failed = (each.events for each in found)
     return scheduled, preempted, failed, [each.note for each in found if each.note]
 
 
 def _with_record(answer: Explanation, pod: Pod | None, state: State, hypothetical: bool) -> Explanation:
     if pod is None:
-        return _add_note(answer, "there is no history of a pod that is yet to be made")
+        return _add_note(answer, "a pod that is not created yet has no history")
     events, fault, note = _events(pod, state)
     annotated = histories.with_history(answer, pod, state.assembled.cluster, events, supposed=hypothetical)
     if note:
@@ -59,12 +59,10 @@ def _with_record(answer: Explanation, pod: Pod | None, state: State, hypothetica
     if fault:
         annotated = _add_note(annotated, f"its events could not be read: {fault}")
     elif not annotated.history and state.connection is None:
-        annotated = _add_note(
-            annotated, "of its history files hold the condition only, and that says nothing of a refusal"
-        )
+        annotated = _add_note(annotated, "files hold only the condition of the pod, which records no failed scheduling")
     elif not annotated.history:
         annotated = _add_note(
-            annotated, "nothing is recorded of a refusal: its condition is silent, and events are kept for an hour"
+            annotated, "no failed scheduling is recorded: its condition has none, and events are kept for an hour"
         )
     return annotated
 

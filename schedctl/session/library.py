@@ -132,7 +132,7 @@ def _load(inputs: Iterable[Source], terms: Terms) -> sources.Manifests:
             found = sources.overlay(found, more)
             found.problems += problems
     if found is None:
-        raise InputError([Problem("there are no objects in the input")])
+        raise InputError([Problem("no objects in the input")])
     return found
 
 

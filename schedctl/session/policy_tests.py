@@ -59,8 +59,8 @@ def find(paths: Sequence[str], *, allow_empty: bool, notifier: Notifier = SILENT
     if problems:
         raise ConfigError(problems)
     if not (tests or allow_empty):
-        hint = "a test is a document of `kind: CheckPolicyTest`; `--allow-empty` accepts that there is none"
-        raise InputError([Problem(f"there are no tests in {', '.join(paths)}", hint=hint)])
+        hint = "a test is a document of `kind: CheckPolicyTest`; use `--allow-empty` to accept none"
+        raise InputError([Problem(f"no tests in {', '.join(paths)}", hint=hint)])
     return tests
 
 
@@ -195,7 +195,7 @@ def _update(
         before, now = texts.get(test.source) or (_text(test.source),) * 2
         written = expectations.rewrite_expectation(now, test, reports[number])
         if written is None:
-            hint = "it is not rewritten: write `expect:` on a line of its own below `spec:`, its fields below that"
+            hint = "cannot update it: write `expect:` on its own line below `spec:`, with its fields below"
             updated[number] = msgspec.structs.replace(result, differences=[*result.differences, hint])
             continue
         texts[test.source] = (before, written)

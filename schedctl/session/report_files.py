@@ -26,7 +26,7 @@ def check(files: Iterable[str], flag: str = "--report") -> None:
         path = Path(file)
         try:
             if path.is_dir():
-                raise UsageError(f"{flag}: {file} is a folder", "name the file in it")
+                raise UsageError(f"{flag}: {file} is a folder", "name a file in it")
             if not path.parent.is_dir():
                 raise UsageError(f"{flag}: no folder {path.parent} to write {path.name} to", "create it first")
             if not os.access(path if path.exists() else path.parent, os.W_OK):

@@ -42,7 +42,7 @@ def admission_plugins(names: str) -> tuple[str, ...]:
     for name in named:
         if name.lower() not in known:
             close = nearest(name, known) or next((each for each in known if name.lower() in each), "")
-            hint = f"did you mean {known[close]}?" if close else f"there are {', '.join(PLUGINS)}"
+            hint = f"did you mean {known[close]}?" if close else f"expected one of {', '.join(PLUGINS)}"
             raise UsageError(f'unknown admission plugin "{name}"', hint)
     return tuple(plugin for plugin in PLUGINS if plugin.lower() in {name.lower() for name in named})
 

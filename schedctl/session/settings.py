@@ -113,7 +113,7 @@ def _inside(check: Mapping[str, Any], file: Path, name: str) -> dict[str, Any]:
     """Return what is set, with paths from where the user is.
 
     Raises:
-        ConfigError: one leads out of the repository, or into what git keeps there.
+        ConfigError: one is outside of the repository, or into what git keeps there.
     """
     # A cloned repository decides about its own files and about nothing else on this machine.
     folder = file.absolute().parent
@@ -123,16 +123,18 @@ def _inside(check: Mapping[str, Any], file: Path, name: str) -> dict[str, Any]:
     def path_of(text: str, where: str) -> str:
         path = Path(text)
         if text == STDIN:
-            problems.append(Problem('"-" is no file', name, path=where, hint="say it on the command line"))
+            problems.append(Problem('"-" is not a file', name, path=where, hint="give it on the command line"))
             return text
         if path.is_absolute():
-            message = f'"{text}" is an absolute path, and a file may only set paths below its repository'
+            message = f'"{text}" is an absolute path, but this file may set only paths in its repository'
             problems.append(Problem(message, name, path=where, hint="give it on the command line"))
             return text
         for each in _expand(folder / path):
             steps = _below(each, root)
             if steps is None or ".git" in steps:
-                message = f'"{text}" leads out of the repository' if steps is None else f'"{text}" is git\'s'
+                message = (
+                    f'"{text}" is outside of the repository' if steps is None else f'"{text}" is in the .git folder'
+                )
                 problems.append(Problem(message, name, path=where, hint="give it on the command line"))
                 break
         return _display_name(folder / path)
@@ -142,7 +144,7 @@ def _inside(check: Mapping[str, Any], file: Path, name: str) -> dict[str, Any]:
         shown = path_of(text, where)
         steps = _below(folder / text, root) or ()
         if len(problems) == before and any(step.startswith(".") for step in steps):
-            message = f'"{text}" is a hidden file, and a file may not have one written'
+            message = f'"{text}" is a hidden file, which this file cannot set as an output'
             problems.append(Problem(message, name, path=where, hint="give it on the command line"))
         return shown
 

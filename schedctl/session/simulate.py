@@ -138,7 +138,7 @@ def simulate(
         except KeyboardInterrupt:
             report = report_builder.mark_interrupted(report)
     if report.summary.exit_code == exit_codes.INTERRUPTED:
-        notifier.say("interrupted: this is what is known so far")
+        notifier.say("interrupted: this is the result so far")
     if options.trace:
         runs.write_trace(facts.run, options.trace)
     return report

@@ -99,7 +99,7 @@ class RedactionOptions:
         for known in levels.LEVELS:
             if level == known:
                 if key_file and known != "strict":
-                    raise UsageError("--key-file needs hashed names", "`--redact strict` hashes them")
+                    raise UsageError("--key-file needs --redact strict", "`--redact strict` hashes them")
                 return cls(known, key_file)
         raise UsageError(f'unknown redaction level "{level}"', f"--redact takes {', '.join(levels.LEVELS)}")
 
@@ -116,11 +116,11 @@ class RedactionOptions:
             return files.one_time_key()
         key, made = files.load_key(Path(path).expanduser())
         if files.is_readable_by_others(Path(path).expanduser()):
-            text = f"warning: others can read the key {path}, and try names out with it"
+            text = f"warning: other users can read the key {path} and can guess names with it"
             notifier.say(text, f"`chmod 600 {path}`")
         if made:
             notifier.say(
-                f"made the key {path}: whoever has it can try names out, so keep it, and keep it apart from snapshots"
+                f"created the key {path}: keep it secret and apart from snapshots, because it allows to guess names"
             )
         return key
 
@@ -170,7 +170,7 @@ def create(
     state = source.load(notifier)
     if any(header.redaction == "strict" for header in state.manifests.snapshots):
         # hashes would pass for names, and be hashed again
-        raise UsageError("a strictly redacted snapshot cannot be stored in another", "copy the file")
+        raise UsageError("a strictly redacted snapshot cannot be the source of another", "copy the file")
     header = _header(state, text)
     with notifier.progress("writing") as progress:
         progress.advance(0, 1)
@@ -231,10 +231,10 @@ def redact(
     found = snapshots.load(file)
     header = found.read.header
     if header.redaction == "strict":
-        raise UsageError(f"{file} is already strictly redacted", "nothing more can be taken out")
+        raise UsageError(f"{file} is already strictly redacted", "nothing more can be redacted")
     if levels.LEVELS.index(redaction.level) <= levels.LEVELS.index(header.redaction):
         raise UsageError(
-            f"{file} already has redaction level {header.redaction}: {redaction.level} takes nothing more out",
+            f"{file} already has redaction level {header.redaction}: {redaction.level} redacts nothing more",
             "`--redact strict` does",
         )
     _warn_of_edits(found, notifier)

@@ -181,7 +181,10 @@ def _overlaid(files: Manifests) -> tuple[str, ...]:
     from schedctl.reports import counts
 
     found = Counter(one.source for one in files.objects)
-    return tuple(f"{counts.of(number, 'object')} of {name} laid over the cluster" for name, number in found.items())
+    return tuple(
+        f"{counts.of(number, 'object')} of {name} replaced or added in the cluster as read"
+        for name, number in found.items()
+    )
 
 
 def _list(connection: Connection, notifier: Notifier, kinds: tuple[Kind, ...]) -> tuple[Listing, Manifests]:
@@ -211,7 +214,7 @@ def _say_listed(connection: Connection, found: Listing, counts: Mapping[str, int
     for gap in found.missing:
         notifier.say(f"  {gap.kind}: unknown: {gap.text or gap.reason}")
     for kind in found.unserved:
-        notifier.say(f"  {kind}: none, the server does not serve them")
+        notifier.say(f"  {kind}: none: the server does not serve them")
 
 
 @contextmanager

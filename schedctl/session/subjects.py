@@ -144,7 +144,7 @@ class Question:
             return UsageError("no pod given", f"pending: {enumeration(waiting)}; `--all-pending` explains all of them")
         there = [f"{obj.metadata.namespace}/{obj.metadata.name}" for obj in everything(kind, state)]
         return UsageError(
-            f"no {kind.names[0]} given", f"there are {enumeration(there)}" if there else "the cluster has none"
+            f"no {kind.names[0]} given", f"choose one of {enumeration(there)}" if there else "the cluster has none"
         )
 
 
@@ -387,7 +387,7 @@ def _nearest(name: ObjectName, existing: Sequence[ObjectMeta], scope: Scope) -> 
     if close:
         return f"did you mean {enumeration(close)}?"
     if here:
-        return f"there are {enumeration(here)}"
+        return f"choose one of {enumeration(here)}"
     namespaces = list(dict.fromkeys(metadata.namespace for metadata in existing))
     return f"there are some in namespace {enumeration(namespaces)}" if namespaces else ""
 

@@ -75,7 +75,7 @@ def skew(state: State) -> VersionSkew | None:
 def describe(difference: VersionSkew) -> str:
     """Return what differs between the two versions, in words."""
     if not difference.differences:
-        return "what differs between the two is not known to this schedctl"
+        return "schedctl does not know the differences between them"
     minor = _minor(difference.state_version)
     since = f"v{minor[0]}.{minor[1]}" if minor is not None else difference.state_version
     return f"changed by default since {since}: {'; '.join(difference.differences)}"

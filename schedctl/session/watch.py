@@ -62,7 +62,7 @@ class PodWatch:
 
     def run(self, read_events: Callable[[float | None], list[watching.WatchEvent]], seconds: float | None) -> int:
         """Write each change of the answer until the pod is bound, gone, or watched for long enough."""
-        assembled, troubles = self._session.state.assembled, WatchTroubles(self._session.notifier)
+        assembled, warnings = self._session.state.assembled, WatchWarnings(self._session.notifier)
         until = None if seconds is None else time.monotonic() + seconds
         changed = True
         while True:
@@ -74,9 +74,9 @@ class PodWatch:
             if left is not None and left <= 0:
                 self._end(WatchEvent.PENDING, f"pod {self._pod.key} is still pending")
                 return 1
-            heard = read_events(left)
-            troubles.report(heard)
-            changed = apply_events(assembled, heard)
+            events = read_events(left)
+            warnings.report(events)
+            changed = apply_events(assembled, events)
 
     def _look(self) -> int | None:
         """Write the answer if it has changed; return the exit code once there is nothing left to wait for."""
@@ -85,13 +85,13 @@ class PodWatch:
         now = next((each for each in pods if each.key == key), None)
         # A pod of the same name with another uid is another pod, as a StatefulSet makes one.
         if now is None or now.metadata.uid != self._pod.metadata.uid:
-            self._end(WatchEvent.DELETED, f"pod {key} is gone")
+            self._end(WatchEvent.DELETED, f"pod {key} was deleted")
             return 1
         if now.spec.node_name:
             self._end(WatchEvent.BOUND, describe_binding(key, now.spec.node_name, self._last), now.spec.node_name)
             return 0
         if now.status.phase in FINISHED:
-            self._end(WatchEvent.ENDED, f"pod {key} has ended without a node ({now.status.phase})")
+            self._end(WatchEvent.ENDED, f"pod {key} ended without a node ({now.status.phase})")
             return 1
         answer = self._explain(now)
         if self._last is None or self._digest(answer) != self._digest(self._last):
@@ -138,25 +138,25 @@ def _decode(*bodies: bytes) -> list[Any]:
     return [one.object for one in sources.load_listed("the live cluster", bodies).objects]
 
 
-class WatchTroubles:
-    """Says that the cluster cannot be heard, once until it is heard again, and which kinds cannot be watched at all."""
+class WatchWarnings:
+    """Warns once when the watch is interrupted, until it works again, and of kinds that cannot be watched at all."""
 
     def __init__(self, notifier: Notifier) -> None:
         self._notifier = notifier
-        self._unheard: set[str] = set()
+        self._interrupted: set[str] = set()
 
     def report(self, events: Iterable[watching.WatchEvent]) -> None:
         """Warn of the failures among these events."""
         for each in events:
             kind = each.kind.resource
             if not isinstance(each, watching.WatchFailure):
-                self._unheard.discard(kind)
+                self._interrupted.discard(kind)
             elif each.lasting:
-                self._notifier.warn(f"changes of {kind} are not seen: {each.text}")
-            elif kind not in self._unheard:
-                if not self._unheard:
-                    self._notifier.warn(f"the cluster cannot be watched for the moment: {each.text}")
-                self._unheard.add(kind)
+                self._notifier.warn(f"{kind} cannot be watched, so their changes are missed: {each.text}")
+            elif kind not in self._interrupted:
+                if not self._interrupted:
+                    self._notifier.warn(f"the watch of the cluster is interrupted: {each.text}")
+                self._interrupted.add(kind)
 
 
 def headline(answer: Explanation) -> tuple[object, ...]:
@@ -179,12 +179,12 @@ def describe_binding(pod: str, node: str, last: Explanation | None) -> str:
     if last is None:
         return text
     if last.verdict is not Verdict.SCHEDULED:
-        return f"{text}, where the last answer had no node for it"
+        return f"{text}; the last answer did not place it"
     if node == last.chosen:
-        return f"{text}, as answered"
+        return f"{text}, as predicted"
     if node in last.ties:
-        return f"{text}, one of the {len(last.ties)} that were equally good"
+        return f"{text}, one of the {len(last.ties)} nodes with the highest score"
     score = next((each.total for each in last.scores if each.node == node), None)
     if score is None:
-        return f"{text}, which would not do when the last answer was given"
-    return f"{text}, where it scored {score} when {last.chosen} scored {last.score}"
+        return f"{text}, which was not feasible in the last answer"
+    return f"{text} (score {score}); predicted was {last.chosen} (score {last.score})"

@@ -71,5 +71,5 @@ def settle(changed: Iterable[WhatIfResult], scheduler: Scheduler) -> list[str]:
     facts = run(scheduler, pods, options=Options(trace=False), controller=ReplacementController(scheduler))
     placed = sum(info.key in scheduler.cluster.pod_table.row_of for info in pods)
     others = len(facts.evictions)
-    gone = f"; {others} other{'s' if others > 1 else ''} had to make room" if others else ""
-    return [f"{placed} of the pods that had to be placed found a node, {len(pods) - placed} did not{gone}"]
+    gone = f"; {others} other{'s' if others > 1 else ''} would be preempted" if others else ""
+    return [f"{placed} of {len(pods)} pods to be placed would get a node, {len(pods) - placed} would not{gone}"]

@@ -29,7 +29,7 @@ def node_named(cluster: Cluster, name: str) -> Node:
     """
     row = cluster.node_table.row_of.get(name)
     if row is None:
-        raise UsageError(f'there is no node "{name}"', suggest_names(name, sorted(cluster.node_table.row_of), "nodes"))
+        raise UsageError(f'node "{name}" not found', suggest_names(name, sorted(cluster.node_table.row_of), "nodes"))
     return cluster.node_table.objects[row]
 
 

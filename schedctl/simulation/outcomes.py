@@ -16,7 +16,7 @@ class RunEnd(Enum):
 
     SETTLED = "no pod is waiting for a node"
     STUCK = "no remaining event can unblock the pending pods"
-    PATIENCE = "nothing changed lastingly within the patience of the run"
+    PATIENCE = "the last events changed nothing that lasts"
     HORIZON = "the time limit of the run is reached"
     INTERRUPTED = "interrupted"
 

@@ -58,5 +58,7 @@ class ReplayError(ValueError):
     """
 
     def __init__(self, pod: str, node: str, ties: tuple[str, ...]) -> None:
-        super().__init__(f"pod {pod} cannot go to node {node}, which is not among the best: {', '.join(ties[:5])}")
+        super().__init__(
+            f"pod {pod} cannot be placed on node {node}, which is not among the highest scores: {', '.join(ties[:5])}"
+        )
         self.pod, self.node, self.ties = pod, node, ties

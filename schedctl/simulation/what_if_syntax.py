@@ -68,7 +68,7 @@ def parse(word: str, text: str, namespace: str = DEFAULT_NAMESPACE) -> WhatIf:
     """
     known = _canonical_word(word)
     if not text:
-        raise UsageError(f"--{known} needs a value", f"as in `--{known} {EXAMPLES[known]}`")
+        raise UsageError(f"--{known} needs a value", f"e.g. `--{known} {EXAMPLES[known]}`")
     return _PARSERS[known](text, namespace)
 
 
@@ -89,7 +89,7 @@ def from_mappings(mappings: Iterable[Mapping[str, Any]], namespace: str = DEFAUL
 
 def _items(mapping: Any) -> Iterable[tuple[str, Any]]:
     if not isinstance(mapping, Mapping) or not all(isinstance(word, str) for word in mapping):
-        raise UsageError(f"expected a what-if, got {mapping!r}", "as in `cordon: node-1`")
+        raise UsageError(f"expected a what-if, got {mapping!r}", "e.g. `cordon: node-1`")
     return mapping.items()
 
 
@@ -110,7 +110,7 @@ def _texts(word: str, value: Any) -> list[str]:
             ]
     elif isinstance(value, Sequence) and all(isinstance(each, str) for each in value):
         return list(value)
-    raise UsageError(f"{word} cannot be {value!r}", f"as in `{word}: {EXAMPLES[known]}`")
+    raise UsageError(f"{word} cannot be {value!r}", f"e.g. `{word}: {EXAMPLES[known]}`")
 
 
 def camel(word: str) -> str:
@@ -164,7 +164,7 @@ def _taint(text: str, namespace: str) -> WhatIf:
     left, colon, effect = body.partition(":")
     key, _, value = left.partition("=")
     if not (colon or removing):
-        raise UsageError(f'taint "{written}" has no effect', f"as in `--taint {nodes}:{written}:{NO_SCHEDULE}`")
+        raise UsageError(f'taint "{written}" has no effect', f"e.g. `--taint {nodes}:{written}:{NO_SCHEDULE}`")
     if colon and effect not in EFFECTS:
         close = nearest(effect, EFFECTS)
         hint = f"did you mean {close}?" if close else f"the effects are {', '.join(EFFECTS)}"
@@ -190,7 +190,7 @@ def _label(text: str, namespace: str) -> WhatIf:
 def _of_nodes(word: str, text: str) -> tuple[str, str]:
     nodes, colon, rest = text.partition(":")
     if not (nodes and colon and rest):
-        raise UsageError(f'"{text}" names no node', f"as in `--{word} {EXAMPLES[word]}`")
+        raise UsageError(f'no node in "{text}"', f"e.g. `--{word} {EXAMPLES[word]}`")
     return nodes, rest
 
 
@@ -204,7 +204,7 @@ def _check(key: str, value: str) -> None:
 def _scale(text: str, namespace: str) -> WhatIf:
     subject, value = _of_subject("scale", text, namespace)
     if not value.isdecimal() or int(value) > _MOST:
-        raise UsageError(f'invalid number of pods "{value}"', f"from 0 to {_MOST}, as in `--scale {EXAMPLES['scale']}`")
+        raise UsageError(f'invalid number of pods "{value}"', f"from 0 to {_MOST}, e.g. `--scale {EXAMPLES['scale']}`")
     return what_ifs.Scale(subject, int(value))
 
 
@@ -213,14 +213,14 @@ def _priority(text: str, namespace: str) -> WhatIf:
     if not re.fullmatch(r"-?[0-9]+", value):
         return what_ifs.SetPriority(subject, value)
     if not -(2**31) <= int(value) < 2**31:
-        raise UsageError(f"priority {value} is out of range: it has to fit 32 bits")
+        raise UsageError(f"priority {value} is out of range: expected an integer of 32 bits")
     return what_ifs.SetPriority(subject, int(value))
 
 
 def _of_subject(word: str, text: str, namespace: str) -> tuple[Subject, str]:
     written, equals, value = text.rpartition("=")
     if not (written and equals and value):
-        raise UsageError(f'"{text}" has no value', f"as in `--{word} {EXAMPLES[word]}`")
+        raise UsageError(f'"{text}" has no value', f"e.g. `--{word} {EXAMPLES[word]}`")
     return subject_named(written, namespace), value
 
 
@@ -235,7 +235,7 @@ def subject_named(written: str, namespace: str = DEFAULT_NAMESPACE) -> Subject:
     names = rest if kind is not None else [first, *rest]
     if not 1 <= len(names) <= 2 or not all(names):
         close = nearest(first, [name for names in NAMES.values() for name in names])
-        hint = f"did you mean `{'/'.join((close, *rest))}`?" if close else "as in `deploy/web` or `deploy/shop/web`"
+        hint = f"did you mean `{'/'.join((close, *rest))}`?" if close else "e.g. `deploy/web` or `deploy/shop/web`"
         raise UsageError(f'invalid pod or workload "{written}"', hint)
     return Subject(kind or Pod, names[0] if len(names) == 2 else namespace, names[-1])
 

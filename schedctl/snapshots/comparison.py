@@ -95,7 +95,7 @@ def _comparable(first: reports.Header, second: reports.Header) -> None:
         return
     if first.key and second.key:
         raise UsageError(
-            f"the names in them are hashed with two keys, {first.key} and {second.key}",
+            f"their names are hashed with different keys, {first.key} and {second.key}",
             "redact both with the same `--key-file`",
         )
     hint = "redact the other one too: `schedctl snapshot redact IN OUT --redact strict --key-file FILE`"

@@ -146,7 +146,7 @@ def decode(data: bytes | memoryview) -> ReadSnapshot:
     envelope = _decode(data, _Envelope)
     version = envelope.api_version
     if version not in (API_VERSION, *EARLIER):
-        message = f"this snapshot is written as {version}, and this schedctl reads {API_VERSION}"
+        message = f"this snapshot is {version}, but this schedctl reads {API_VERSION}"
         raise DamagedSnapshot(message, ("apiVersion",), "upgrade schedctl, or take the snapshot with this one")
     header: Header = _decode(envelope.metadata, Header, "metadata")
     if not len(envelope.objects):  # the field is not there: even an empty object has two bytes

@@ -30,7 +30,7 @@ def check_writable(path: Path, *, replace: bool) -> None:
     if path.is_dir():
         raise UsageError(f"{path} is a folder", "name a file in it")
     if not path.parent.is_dir():
-        raise UsageError(f"there is no folder {path.parent}")
+        raise UsageError(f"no folder {path.parent}")
     if os.path.lexists(path) and not replace:
         raise UsageError(f"{path} exists already", "`--force` overwrites it")
 
@@ -79,8 +79,8 @@ def load_key(path: Path) -> tuple[bytes, bool]:
     except (OSError, ValueError) as error:
         raise UsageError(f"the key {path} cannot be read: {_reason(error)}") from None
     if not _KEY.fullmatch(found):
-        hint = "name a file that is not there, and one is made"
-        raise UsageError(f"{path} holds no key: a key is {2 * _KEY_BYTES} hexadecimal digits", hint)
+        hint = "name a file that does not exist to create a key"
+        raise UsageError(f"{path} is not a key: expected {2 * _KEY_BYTES} hexadecimal digits", hint)
     return found, False
 
 

@@ -65,5 +65,5 @@ def pods_on_unknown_nodes(objects: Sequence[Sourced]) -> list[Problem]:
     if not first.document.text.editable:  # nobody forgot the node: it is gone
         hint = f"these pods are ignored; `schedctl explain pod {first.object.key}` says more"
         return [first.problem(f"{pods} on {nodes} not in the cluster: {named}", ("spec", "nodeName"), hint)]
-    hint = "give the nodes too; without them these pods are ignored"
-    return [first.problem(f"{pods} on {nodes} not given: {named}", ("spec", "nodeName"), hint)]
+    hint = "read the nodes, too; without them these pods are ignored"
+    return [first.problem(f"{pods} on {nodes} not in the input: {named}", ("spec", "nodeName"), hint)]

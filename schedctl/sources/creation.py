@@ -95,7 +95,7 @@ def _unique_label(name: str, path: Path, seen: set[str]) -> Iterator[Finding]:
     elif not _LABEL.fullmatch(name):
         yield Finding((*path, "name"), f"{quote(name)} is not a name: {_LABEL_RULE}")
     elif name in seen:
-        yield Finding((*path, "name"), f"the name {quote(name)} is there twice")
+        yield Finding((*path, "name"), f"duplicate name {quote(name)}")
     seen.add(name)
 
 
@@ -240,7 +240,7 @@ def schedule_problem(text: str) -> str:
     if text.startswith("@"):
         if text in _MACROS or re.fullmatch(r"@every ([0-9.]+(ns|us|µs|ms|s|m|h))+", text):
             return ""
-        return f"there is no schedule {quote(text)}; there are {', '.join(_MACROS)}"
+        return f"unknown schedule {quote(text)}; expected one of {', '.join(_MACROS)}"
     if "TZ=" in text:  # also CRON_TZ=; the parser would take both, the API server takes neither
         return "a time zone in the schedule is not allowed; use timeZone"
     fields = text.split()
@@ -249,7 +249,7 @@ def schedule_problem(text: str) -> str:
     for field, (name, least, most, words) in zip(fields, _SCHEDULE_FIELDS, strict=True):
         for part in field.split(","):
             if not _schedule_part(part.lower(), least, most, words):
-                return f"{quote(part)} is no {name}"
+                return f"{quote(part)} is not a valid {name}"
     return ""
 
 

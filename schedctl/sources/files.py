@@ -73,7 +73,7 @@ class Source:
             elif stdin is not None:
                 data = stdin.read(MAX_BYTES + 1)
             else:
-                raise self._unreadable("there is no standard input to read")
+                raise self._unreadable("standard input is closed")
         except _PATH_ERRORS as error:
             raise self._unreadable(f"cannot be read: {_reason(error)}") from None
         except MemoryError:
@@ -92,12 +92,12 @@ class Source:
             try:
                 parts.append(stream.decompress(data, room + 1))  # one byte too many shows that there is more
             except zlib.error:
-                raise self._unreadable("is damaged: this is not gzip throughout") from None
+                raise self._unreadable("is damaged: not a complete gzip file") from None
             room -= len(parts[-1])
             if room < 0:
                 raise self._unreadable(
                     f"unpacks to more than {limit >> 20} MiB, which is {limit // len(data)} times its size or more",
-                    "unpack it yourself if you trust it",
+                    "unpack it first if you trust it",
                 )
             if not stream.eof:
                 raise self._unreadable("is damaged: the gzip data ends too early")
@@ -112,7 +112,9 @@ class Source:
                 try:
                     return data.decode(encoding).encode()
                 except UnicodeError:
-                    raise self._unreadable(f"begins like {encoding.upper()} but is not", "save it as UTF-8") from None
+                    raise self._unreadable(
+                        f"begins like {encoding.upper()} but is not valid {encoding.upper()}", "save it as UTF-8"
+                    ) from None
         if b"\0" in data[:4]:
             raise self._unreadable("looks like UTF-16 without a byte order mark", "save it as UTF-8")
         return data
@@ -219,9 +221,9 @@ def _folder(root: Path, recursive: bool, warnings: list[Problem], problems: list
                     problems.append(_unreadable_path(path, error))
                 continue
             if is_link and os.path.commonpath((top, target)) != top:
-                message = "is a link out of the folder and is not followed"
+                message = "is a link to outside of the folder and is not followed"
                 if _is_manifest(entry.name) or recursive:
-                    warnings.append(Problem(message, source=printable(str(path)), hint="name it yourself"))
+                    warnings.append(Problem(message, source=printable(str(path)), hint="to read it, name it with -f"))
             elif is_folder:
                 if recursive and target not in seen:
                     seen.add(target)
@@ -229,7 +231,7 @@ def _folder(root: Path, recursive: bool, warnings: list[Problem], problems: list
             elif _is_manifest(entry.name):
                 if is_special:
                     message = "is not a regular file and is not read"
-                    warnings.append(Problem(message, source=printable(str(path)), hint="name it yourself"))
+                    warnings.append(Problem(message, source=printable(str(path)), hint="to read it, name it with -f"))
                 else:
                     yield path
         pending.extend(reversed(folders))  # the last is taken first
@@ -248,9 +250,9 @@ def _is_dump(folder: Path) -> bool:
 
 
 def _empty_folder(path: Path, recursive: bool) -> Problem:
-    message = f"the folder has no manifests ({', '.join(_SUFFIXES)}, also with .gz)"
+    message = f"no manifests in the folder ({', '.join(_SUFFIXES)}, also with .gz)"
     deeper = not recursive and any(_is_manifest(file.name) for file in path.glob("*/*"))
-    hint = "-R looks into the folders in it too" if deeper else ""
+    hint = "-R reads the folders in it, too" if deeper else ""
     return Problem(message, source=printable(str(path)), hint=hint)
 
 

@@ -62,7 +62,9 @@ class Kustomization:
         if built.returncode != 0:
             lines = built.stderr.decode(errors="replace").strip().splitlines()
             reason = (
-                printable(lines[-1].removeprefix("Error: ").removeprefix("error: ")) if lines else "it said nothing"
+                printable(lines[-1].removeprefix("Error: ").removeprefix("error: "))
+                if lines
+                else "it printed no message"
             )
             raise self._unbuilt(f"`{shown}` failed: {reason}")
         if len(built.stdout) > MAX_BYTES:

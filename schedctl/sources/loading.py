@@ -166,8 +166,8 @@ def _read(reading: Reading, text: Text, advance: Callable[[int], None]) -> None:
 def _finish(reading: Reading, allow_empty: bool, complete: bool) -> Manifests:
     problems = reading.problems
     if not (problems or reading.count or allow_empty):
-        hint = "if it comes from a pipe, the command before it may have failed"
-        problems.append(Problem("there are no objects in the input", hint=hint))
+        hint = "if it comes from a pipe, that command may have failed"
+        problems.append(Problem("no objects in the input", hint=hint))
     # What is about to be created is created object by object, so the others go on without those that are refused.
     tolerant = reading.terms.creating and reading.count and complete
     if problems and not tolerant:

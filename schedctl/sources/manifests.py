@@ -152,7 +152,7 @@ class Reading:
         """Read all documents of a text; `advance` is called with the byte reached now and then."""
         endless = blank_logs(text)
         if endless is not None:
-            message = "this container's logs never end; nothing behind them is read"
+            message = "the logs of this container have no end marker; nothing after them is read"
             hint = "the dump may have been cut short; write it again"
             self.warnings.append(Problem(message, text.name, *endless, hint=hint))
         data = text.data or b""
@@ -166,7 +166,7 @@ class Reading:
             return
         for number, part in enumerate(split(text)):
             if isinstance(part, Place):
-                hint = "put the document on the line below"
+                hint = "write the document on the next line"
                 self.problems.append(Problem('expected nothing after "---"', text.name, *part, hint=hint))
             elif part.json:
                 self._json(part, first=number == 0)
@@ -226,7 +226,7 @@ class Reading:
     def _snapshot(self, origin: _Origin, view: memoryview) -> None:
         """Take all objects of a snapshot; each has a line of its own as long as the text is as it was written."""
         if self.terms.creating:
-            self._find(origin, Finding((), "a snapshot is a state, not what is to be created", "give it with -f"))
+            self._find(origin, Finding((), "a snapshot is a cluster, not a manifest", "read it with -f"))
             return
         from schedctl.sources import snapshots  # structs for every kind, which manifests do without
 
@@ -259,7 +259,7 @@ class Reading:
         if obstacle:
             self.problems.append(Problem(obstacle, name, hint="give one of them"))
         elif mixed not in {problem.message for problem in self.warnings}:
-            self.warnings.append(Problem(mixed, name, hint="give one of them, unless you mean it"))
+            self.warnings.append(Problem(mixed, name, hint="remove one of them, unless both are meant"))
 
     def _yaml(self, document: Document) -> None:
         name = document.text.name
@@ -267,7 +267,7 @@ class Reading:
             from schedctl.documents import yaml_values  # JSON alone does without PyYAML
         except ImportError:
             hint = "install PyYAML from a wheel"
-            self.problems.append(Problem("cannot be read: PyYAML is here without its C parser", name, hint=hint))
+            self.problems.append(Problem("cannot be read: PyYAML is installed without its C parser", name, hint=hint))
             return
 
         def warn(finding: Finding, place: Place) -> None:
@@ -355,20 +355,20 @@ class Reading:
     def _count_unread(self, origin: _Origin, body: objects.Body, api_version: str, name: str) -> None:
         """Count an object that is not for us; one of ours under a wrong name is a problem, and so is a broken list."""
         if is_snapshot(api_version, name):
-            self._find(origin, Finding((), "a snapshot is read as one JSON document, not as YAML or in a list"))
+            self._find(origin, Finding((), "a snapshot must be one JSON document, not YAML and not in a list"))
         elif name == "List" and origin.item >= 0:
-            self._find(origin, Finding((), "a list inside a list is not read; kubectl refuses it too"))
+            self._find(origin, Finding((), "a list inside a list is not read (nor by kubectl)"))
         elif name == "List" or kinds.find(api_version, name.removesuffix("List")):
             value = body if isinstance(body, dict) else plain(body)
             if isinstance(value, dict) and "items" in value:
                 self._find(origin, Finding(("items",), f"expected a list, got {describe_value(value['items'])}"))
         elif meant := _misspelt_kind(api_version, name):
-            message = f"{printable(api_version)} has no kind {quote(name)}"
+            message = f"unknown kind {quote(name)} in {printable(api_version)}"
             if meant.name != name:
                 self._find(origin, Finding(("kind",), message, f'did you mean "{meant}"?'))
             else:
                 if _group(meant.api_version) == _group(api_version):
-                    message = f"{meant} is not read as {quote(api_version)}"
+                    message = f"unknown apiVersion {quote(api_version)} for {meant}"
                 self._find(origin, Finding(("apiVersion",), message, f'did you mean "{meant.api_version}"?'))
         else:
             self.ignored[f"{printable(api_version)} {printable(name)}"] += 1
@@ -379,7 +379,7 @@ class Reading:
             return
         hint = ""
         if isinstance(value, list) and value and all(isinstance(item, dict) for item in value):
-            hint = "put the objects under `items:` of a `kind: List`, or between `---` lines"
+            hint = "write the objects under `items:` of a `kind: List`, or separate them with `---`"
         self._find(
             origin, Finding((), f"expected an object with apiVersion and kind, got {describe_value(value)}", hint)
         )

@@ -32,7 +32,7 @@ def _label_requirement(obj: LabelSelectorRequirement | pods.NodeSelectorRequirem
         if count != 1:
             yield Finding((*path, "values"), f"{obj.operator} needs exactly one value")
         elif obj.values and selectors.parse_int64(obj.values[0]) is None:
-            message = f"{obj.operator} compares integers, and {quote(obj.values[0])} is none: it never holds"
+            message = f"{obj.operator} needs an integer, got {quote(obj.values[0])}: it never matches"
             yield Finding((*path, "values", 0), message, warning=True)
 
 
@@ -40,7 +40,7 @@ def _node_term(obj: pods.NodeSelectorTerm, path: Path) -> Iterator[Finding]:
     for index, one in enumerate(obj.match_fields or ()):
         where = (*path, "matchFields", index)
         if one.key != "metadata.name":
-            yield Finding((*where, "key"), f'expected "metadata.name", the only field there is, got {quote(one.key)}')
+            yield Finding((*where, "key"), f'expected "metadata.name", the only supported field, got {quote(one.key)}')
         if one.operator not in ("In", "NotIn"):
             yield Finding((*where, "operator"), f"expected one of In, NotIn for a field, got {quote(one.operator)}")
         elif len(one.values or ()) != 1:
@@ -62,7 +62,7 @@ def _exists(obj: pods.Toleration | devices.DeviceToleration, path: Path) -> Iter
 
 def _spread(obj: pods.TopologySpreadConstraint, path: Path) -> Iterator[Finding]:
     if obj.min_domains is not None and obj.when_unsatisfiable != "DoNotSchedule":
-        yield Finding((*path, "minDomains"), "minDomains goes with whenUnsatisfiable: DoNotSchedule only")
+        yield Finding((*path, "minDomains"), "minDomains needs whenUnsatisfiable: DoNotSchedule")
     if obj.match_label_keys and obj.label_selector is None:
         yield Finding((*path, "matchLabelKeys"), "matchLabelKeys needs a labelSelector")
 
@@ -75,16 +75,16 @@ def _affinity_term(obj: pods.PodAffinityTerm, path: Path) -> Iterator[Finding]:
 
 def _pod_spec(obj: pods.PodSpec, path: Path) -> Iterator[Finding]:
     if not obj.containers:
-        yield Finding((*path, "containers"), "without containers a pod asks for nothing", REFUSED, warning=True)
+        yield Finding((*path, "containers"), "without containers a pod requests nothing", REFUSED, warning=True)
     spread = [(one.topology_key, one.when_unsatisfiable) for one in obj.topology_spread_constraints or ()]
     for index, pair in enumerate(spread):
         if pair in spread[:index]:
-            message = f"{quote(pair[0])} with {pair[1]} is constrained twice"
+            message = f"duplicate constraint {quote(pair[0])} with {pair[1]}"
             yield Finding((*path, "topologySpreadConstraints", index), message)
     gates = [gate.name for gate in obj.scheduling_gates or ()]
     for index, gate in enumerate(gates):
         if gate in gates[:index]:
-            yield Finding((*path, "schedulingGates", index, "name"), f"the gate {quote(gate)} is there twice")
+            yield Finding((*path, "schedulingGates", index, "name"), f"duplicate gate {quote(gate)}")
     for field, named in (("volumes", obj.volumes), ("resourceClaims", obj.resource_claims)):
         yield from _twice(named, (*path, field))
     claims = [claim.name for claim in obj.resource_claims or ()]
@@ -96,7 +96,7 @@ def _pod_spec(obj: pods.PodSpec, path: Path) -> Iterator[Finding]:
                 yield Finding((*where, "resources", "claims", index, "name"), message, hint)
         for index, port in enumerate((obj.host_network and container.ports) or ()):
             if port.host_port not in (0, port.container_port):
-                message = f"expected {port.container_port} like containerPort, because the pod uses the host network"
+                message = f"expected {port.container_port}, the containerPort, because the pod uses the host network"
                 yield Finding((*where, "ports", index, "hostPort"), message)
 
 
@@ -117,7 +117,9 @@ def _container(obj: pods.Container, path: Path) -> Iterator[Finding]:
         if _whole_units(name) or name.startswith("hugepages-"):
             if limit is None or _compare(request, limit):
                 found = "none" if limit is None else limit
-                message = f"{name} cannot be overcommitted: expected the limit {request} like the request, got {found}"
+                message = (
+                    f"{name} cannot be overcommitted: expected the limit {request}, equal to the request, got {found}"
+                )
                 hint = f'write {name}: "{request}" under resources.limits'
                 yield Finding((*path, "resources", "requests", name), message, hint)
         elif limit is not None and _compare(request, limit) > 0:
@@ -141,7 +143,7 @@ def _amounts(resources: dict[str, Quantity], path: Path) -> Iterator[Finding]:
         if amount.unscaled < 0:
             yield Finding((*path, name), f"expected an amount that is not negative, got {quantity}")
         elif (name == "pods" or _whole_units(name)) and amount.milli_value % 1000:
-            yield Finding((*path, name), f"{name} comes in whole units, got {quantity}")
+            yield Finding((*path, name), f"expected a whole number of {name}, got {quantity}")
 
 
 def _whole_units(name: str) -> bool:
@@ -193,7 +195,7 @@ def _twice(named: Iterable[Any] | None, path: Path) -> Iterator[Finding]:
     seen: set[str] = set()
     for index, one in enumerate(named or ()):
         if one.name and one.name in seen:
-            yield Finding((*path, index, "name"), f"the name {quote(one.name)} is there twice")
+            yield Finding((*path, index, "name"), f"duplicate name {quote(one.name)}")
         seen.add(one.name)
 
 
@@ -223,7 +225,7 @@ def _device_constraint(obj: devices.DeviceConstraint, path: Path) -> Iterator[Fi
             continue
         domain, slash, identifier = name.partition("/")
         if not slash:
-            hint = "put the driver's name in front, unless the attribute has a domain of its own"
+            hint = "write the driver's name before it, unless the attribute has another domain"
             yield Finding((*path, field), f"expected a domain, a slash and a name, got {quote(name)}", hint)
         elif "/" not in identifier and not (_DOMAIN.fullmatch(domain) and _IDENTIFIER.fullmatch(identifier)):
             yield Finding((*path, field), f"{quote(name)} is not the name of an attribute with its domain")
@@ -231,7 +233,7 @@ def _device_constraint(obj: devices.DeviceConstraint, path: Path) -> Iterator[Fi
 
 def _device_count(obj: devices.ExactDeviceRequest | devices.DeviceSubRequest, path: Path) -> Iterator[Finding]:
     if obj.allocation_mode == "All" and obj.count:
-        yield Finding((*path, "count"), "count does not go with allocationMode: All")
+        yield Finding((*path, "count"), "count is not allowed with allocationMode: All")
     elif obj.count < 0:
         yield Finding((*path, "count"), f"expected a number at least 1, got {obj.count}")
 

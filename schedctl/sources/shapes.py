@@ -180,7 +180,7 @@ def _text(examination: Examination, value: Any, path: Path) -> Any:
         return value
     hint = ""
     if isinstance(value, bool):
-        hint = "put it in quotes; YAML takes yes, no, on, off, y and n for true and false too"
+        hint = "put it in quotes; YAML reads yes, no, on, off, y and n as true and false, too"
     elif isinstance(value, int | float):
         hint = "put it in quotes"
     examination.wrong(path, "text", value, hint)
@@ -265,7 +265,7 @@ def _check_sources(examination: Examination, sources: frozenset[str], value: dic
     """Refuse a volume that has two sources; here, because most of the sources are never read."""
     found = [name for name, source in value.items() if name in sources and source is not None]
     for name in found[1:]:
-        message = f"a volume has one source, and this one has {found[0]} already"
+        message = f"a volume has one source, but this one already has {found[0]}"
         examination.findings.append(Finding((*path, name), message, at_key=True))
 
 
@@ -278,7 +278,7 @@ def _check_spelling(examination: Examination, struct: type[msgspec.Struct], name
     meant = "" if proper else nearest(name, _fields(struct), cutoff=CLOSE)
     if proper or meant:
         hint = f'it belongs at "{path_text(proper)}"' if proper else f'did you mean "{meant}"?'
-        message = f"there is no field {quote(name)} here; it is ignored"
+        message = f"unknown field {quote(name)}, which is ignored"
         examination.findings.append(Finding((*path, name), message, hint, warning=True, at_key=True))
 
 

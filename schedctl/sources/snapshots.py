@@ -24,7 +24,7 @@ from schedctl.snapshots.documents import DamagedSnapshot, ReadSnapshot
 from schedctl.snapshots.headers import is_snapshot
 from schedctl.sources import files
 
-CHANGED = "was changed after it was written: its digest is another"
+CHANGED = "was changed after it was written: its digest differs"
 
 
 class File(NamedTuple):
@@ -79,8 +79,8 @@ def _load(name: str) -> File:
     head = found[0].head if len(found) == 1 else None
     version_and_kind = (json_values.plain(head.api_version), json_values.plain(head.kind)) if head else (None, None)
     if not is_snapshot(*version_and_kind):
-        hint = "`schedctl snapshot create` makes one, `--from` of other files"
-        raise InputError([Problem("is no snapshot", name, hint=hint)])
+        hint = "`schedctl snapshot create` writes one, with `--from` from other files"
+        raise InputError([Problem("is not a snapshot", name, hint=hint)])
     content, findings = read(data)
     if content is None:
         raise InputError([Problem(one.message, name, path=path_text(one.path), hint=one.hint) for one in findings])
@@ -106,11 +106,11 @@ def together(first: Header, other: Header) -> tuple[str, str]:
     if "strict" in (first.redaction, other.redaction):
         return "names are hashed in one of the snapshots, so objects cannot be matched by name", ""
     if first.redaction != other.redaction:
-        return f"the snapshots are not redacted alike: {first.redaction} and {other.redaction}", ""
+        return f"the snapshots have different redaction levels: {first.redaction} and {other.redaction}", ""
     if first.source != other.source:
         return f"the snapshots are of different clusters: {first.source or 'unknown'}, {other.source or 'unknown'}", ""
     times = f"{first.taken or 'unknown'} and {other.taken or 'unknown'}"
-    return "", f"is laid over another snapshot (taken {times}): the cluster never looked like the two together"
+    return "", f"is combined with another snapshot (taken {times}): the cluster never was in this state"
 
 
 def _name_problems(kind: Kind, objects: list[Any]) -> list[Finding]:
@@ -125,7 +125,7 @@ def _name_problems(kind: Kind, objects: list[Any]) -> list[Finding]:
             wrong.append((index, "name", f"{quote(name)} is not a name"))
         if namespaced != bool(namespace) or "/" in namespace or not namespace.isprintable():
             no_name = f"{quote(namespace)} is not a namespace"
-            wrong.append((index, "namespace", no_name if namespaced else f"{kind} objects are in no namespace"))
+            wrong.append((index, "namespace", no_name if namespaced else f"{kind} objects have no namespace"))
     return [Finding(("objects", kind.name, index, "metadata", field), text) for index, field, text in wrong]
 
 

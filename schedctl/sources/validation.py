@@ -157,7 +157,7 @@ def validate(
         out.append(Finding(("metadata", "name"), message))
     if metadata.namespace:
         if not kind.namespaced:
-            out.append(Finding(("metadata", "namespace"), f"a {kind} is not in a namespace"))
+            out.append(Finding(("metadata", "namespace"), f"a {kind} has no namespace"))
         elif message := syntax.dns_label(metadata.namespace):
             out.append(Finding(("metadata", "namespace"), message))
     for part, path in [(obj, ())] if parts is None else parts:

@@ -260,7 +260,7 @@ def _apply_priority(pod: Pod, classes: Mapping[str, PriorityClass], notes: _Note
     pod = priorities.resolve(_replace(pod, spec=_replace(spec, priority_class_name=name, priority=None)), classes)
     computed = pod.spec.priority
     if unknown:
-        warning = f'no PriorityClass "{name}" is known: {_WOULD_REFUSE}, priority 0 is assumed'
+        warning = f'PriorityClass "{name}" not found: {_WOULD_REFUSE}; priority 0 is assumed'
         message = f"no PriorityClass with name {name} was found"
         # A priority that is stated is assumed, so the warning that 0 is would be wrong.
         notes.refuse(PRIORITY, message, warning if stated is None else "")
@@ -270,7 +270,7 @@ def _apply_priority(pod: Pod, classes: Mapping[str, PriorityClass], notes: _Note
             PRIORITY,
             f"the integer value of priority ({stated}) must not be provided in pod spec; priority admission controller"
             f" computed {computed} from the given PriorityClass name",
-            f"spec.priority is {stated} but {origin} {computed}: {_WOULD_REFUSE}, {stated} is assumed",
+            f"spec.priority is {stated} but {origin} {computed}: {_WOULD_REFUSE}; {stated} is assumed",
         )
     elif name:
         default = "" if spec.priority_class_name else ", the global default"
@@ -281,8 +281,8 @@ def _apply_priority(pod: Pod, classes: Mapping[str, PriorityClass], notes: _Note
             PRIORITY,
             f"the string value of PreemptionPolicy ({spec.preemption_policy}) must not be provided in pod spec;"
             f" priority admission controller computed {policy} from the given PriorityClass name",
-            f"spec.preemptionPolicy is {spec.preemption_policy} but its PriorityClass says {policy}:"
-            f" {_WOULD_REFUSE}, {policy} is assumed",
+            f"spec.preemptionPolicy is {spec.preemption_policy} but its PriorityClass has {policy}:"
+            f" {_WOULD_REFUSE}; {policy} is assumed",
         )
     priority = computed if stated is None else stated
     return _replace(pod, spec=_replace(pod.spec, priority=priority, preemption_policy=policy))
@@ -346,7 +346,7 @@ def _apply_runtime_class(spec: PodSpec, cluster: Cluster, notes: _Notes) -> PodS
     runtime = cluster.get(RuntimeClass, name)
     if runtime is None:
         message = f"pod rejected: RuntimeClass {quote(name)} not found"
-        notes.refuse(RUNTIME_CLASS, message, f'no RuntimeClass "{name}" is known: {_WOULD_REFUSE}')
+        notes.refuse(RUNTIME_CLASS, message, f'RuntimeClass "{name}" not found: {_WOULD_REFUSE}')
         return spec
     overhead = runtime.overhead.pod_fixed if runtime.overhead else None
     if spec.overhead and not _same_resources(spec.overhead, overhead):
@@ -355,7 +355,7 @@ def _apply_runtime_class(spec: PodSpec, cluster: Cluster, notes: _Notes) -> PodS
             "pod rejected: Pod's Overhead doesn't match RuntimeClass's defined Overhead"
             if overhead
             else "pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead",
-            f"spec.overhead is not that of RuntimeClass {name}: {_WOULD_REFUSE}, the class's is assumed",
+            f"spec.overhead is not that of RuntimeClass {name}: {_WOULD_REFUSE}; the class's overhead is assumed",
         )
     elif overhead and not spec.overhead:
         amounts = ", ".join(f"{resource}={quantity}" for resource, quantity in sorted(overhead.items()))
@@ -371,7 +371,7 @@ def _apply_runtime_class(spec: PodSpec, cluster: Cluster, notes: _Notes) -> PodS
                 RUNTIME_CLASS,
                 f"conflict: runtimeClass.scheduling.nodeSelector[{key}] = {value};"
                 f" pod.spec.nodeSelector[{key}] = {stated[key]}",
-                f"spec.nodeSelector asks for {key}={stated[key]} but RuntimeClass {name} for {key}={value}:"
+                f"spec.nodeSelector requires {key}={stated[key]} but RuntimeClass {name} requires {key}={value}:"
                 f" {_WOULD_REFUSE}",
             )
     terms = ", ".join(f"{key}={value}" for key, value in sorted(selector.items()) if key not in stated)

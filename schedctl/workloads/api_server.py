@@ -94,7 +94,7 @@ class Admission:
         """
         for name in disabled:
             if name not in admission.PLUGINS:
-                raise ValueError(f"there is no admission plugin {name!r}; there are {', '.join(admission.PLUGINS)}")
+                raise ValueError(f"unknown admission plugin {name!r}; expected one of {', '.join(admission.PLUGINS)}")
         self.disabled = frozenset(disabled)
         self.effects: dict[admission.Effect, list[str]] = {}
         self.rejected: list[Rejected] = []

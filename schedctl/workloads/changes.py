@@ -53,8 +53,8 @@ def workload_changes(workload: Workload, old: Sequence[PodInfo], cluster: Cluste
     if template is not None and workload.template is not None:
         changes += _differences(template, workload.template)
     elif not isinstance(obj, workloads.CronJob | Pod):
-        changes.append(WorkloadChange("template", "the template it had is not known"))
-    return changes or [WorkloadChange("unchanged", "unchanged in all that scheduling reads")]
+        changes.append(WorkloadChange("template", "its previous template is not known"))
+    return changes or [WorkloadChange("unchanged", "unchanged in every field that scheduling reads")]
 
 
 def _number(live: Any, old: Sequence[PodInfo]) -> int:

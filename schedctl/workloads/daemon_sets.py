@@ -52,7 +52,7 @@ def pod_for(workload: DaemonSet, cluster: Cluster, node: str = "") -> NextPod:
         made = there[node]
         return NextPod(made, note=f"{subject} has pod {made.key} for node {node}: this is about that pod")
     if node and node not in eligible:
-        note = f"{subject} makes no pod for node {node}, by its node selector, affinity or tolerations"
+        note = f"{subject} makes no pod for node {node}, because of its node selector, affinity or tolerations"
         return NextPod(untied, note=f"{note}: this is its template")
     if not eligible:
         note = f"{subject} makes no pod, as no node meets its node selector, affinity and tolerations"
@@ -63,7 +63,7 @@ def pod_for(workload: DaemonSet, cluster: Cluster, node: str = "") -> NextPod:
     chosen = node or without[0]
     note = f"this is the pod that {subject} would make for node {chosen}"
     if not node and len(without) > 1:
-        note += f", the first of {len(without)} eligible nodes without one; `--node NAME` asks about another"
+        note += f", the first of {len(without)} eligible nodes without one; `--node NAME` explains another"
     return NextPod(tie_to_node(untied, chosen), note=note)
 
 

@@ -349,13 +349,13 @@ class _Expander:
             owner = Owner("apps/v1", "DaemonSet", with_namespace(obj.metadata))
             replicas = self._daemons(owner, obj.spec.template, self.new_nodes)
             if replicas:
-                notes = ["is in the cluster; these are its pods on nodes that come along"]
+                notes = ["is in the cluster; these are its pods on added nodes"]
                 yield replace(self._workload(obj, replicas, obj.spec.template, notes), standing=True)
 
     def _job(self, obj: workloads.Job) -> Workload:
         live = self._live(obj)
         if live is not None and comparable(live.spec.template) != comparable(obj.spec.template):
-            raise _Refused("field is immutable", ("spec", "template"), "a Job of this name is there; delete it first")
+            raise _Refused("field is immutable", ("spec", "template"), "a Job of this name exists; delete it first")
         replicas, notes = self._job_pods(with_namespace(obj.metadata), obj.spec)
         return self._workload(obj, replicas, obj.spec.template, notes)
 
@@ -372,7 +372,7 @@ class _Expander:
         metadata = with_namespace(obj.metadata)
         name = self.names.generate(metadata.namespace, f"{metadata.name}-", "PodTemplate")
         pod = pod_templates.free_pod(Owner("v1", "PodTemplate", metadata), obj.template, name=name)
-        notes = ["nothing makes pods of a PodTemplate by itself; this is one pod of it"]
+        notes = ["no controller makes pods of a PodTemplate; this is one pod of it"]
         return self._workload(obj, (Replica(pod),), obj.template, notes)
 
     def _pod(self, obj: Pod) -> Workload:
@@ -389,7 +389,7 @@ class _Expander:
     def _custom(self, obj: CustomWorkload) -> Workload:
         owner = Owner(obj.api_version, obj.kind, with_namespace(obj.metadata))
         replicas: list[Replica] = []
-        notes: list[str] = [] if obj.replicas else ["has no pod template where one is expected"]
+        notes: list[str] = [] if obj.replicas else ["has no pod template"]
         for group in obj.replicas:
             if group.per_node:
                 replicas += self._daemons(owner, group.template, self.nodes.values())
@@ -469,9 +469,9 @@ class _Expander:
             name = f"HorizontalPodAutoscaler {scaler.metadata.name}"
             if count == least:
                 return _check_count(count), [f"replicas are not set; {least} is the minimum of {name}"]
-            return _check_count(count), [f"replicas are not set; {name} keeps the {count} there are"]
+            return _check_count(count), [f"replicas are not set; {name} keeps the current {count}"]
         if running is not None and running != 1:  # 1 is the default, and not worth a note
-            return running, [f"replicas are not set; the {running} there are stay"]
+            return running, [f"replicas are not set; the current {running} stay"]
         return 1, []
 
     def _group_count(self, obj: CustomWorkload, group: Replicas, notes: list[str]) -> int:
@@ -492,7 +492,9 @@ class _Expander:
 
     def _take(self, namespace: str, name: str) -> None:
         if not self.names.take(namespace, name):
-            raise _Refused(f'pods "{name}" already exists', ("metadata", "name"), "two objects make a pod of this name")
+            raise _Refused(
+                f'pods "{name}" already exists', ("metadata", "name"), "two objects create a pod of this name"
+            )
 
 
 def stateful_replica(workload: workloads.StatefulSet, ordinal: int, cluster: Cluster) -> Replica:
@@ -516,7 +518,7 @@ def _identity(obj: Any) -> tuple[str, str, str]:
 
 def _check_count(count: int, path: tuple[str | int, ...] = _PATH_OF_REPLICAS) -> int:
     if count > MANY:
-        raise _Refused(f"asks for {count} pods; up to {MANY} of one workload are simulated", path)
+        raise _Refused(f"has {count} pods; at most {MANY} pods of one workload are simulated", path)
     return count
 
 
@@ -524,7 +526,7 @@ def _same_selector(obj: Any, live: Any) -> None:
     """Refuse another selector than that of the object that is there."""
     if _terms(obj.spec.selector) != _terms(live.spec.selector):
         message = "field is immutable"
-        raise _Refused(message, ("spec", "selector"), "the one that is there selects other labels; delete it first")
+        raise _Refused(message, ("spec", "selector"), "the existing one has another selector; delete it first")
 
 
 def _terms(selector: Any) -> tuple[Any, ...]:
@@ -547,5 +549,5 @@ def _same_claims(obj: workloads.StatefulSet, live: workloads.StatefulSet) -> Non
             "updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template', 'updateStrategy', "
             "'revisionHistoryLimit', 'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds' are forbidden",
             ("spec",),
-            "volumeClaimTemplates or podManagementPolicy differ from those of the one that is there; delete it first",
+            "volumeClaimTemplates or podManagementPolicy differ from the existing one; delete it first",
         )

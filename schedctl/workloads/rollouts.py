@@ -294,7 +294,7 @@ def plan(groups: Iterable[Workload], cluster: Cluster, strategy: RolloutStrategy
     updates: list[Update] = []
     for workload in groups:
         if workload.standing:
-            updates.append(ReplaceAll(workload, (), [WorkloadChange("unchanged", "unchanged; the pods it has stay")]))
+            updates.append(ReplaceAll(workload, (), [WorkloadChange("unchanged", "unchanged; its pods stay")]))
             continue
         old = owned.get(owner_key(workload.api_version, workload.kind, workload.namespace, workload.name), [])
         changes = workload_changes(workload, old, cluster)
@@ -367,7 +367,7 @@ def _beside(workload: Workload, old: Sequence[PodInfo], cluster: Cluster) -> Wor
     if isinstance(workload.object, workloads.StatefulSet) and old:
         first = 1 + max(map(_ordinal, old))
         replicas = [stateful_replica(workload.object, first + i, cluster) for i in range(len(replicas))]
-        notes.append(f"its new pods begin at {first}, behind those that stay")
+        notes.append(f"its new pods begin at ordinal {first}, after those that stay")
     elif isinstance(workload.object, workloads.DaemonSet):
         nodes = {node_of(info.pod) for info in old}
         replicas = [replica for replica in replicas if replica.node not in nodes]
@@ -376,7 +376,7 @@ def _beside(workload: Workload, old: Sequence[PodInfo], cluster: Cluster) -> Wor
         replicas = [replica for replica in replicas if replica.pod.metadata.name not in taken]
     missing = len(workload.replicas) - len(replicas)
     if missing:
-        notes.append(f"{missing} of its pods are there already and cannot be added beside themselves")
+        notes.append(f"{missing} of its pods exist already and cannot be added a second time")
     return replace(workload, replicas=tuple(replicas), notes=tuple(notes))
 
 

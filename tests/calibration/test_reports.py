@@ -95,4 +95,4 @@ def test_the_lines_of_a_report_where_nothing_agrees():
 
 
 def test_pending_pods_that_are_not_asked_again_are_noted():
-    assert any("3 more pending pods count as told something else" in each for each in report_of(not_retried=3).notes)
+    assert any("3 more pending pods count as different" in each for each in report_of(not_retried=3).notes)

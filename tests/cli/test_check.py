@@ -163,8 +163,8 @@ def test_a_gate_that_judges_nothing_does_not_open(check, above, check_of_it):
     Path("none.yaml").write_text(POLICY.replace("  checks:", f"{above}  checks:") + check_of_it)
     ended = check("web.yaml", *STATE, "-p", "none.yaml", "--write-baseline", "b.yaml")
     assert (ended.code, ended.out, Path("b.yaml").exists()) == (3, "", False)
-    assert ended.err.startswith("error: nothing was checked: no check of mine is about anything in the manifests\n")
-    assert "`--allow-empty` accepts that" in ended.err
+    assert ended.err.startswith("error: nothing was checked: no check of mine applies to the manifests\n")
+    assert "use `--allow-empty` to accept this" in ended.err
     assert check("web.yaml", *STATE, "-p", "none.yaml", "--allow-empty").code == 0
     assert check("web.yaml", *STATE, "-p", "none.yaml", "--max-age", "24h").code == 3
 
@@ -174,9 +174,9 @@ def test_a_gate_that_judges_nothing_does_not_open(check, above, check_of_it):
     [
         (
             "schedulabel",
-            "Deployment shop/web names no check of this run; did you mean schedctl.dev/ignore.schedulable?",
+            "Deployment shop/web does not name a check of this run; did you mean schedctl.dev/ignore.schedulable?",
         ),
-        ("nosuch", "Deployment shop/web names no check of this run\n"),
+        ("nosuch", "Deployment shop/web does not name a check of this run\n"),
     ],
 )
 def test_an_ignore_annotation_of_an_unknown_check_is_noted(check, written, message):
@@ -336,7 +336,10 @@ def test_a_policy_behind_a_link_out_of_the_folder_is_reported(check, tmp_path_fa
     Path("policies/mine.yaml").write_text(POLICY + FITS)
     Path("policies/strict.yaml").symlink_to(outside)
     ended = check("web.yaml", *STATE, "-p", "policies")
-    assert (ended.code, "policies/strict.yaml: is a link out of the folder and is not followed" in ended.err) == (
+    assert (
+        ended.code,
+        "policies/strict.yaml: is a link to outside of the folder and is not followed" in ended.err,
+    ) == (
         0,
         True,
     )
@@ -378,25 +381,29 @@ def test_options_go_before_what_a_repository_sets(check):
         pytest.param("check: {context: prod}\n", '"context" cannot be set in a file', id="which cluster"),
         pytest.param("check: {as: admin}\n", '"as" cannot be set in a file', id="as whom"),
         pytest.param("check: {token: abc}\n", '"token" cannot be set in a file', id="a token"),
-        pytest.param("check: {live: true}\n", '"live" cannot be set in a file', id="whether a cluster is asked"),
+        pytest.param("check: {live: true}\n", '"live" cannot be set in a file', id="which cluster is read"),
         pytest.param("plugins: [evil]\n", '"plugins" cannot be set in a file', id="code to run"),
         pytest.param("bind: {yes: true}\n", '"bind" cannot be set in a file', id="consent to bind"),
         pytest.param("check: {polices: [a]}\n", 'unknown field "polices"', id="a misspelt field"),
         pytest.param("check: {failOn: eror}\n", 'failOn cannot be "eror"', id="a misspelt word"),
         pytest.param("check: {policies: [/etc]}\n", '"/etc" is an absolute path', id="an absolute path"),
-        pytest.param("check: {state: [../x]}\n", '"../x" leads out of the repository', id="a path that leads out"),
-        pytest.param('check: {policies: ["-"]}\n', '"-" is no file', id="standard input"),
-        pytest.param("check: {policies: ['away/*.yaml']}\n", "leads out of the repository", id="through a link"),
-        pytest.param("check: {policies: ['out*.yaml']}\n", "leads out of the repository", id="a link that is matched"),
+        pytest.param("check: {state: [../x]}\n", '"../x" is outside of the repository', id="a path that leads out"),
+        pytest.param('check: {policies: ["-"]}\n', '"-" is not a file', id="standard input"),
+        pytest.param("check: {policies: ['away/*.yaml']}\n", "is outside of the repository", id="through a link"),
+        pytest.param("check: {policies: ['out*.yaml']}\n", "is outside of the repository", id="a link that is matched"),
         pytest.param("check: {reports: [json=a/../.schedctl.yaml]}\n", "is a hidden file", id="a report over itself"),
         pytest.param("check: {reports: [json=.github/x]}\n", "is a hidden file", id="a report that others run"),
-        pytest.param("check: {maxAge: old}\n", '.schedctl.yaml:3:17: check.maxAge: "old" is no age', id="no age"),
+        pytest.param(
+            "check: {maxAge: old}\n", '.schedctl.yaml:3:17: check.maxAge: "old" is not a duration', id="no age"
+        ),
         pytest.param("check:\n  output: jsn\n", '.yaml:4:11: check.output: output cannot be "jsn"', id="no output"),
-        pytest.param("check: {reports: [json]}\n", 'check.reports[0]: "json" is no report', id="no report"),
-        pytest.param("check: {baseline: ../b}\n", '"../b" leads out of the repository', id="also of a baseline"),
-        pytest.param("check: {reports: [json=../r]}\n", '"../r" leads out of the repository', id="also of a report"),
-        pytest.param("check: {reports: [json=.git/config]}\n", '".git/config" is git\'s', id="what git keeps"),
-        pytest.param("check: {state: [link]}\n", '"link" leads out of the repository', id="a link that leads out"),
+        pytest.param("check: {reports: [json]}\n", 'check.reports[0]: "json" is not a report', id="no report"),
+        pytest.param("check: {baseline: ../b}\n", '"../b" is outside of the repository', id="also of a baseline"),
+        pytest.param("check: {reports: [json=../r]}\n", '"../r" is outside of the repository', id="also of a report"),
+        pytest.param(
+            "check: {reports: [json=.git/config]}\n", '".git/config" is in the .git folder', id="what git keeps"
+        ),
+        pytest.param("check: {state: [link]}\n", '"link" is outside of the repository', id="a link that leads out"),
     ],
 )
 def test_what_no_repository_may_set(check, written, message):

@@ -116,7 +116,7 @@ def test_capacity_follows_the_profile_that_the_pod_asks_for(schedctl, files, sch
 def test_capacity_says_of_a_pod_of_another_scheduler_that_no_profile_serves_it(schedctl, files):
     ended = capacity(schedctl, files, "elsewhere")
     assert ended.code == 2
-    assert 'no profile serves schedulerName "elsewhere"' in ended.err
+    assert 'no profile has schedulerName "elsewhere"' in ended.err
 
 
 def capacity(schedctl, files, scheduler):
@@ -191,7 +191,7 @@ def test_the_sides(schedctl, files, sentence, arguments, origins):
 def test_a_configuration_that_does_not_serve_the_pods_breaks_them_and_warns(schedctl, files):
     found, err = compared(schedctl, files, "--compare", str(files / "other.yaml"), "--exit-code", code=1)
     assert found.summary.tallies[0].breaks == 1
-    assert f"no profile of {files / 'other.yaml'} is called default-scheduler, so that pods must ask for other" in err
+    assert f"no profile of {files / 'other.yaml'} is named default-scheduler; pods need schedulerName other" in err
 
 
 def test_a_run_under_each_side_starts_from_the_same_cluster(schedctl, files):

@@ -62,7 +62,7 @@ def test_answers(shop, arguments, code):
     [
         pytest.param((), "no pod or workload given", "--all-pending", id="nothing is asked"),
         pytest.param(("pod",), "no pod given", "pending: ml/train-zkdlf", id="a kind without a name"),
-        pytest.param(("rs",), "no rs given", "there are ", id="another kind without a name"),
+        pytest.param(("rs",), "no rs given", "choose one of ", id="another kind without a name"),
         pytest.param(("podd", "web-0"), 'unknown kind "podd"', "did you mean `pod`?", id="a misspelt kind"),
         pytest.param(
             ("depoly",), 'no pod or workload "depoly" in any', "the kind `deploy`?", id="a misspelt kind alone"
@@ -82,7 +82,7 @@ def test_answers(shop, arguments, code):
         pytest.param(("pod", "a", "-l", "b"), "were both given", "", id="a name and a selector"),
         pytest.param(("deploy", "--all-pending"), "--all-pending cannot be combined", "", id="pending deployments"),
         pytest.param(("pod", "a", "-n", "b", "-A"), "-n and -A", "", id="one namespace and all"),
-        pytest.param((*FITS, "--node", "general-a-9"), "there is no node", "general-a-", id="no such node"),
+        pytest.param((*FITS, "--node", "general-a-9"), "not found", "general-a-", id="no such node"),
         pytest.param((*FITS, "--profile", "binpacking"), "unknown profile", "bin-packing", id="no such profile"),
         pytest.param(
             (*FITS, "--profile", "nope"),
@@ -175,7 +175,7 @@ def test_the_page_about_pending_pods_says_how_to_fetch_all_that_is_read():
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        pytest.param("", "there are no objects", id="nothing at all"),
+        pytest.param("", "no objects", id="nothing at all"),
         pytest.param("kind: [", "<stdin>:2:1: ", id="not YAML"),
         pytest.param(
             "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec: {priority: high}", "spec.priority", id="a type"

@@ -189,7 +189,7 @@ def test_nodes_are_named_as_kubectl_names_them(asked, arguments, nodes):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        pytest.param(["node", "worker-11"], 'there is no node "worker-11"\nhint: did you mean worker-1?', id="a typo"),
+        pytest.param(["node", "worker-11"], 'node "worker-11" not found\nhint: did you mean worker-1?', id="a typo"),
         pytest.param(["node"], "which node?\nhint: nodes are worker-1", id="no name"),
         pytest.param(
             ["node/worker-1", "web"], '"web" is not a node\nhint: e.g. `node/web`', id="a name without a kind"

@@ -11,7 +11,7 @@ from schedctl.live.watching import Deleted, WatchFailure
 from schedctl.reports.explanations import Explanation
 from schedctl.session.sessions import Session
 from schedctl.session.states import State, StateSource
-from schedctl.session.watch import PodWatch, WatchTroubles, apply_events
+from schedctl.session.watch import PodWatch, WatchWarnings, apply_events
 from schedctl.sources import Manifests
 from schedctl.testing.builders import node, pod
 from schedctl.workloads.clusters import assemble
@@ -50,11 +50,11 @@ def test_a_kind_whose_changes_are_not_seen_makes_what_needs_it_a_guess(session):
     assert apply_events(session.state.assembled, [WatchFailure(SERVICE, "services is forbidden", lasting=True)])
     answer = verdict(session)
     assert answer.verdict == "Inconclusive"
-    assert "whose changes are not seen" in answer.guesses[0].text
+    assert "whose changes are not watched" in answer.guesses[0].text
 
 
 def test_a_failing_watch_is_warned_of_once_until_it_recovers(capsys):
-    troubles = WatchTroubles(StandardError())
+    troubles = WatchWarnings(StandardError())
     failure, other = WatchFailure(SERVICE, "it fell silent", lasting=False), Deleted(NODE, b"{}")
     for events in ([failure], [other], [failure], [Deleted(SERVICE, b"{}")], [failure]):
         troubles.report(events)

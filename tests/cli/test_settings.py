@@ -202,12 +202,12 @@ def test_a_command_with_other_outputs_keeps_its_own(schedctl, explain):
             "config.yaml",
             id="a repository does not choose a cluster",
         ),
-        pytest.param("{}", "{kubeconfig: x}", "must not choose credentials", "config.yaml", id="nor credentials"),
+        pytest.param("{}", "{kubeconfig: x}", "cannot choose credentials", "config.yaml", id="nor credentials"),
         pytest.param(
             "{colour: never}", "{}", 'unknown field "colour"', 'did you mean "color"?', id="a misspelt option"
         ),
         pytest.param("{color: red}", "{}", "defaults.color", "", id="a word that the option does not take"),
-        pytest.param("{limit: -1}", "{}", "limit cannot be negative", "0 chooses", id="a negative limit"),
+        pytest.param("{limit: -1}", "{}", "limit cannot be negative", "0 lets schedctl choose", id="a negative limit"),
     ],
 )
 def test_mistakes_in_defaults_are_reported_with_their_place(explain, user, of_repository, message, hint):

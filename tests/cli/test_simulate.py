@@ -109,7 +109,10 @@ def test_what_is_not_modelled_is_no_verdict(simulate):
             (SPRING, *SHOP, "--skip-admission", "quota"), "unknown admission plugin", "ResourceQuota?", id="half a name"
         ),
         pytest.param(
-            (SPRING, *SHOP, "--skip-admission", "xyz"), "unknown admission plugin", "there are Defaulting", id="no name"
+            (SPRING, *SHOP, "--skip-admission", "xyz"),
+            "unknown admission plugin",
+            "expected one of Defaulting",
+            id="no name",
         ),
         pytest.param((SPRING, *SHOP, "-o", "csv"), 'unknown output "csv"', "jsonpath", id="no such output"),
         pytest.param((SPRING, *SHOP, "--color", "red"), "--color takes", "", id="no such colour"),
@@ -129,7 +132,7 @@ def test_mistakes_of_the_caller_end_with_2(schedctl, arguments, message, hint):
 @pytest.mark.parametrize(
     ("arguments", "stdin", "message"),
     [
-        pytest.param(("-",), "", "there are no objects in the input", id="nothing"),
+        pytest.param(("-",), "", "no objects in the input", id="nothing"),
         pytest.param(("none.yaml",), None, "none.yaml: no such file", id="no such file"),
         pytest.param(("-",), BAD, "<stdin>:8:55: Pod default/bad: spec.containers[0]", id="nothing but a mistake"),
         pytest.param(("-", "--strict"), GOOD + BAD, "spec.containers[0]", id="a mistake beside others, with --strict"),
@@ -185,7 +188,9 @@ def test_skipped_admission_plugins_are_noted(simulate):
 
 def test_a_profile_is_used_whatever_scheduler_pods_ask_for(simulate):
     foreign = GOOD.replace("spec: {containers", "spec: {schedulerName: mine, containers")
-    assert simulate("-", stdin=foreign).out.startswith("0 of 2 pods would be placed; 2 skipped, of another scheduler\n")
+    assert simulate("-", stdin=foreign).out.startswith(
+        "0 of 2 pods would be placed; 2 skipped (of another scheduler)\n"
+    )
     assert simulate("-", "--profile", "bin-packing", stdin=foreign).out.startswith("2 of 2 pods would be placed\n")
 
 
@@ -220,7 +225,7 @@ def test_an_interrupted_run_prints_what_is_known_and_ends_with_130(simulate, mon
     monkeypatch.setattr(runs.RunProgress, "on_attempt", on_attempt)
     ended = simulate(SPRING)
     assert ended.code == 130
-    assert ended.err == "interrupted: this is what is known so far\n"
+    assert ended.err == "interrupted: this is the result so far\n"
     assert "of 19 pods would be placed" in ended.out.partition("\n")[0]
     assert "still in the queue" in ended.out
     assert "stopped: interrupted" in ended.out

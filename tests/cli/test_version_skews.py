@@ -103,4 +103,4 @@ def test_kubelets_that_are_too_old_for_the_rules_are_said_to_contradict_them(sta
 def test_what_a_newer_cluster_does_otherwise_is_not_known(state):
     skew = version_skews.skew(StateSource((state("v1.99.0"),)).load())
     assert skew.differences == []
-    assert "not known" in version_skews.describe(skew)
+    assert "does not know" in version_skews.describe(skew)

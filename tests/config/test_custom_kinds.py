@@ -51,7 +51,7 @@ def test_an_empty_list_takes_a_kind_out():
         pytest.param({"A.b": {"template": "a..b"}}, "A.b.template: expected a path with dots", id="an empty step"),
         pytest.param({"A.b": {"template": ""}}, "A.b.template: expected a path", id="an empty path"),
         pytest.param(
-            {"Job.batch": {"template": "x"}}, "Job.batch: Job of batch is a kind of Kubernetes itself", id="not custom"
+            {"Job.batch": {"template": "x"}}, "Job.batch: Job.batch is a built-in kind of Kubernetes", id="not custom"
         ),
     ],
 )
@@ -65,7 +65,7 @@ def test_an_entry_of_another_form_is_refused(entries, beginning):
     ("field", "hint"),
     [
         pytest.param("replica", 'did you mean "replicas"?', id="a misspelt field"),
-        pytest.param("xyz", "there are template, spec, pod", id="a field like none"),
+        pytest.param("xyz", "expected one of template, spec, pod", id="a field like none"),
     ],
 )
 def test_an_unknown_field_has_a_next_step(field, hint):

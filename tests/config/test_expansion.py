@@ -287,9 +287,9 @@ def test_at_most_one_plugin_generates_placements():
 
 def test_a_plugin_behind_a_feature_gate_is_told_from_a_stranger():
     (problem,) = expand(profile(multi_point=NEEDED, permit="GangScheduling"), KNOWN)[1]
-    assert problem.hint == "kube-scheduler has GangScheduling behind a feature gate that is off; leave it out"
+    assert problem.hint == "GangScheduling is behind a feature gate that is off by default; remove it"
 
 
 def test_a_misspelt_plugin_comes_with_the_nearest_name():
     (problem,) = expand(profile(multi_point=NEEDED, filter="NodeResourceFit"), KNOWN)[1]
-    assert problem.hint == 'did you mean "NodeResourcesFit"? or name it with --plugin if it is one of your own'
+    assert problem.hint == 'did you mean "NodeResourcesFit"? or load it with --plugin if it is your own'

@@ -96,7 +96,7 @@ def test_an_unknown_field_comes_with_the_nearest_name(written, hint):
 
 def test_where_no_name_is_near_it_comes_with_all_there_are():
     hint = refusals(f"{HEAD}xyzzy: 1\n")[0].hint
-    assert (hint.startswith("there are parallelism, "), hint.endswith(", profiles, extenders")) == (True, False)
+    assert (hint.startswith("expected one of parallelism, "), hint.endswith(", profiles, extenders")) == (True, False)
     assert "percentageOfNodesToScore" in hint
 
 
@@ -235,7 +235,7 @@ def test_what_kube_scheduler_overlooks(text):
             "{apiVersion: v1}", "config.yaml:1:2: expected a key in double quotes", id="flow YAML, which is JSON"
         ),
         pytest.param(JSON_HEAD + ",}", "expected a key in double quotes", id="a trailing comma"),
-        pytest.param(JSON_HEAD + "} x", "config.yaml:1:88: nothing may follow the document", id="something behind it"),
+        pytest.param(JSON_HEAD + "} x", "config.yaml:1:88: expected the end of the document", id="something behind it"),
         pytest.param(JSON_HEAD, 'config.yaml:1:86: expected "," or "}"', id="no closing brace"),
         pytest.param('{"a":', "the document ends too early", id="no value"),
         pytest.param('{"a" 1}', 'config.yaml:1:6: expected ":"', id="no colon"),
@@ -254,7 +254,7 @@ def test_what_kube_scheduler_overlooks(text):
             HEAD + "a: &a [*a]\n", "config.yaml:3:8: anchor 'a' value contains itself", id="an alias of itself"
         ),
         pytest.param(HEAD + "? [a]\n: 1\n", "a key must be text, a number, true or false", id="a list as a key"),
-        pytest.param(HEAD + "<<: 5\n", "<< takes a mapping, or a list of mappings", id="a merge of a number"),
+        pytest.param(HEAD + "<<: 5\n", "<< needs a mapping or a list of mappings", id="a merge of a number"),
         pytest.param(HEAD + "a: !!int x\n", 'config.yaml:3:4: "x" is not a !!int', id="a tag that lies"),
         pytest.param(HEAD + "a: !!binary x\n", "!!binary value contains invalid base64 data", id="bad binary"),
         pytest.param("%YAML 1.2\n---\n" + HEAD, "config.yaml:1:1: only YAML 1.1 is understood", id="a newer YAML"),

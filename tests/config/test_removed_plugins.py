@@ -19,7 +19,7 @@ HEAD = "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfigura
         pytest.param("ServiceAffinity", "podAffinity", id="company is asked for by the pods"),
         pytest.param("NodePreferAvoidPods", "PreferNoSchedule", id="pods are kept away by taints"),
         pytest.param("NodeResourcesMostAllocated", "type MostAllocated", id="packing is a strategy"),
-        pytest.param("NodeResourceLimits", "nothing has taken its place", id="some are simply gone"),
+        pytest.param("NodeResourceLimits", "nothing replaces it", id="some are simply gone"),
     ],
 )
 def test_a_removed_plugin_comes_with_what_does_its_work(problems_of, name, words):

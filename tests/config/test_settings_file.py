@@ -70,9 +70,9 @@ def test_a_file_may_set_nothing(rest):
         ),
         pytest.param(
             HEAD + "kubeconfig: /etc/x\n",
-            'own.yaml:3:1: kubeconfig: "kubeconfig" cannot be set in a file: it would let whoever wrote the file choose'
+            'own.yaml:3:1: kubeconfig: "kubeconfig" cannot be set in a file: the author of the file would choose'
             " credentials",
-            "say it on the command line",
+            "give it on the command line",
             id="credentials",
         ),
         pytest.param(

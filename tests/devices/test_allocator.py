@@ -451,7 +451,7 @@ def test_an_explanation_has_invalid_and_incomplete_pools():
     explained = allocator(resource_slice("p", "x", "x"), resource_slice("q", count=2)).explain(0, [claim()])
     assert explained.error == "invalid resource pools were encountered"
     assert [(pool.pool, problem) for pool, problem in explained.pools] == [
-        ("p", "duplicate device name x"), ("q", "1 of 2 slices, so its devices do not count"),
+        ("p", "duplicate device name x"), ("q", "1 of 2 slices, so its devices are ignored"),
     ]  # fmt: skip
 
 

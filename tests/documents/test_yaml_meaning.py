@@ -42,9 +42,11 @@ def test_a_document_means_what_kubectl_makes_of_it(text, outcome, value):
             'the merge replaces the key "b" written before it',
             id="a merge behind the key it replaces",
         ),
-        pytest.param("a: !foo 1", 'the tag "!foo" means nothing here and is ignored', id="an unknown tag"),
+        pytest.param("a: !foo 1", 'the tag "!foo" has no meaning here and is ignored', id="an unknown tag"),
         pytest.param(
-            "a: 1\n...\nb: 2", 'what follows the document end marker "..." is not read', id="text behind the end marker"
+            "a: 1\n...\nb: 2",
+            'the text after the document end marker "..." is not read',
+            id="text behind the end marker",
         ),
     ],
 )

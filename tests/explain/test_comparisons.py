@@ -160,7 +160,7 @@ def test_a_pod_that_breaks_is_told_with_who_refuses_its_node():
     difference = found.results[0].differences[0]
     assert difference.effect is PodEffect.BREAKS
     assert [refusal.plugin for refusal in difference.refusals] == ["PodTopologySpread"]
-    assert difference.text.startswith("a is refused under B: node(s) didn't match pod topology spread constraints")
+    assert difference.text.startswith("a is rejected under B: node(s) didn't match pod topology spread constraints")
     assert (found.summary.exit_code, found.summary.tallies[0].breaks) == (1, 1)
 
 
@@ -174,13 +174,13 @@ def test_a_pod_that_mends_is_told_with_who_refused_it_before():
     state = cluster(node("a", taints=[TAINT]), pod("web"))
     difference = compare_pending_pods(state, "", NO_TAINTS).results[0].differences[0]
     assert difference.effect is PodEffect.MENDS
-    assert difference.text == "a is refused under A: node(s) had untolerated taint(s) [TaintToleration]"
+    assert difference.text == "a is rejected under A: node(s) had untolerated taint(s) [TaintToleration]"
 
 
 def test_a_pod_that_no_profile_serves_under_a_side_breaks_and_says_so(half_full):
     difference = compare_pending_pods(half_full, "", ELSEWHERE).results[0].differences[0]
     assert difference.effect is PodEffect.BREAKS
-    assert difference.text == "no profile of B serves schedulerName default-scheduler"
+    assert difference.text == "no profile of B has schedulerName default-scheduler"
 
 
 def test_three_sides_are_each_compared_with_the_first(half_full):

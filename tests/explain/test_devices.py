@@ -156,7 +156,7 @@ def details(answer):
             using("one"),
             [
                 "claim one, request gpu: 1 device of class gpu",
-                f"pool {DRIVER}/a: 1 of 2 slices, so its devices do not count",
+                f"pool {DRIVER}/a: 1 of 2 slices, so its devices are ignored",
             ],
             id="a pool that is incomplete, and nothing said of devices",
         ),

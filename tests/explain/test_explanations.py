@@ -351,7 +351,7 @@ def test_one_refused_node_in_depth_has_its_own_next_step(shop, ask):
 
 
 def test_a_node_that_is_not_there_is_a_usage_error_with_the_nearest_name(shop, ask):
-    with pytest.raises(UsageError, match=r'no node "nod-2" \(did you mean "node-2"\?\)'):
+    with pytest.raises(UsageError, match=r'node "nod-2" not found \(did you mean "node-2"\?\)'):
         ask(shop, pod(), node="nod-2")
 
 

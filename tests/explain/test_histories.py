@@ -86,7 +86,7 @@ def test_what_came_into_the_cluster_since_is_named_and_not_said_to_be_the_cause(
     assert [each.text for each in record.differences] == [
         "2 nodes then, 3 now",
         "Insufficient cpu: 2 nodes then, 3 now  [NodeResourcesFit]",
-        "preemption came to something else  [DefaultPreemption]",
+        "preemption ended differently  [DefaultPreemption]",
     ]
     assert record.circumstances == ["1 node created since: c", "1 pod bound since: default/late"]
 
@@ -94,7 +94,7 @@ def test_what_came_into_the_cluster_since_is_named_and_not_said_to_be_the_cause(
 def test_a_pod_that_would_fit_by_now_is_told_where():
     (record,) = history(cluster(node("a", cpu="16")), refused())
     assert [each.text for each in record.differences] == ["it would be placed on a now"]
-    assert record.circumstances == ["what has gone or been changed since leaves no trace in the state"]
+    assert record.circumstances == ["objects deleted or changed since then leave no trace in the state"]
 
 
 def test_a_gated_pod_agrees_with_the_api_server_that_it_is_gated():
@@ -111,8 +111,8 @@ def test_another_scheduler_and_what_ifs_are_circumstances():
         supposed=True,
     )
     assert record.circumstances == [
-        "the cluster was changed by what-ifs before it was asked",
-        "x said it, and the pod is for default-scheduler",
+        "the what-ifs changed the cluster",
+        "x recorded it, but the pod belongs to default-scheduler",
     ]
 
 

@@ -166,7 +166,7 @@ def details(answer):
             using("data", "log"),
             [
                 "claim log: 10Gi of class local requested,"
-                " no volume matches (1 out of reach), the class provisions none",
+                " no volume matches (1 unreachable), the class provisions none",
                 "volume only goes to another claim of the pod",
             ],
             id="the only volume of a class goes to another claim of the pod",
@@ -418,14 +418,14 @@ def test_a_next_step_is_told_after_it_was_tried(ask, objects, subject, texts):
             f"claim data is not bound yet: class now binds immediately, and {DRIVER} has not provisioned a volume",
             f"find out why {DRIVER} has not made a volume for claim data:"
             " `kubectl describe pvc data -n default` shows its events",
-            id="its class binds at once, and the provisioner has not acted",
+            id="its class binds immediately, and the provisioner has not acted",
         ),
         pytest.param(
             [claim(of="now"), storage_class("now", "kubernetes.io/no-provisioner", mode="Immediate")],
             "claim data is not bound yet: class now binds immediately and provisions no volumes,"
             " and none is bound to it",
             "create a volume of class now for claim data",
-            id="its class binds at once, and nobody makes volumes",
+            id="its class binds immediately, and nobody makes volumes",
         ),
         pytest.param(
             [claim(of="xyz")],
@@ -449,7 +449,7 @@ def test_a_next_step_is_told_after_it_was_tried(ask, objects, subject, texts):
             [claim(asks_for="pv-1"), storage_class(), volume("pv-1", claimed="log")],
             "claim data is not bound yet: it names volume pv-1, which is reserved for claim default/log",
             "would fit if claim data is recreated without a volumeName",
-            id="the volume it names is kept for another claim",
+            id="the volume it names is reserved for another claim",
         ),
         pytest.param(
             [claim(asks_for="pv-1"), storage_class(), volume("pv-1", claimed="data")],

@@ -19,9 +19,9 @@ def sizes():
 @pytest.mark.parametrize(
     ("where", "text"),
     [
-        ("large", "is bound to large, as answered"),
-        ("a", "is bound to a, where it scored {} when large scored {}"),
-        ("small", "is bound to small, which would not do when the last answer was given"),
+        ("large", "is bound to large, as predicted"),
+        ("a", "is bound to a (score {}); predicted was large (score {})"),
+        ("small", "is bound to small, which was not feasible in the last answer"),
     ],
 )
 def test_where_a_pod_has_gone_is_held_against_the_last_answer(ask, where, text):
@@ -37,10 +37,10 @@ def test_ties_are_told_as_such_and_no_answer_is_none(ask):
     tied = ask(cluster(node("a"), node("b")), pod("web", cpu="1"))
     assert (
         describe_binding("default/web", "b", tied)
-        == "pod default/web is bound to b, one of the 2 that were equally good"
+        == "pod default/web is bound to b, one of the 2 nodes with the highest score"
     )
     nowhere = ask(cluster(node("a")), pod("web", cpu="9"))
-    assert describe_binding("x/y", "a", nowhere) == "pod x/y is bound to a, where the last answer had no node for it"
+    assert describe_binding("x/y", "a", nowhere) == "pod x/y is bound to a; the last answer did not place it"
     assert describe_binding("x/y", "a", None) == "pod x/y is bound to a"
 
 

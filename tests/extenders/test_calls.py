@@ -136,19 +136,19 @@ def test_preempt_sends_uids_to_node_cache_capable_extender(serve_extender):
             pytest.param(
                 body,
                 False,
-                "extender {url} gave an answer to filter that cannot be read: " + text,
+                "extender {url}: the answer to filter cannot be read: " + text,
                 id=f"nonsense: {body[:20]!r}",
             )
             for body, text in (
                 (b"", "EOF"),
-                (b"<html>", "the answer is no JSON: expecting value at 0"),
+                (b"<html>", "the answer is not JSON: expecting value at 0"),
                 (b"[]", "the answer: expected an object"),
                 (b'{"Nodes": []}', "Nodes: expected an object"),
                 (b'{"Nodes": {"items": {}}}', "Nodes.items: expected a list"),
                 (b'{"NodeNames": [1]}', "NodeNames: expected a string"),
                 (b'{"FailedNodes": {"a": 1}}', "FailedNodes[a]: expected a string"),
-                (b'{"Error": NaN}', "the answer is no JSON: NaN"),
-                (b"[" * 100_000, "the answer is no JSON that anybody reads: it is nested too deeply"),
+                (b'{"Error": NaN}', "the answer is not JSON: NaN"),
+                (b"[" * 100_000, "the answer is not readable JSON: it is nested too deeply"),
             )
         ),
     ],
@@ -163,7 +163,7 @@ def test_failing_filter_uses_kube_schedulers_words(serve_extender, answer, names
 
 @pytest.mark.parametrize("body", [b"{}", b'[{"Host": 1}]', b'[{"Score": 1.5}]', b'[{"Score": 9223372036854775808}]'])
 def test_malformed_scores_are_an_error(serve_extender, body):
-    with pytest.raises(ExtenderError, match="gave an answer to prioritize that cannot be read"):
+    with pytest.raises(ExtenderError, match="the answer to prioritize cannot be read"):
         connect_extender(serve_extender(body).url).prioritize(pod(), nodes())
 
 
@@ -176,7 +176,7 @@ def test_malformed_scores_are_an_error(serve_extender, body):
             "extender: {url} claims to preempt pod (UID: &{{u-x}}) on node: b, but the pod is not found on that node",
             id="a victim on another node",
         ),
-        pytest.param({"a": []}, "extender {url} gave an answer to preempt that cannot be read:", id="nonsense"),
+        pytest.param({"a": []}, "extender {url}: the answer to preempt cannot be read:", id="nonsense"),
     ],
 )
 def test_unknown_victims_are_an_error(serve_extender, victims_of, text):
@@ -362,7 +362,7 @@ def test_client_certificate(serve_extender, authority):
         ),
         (
             config.ExtenderTLSConfig(cert_data=b"hello", key_data=b"hello"),
-            "couldn't build extenders: tls: the certificate and the key of the client are no pair in PEM",
+            "couldn't build extenders: tls: the client certificate and key do not match, or are not PEM",
         ),
     ],
 )

@@ -53,7 +53,10 @@ def test_unqueried_extenders_make_the_answer_inconclusive(explain_pod, configura
     server = serve(serve_and_record("general-a-1"))
     ended = explain_pod(configuration(server.url))
     assert ended.code == 5
-    assert f"guess: Extender:{server.url} was not asked (`--allow-extenders`): that it fits, and where, is" in ended.out
+    assert (
+        f"guess: Extender:{server.url} was not called (`--allow-extenders` allows it): that it fits, and where, is"
+        in ended.out
+    )
     assert server.requests == []
 
 
@@ -113,7 +116,7 @@ def test_the_bind_verb_is_never_called(schedctl, configuration, serve, tmp_path)
     server = serve(serve_and_record("general-a-1", "general-b-1"))
     path = configuration(server.url, bindVerb="bind")
     explained = schedctl("explain", "pod", "shop/fits", *SHOP, "--scheduler-config", path, "--allow-extenders")
-    assert f"Extender:{server.url} would bind the pod; it is not asked to, for this is a dry run" in explained.out
+    assert f"Extender:{server.url} would bind the pod; it is not called, because this is a dry run" in explained.out
     placed = schedctl(
         "simulate", "fixtures/pods/fits.yaml", "-f", "fixtures/clusters/shop", "--scheduler-config", path,
         "--allow-extenders",
@@ -157,9 +160,9 @@ def test_unrecorded_question_is_inconclusive(explain_pod, configuration, tmp_pat
 @pytest.mark.parametrize(
     ("line", "text"),
     [
-        ("{", "calls.jsonl:2: no call of an extender"),
-        ('{"verb": "filter"}', "calls.jsonl:2: no call of an extender: Object missing required field `extender`"),
-        ("[" * 5000, "calls.jsonl:2: no call of an extender"),
+        ("{", "calls.jsonl:2: not a recorded extender call"),
+        ('{"verb": "filter"}', "calls.jsonl:2: not a recorded extender call: Object missing required field `extender`"),
+        ("[" * 5000, "calls.jsonl:2: not a recorded extender call"),
     ],
 )
 def test_malformed_recording_names_the_line(explain_pod, configuration, tmp_path, line, text):
@@ -174,7 +177,7 @@ def test_malformed_recording_names_the_line(explain_pod, configuration, tmp_path
     ("arguments", "text"),
     [
         (("--extender-replay", "x", "--allow-extenders"), "--extender-replay calls no extender"),
-        (("--extender-record", "x"), "calling them is not allowed"),
+        (("--extender-record", "x"), "but they are not called"),
         (("--allow-extenders", "--extender-record", "no/such/folder"), "cannot be written: no such file or directory"),
     ],
 )
@@ -197,7 +200,7 @@ def test_every_command_is_inconclusive_without_extenders(schedctl, configuration
     path = configuration(server.url)
     without = schedctl(*command, "--scheduler-config", path)
     assert (without.code, server.requests) == (5, [])
-    assert f"guess: Extender:{server.url} was not asked" in without.out
+    assert f"guess: Extender:{server.url} was not called" in without.out
     within = schedctl(*command, "--scheduler-config", path, "--allow-extenders")
     assert within.code == 0, within
     assert server.requests
@@ -206,7 +209,7 @@ def test_every_command_is_inconclusive_without_extenders(schedctl, configuration
 def test_node_missing_from_the_filter_result_has_a_reason(explain_pod, configuration, serve):
     server = serve(lambda request: Reply({"NodeNames": ["general-a-1"]}))
     ended = explain_pod(configuration(server.url), "--allow-extenders")
-    assert f"4 nodes: refused without a word of why  [Extender:{server.url}]" in ended.out
+    assert f"4 nodes: rejected without a reason  [Extender:{server.url}]" in ended.out
 
 
 @pytest.mark.parametrize("output", ["text", "json", "yaml"])
@@ -221,7 +224,7 @@ def test_lone_surrogate_becomes_u_fffd(explain_pod, configuration, serve, output
 def test_recording_without_extenders_is_an_error(schedctl, arguments):
     ended = schedctl("explain", "pod", "shop/fits", *SHOP, *arguments)
     assert ended.code == 2
-    assert f"{arguments[-2]} {arguments[-1]}: no extender is in" in ended.err
+    assert f"{arguments[-2]} {arguments[-1]}: no extender in" in ended.err
 
 
 def test_missing_recording_is_an_error(explain_pod, configuration):

@@ -62,7 +62,7 @@ def test_a_later_source_takes_the_place_of_an_earlier_one():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: read(), "there are no objects in the input"),
+        (lambda: read(), "no objects in the input"),
         (lambda: read("nowhere.yaml"), "nowhere.yaml"),
         (lambda: read({"kind": "Pod"}), "apiVersion"),
         (lambda: pod(NODE), "<object>: expected one Pod, got a Node"),
@@ -125,7 +125,7 @@ def test_pre_filter_answers_for_nodes_it_rules_out():
     ("arguments", "fault"), [({"nodes": ["z"]}, KeyError), ({"plugins": ["Nonesuch"]}, ValueError)]
 )
 def test_what_is_not_there_cannot_be_judged(arguments, fault):
-    with pytest.raises(fault, match=r"there is no node z|has no plugin Nonesuch"):
+    with pytest.raises(fault, match=r"node z not found|has no plugin Nonesuch"):
         Scheduler(cluster(node("a"))).judge(made(), **arguments)
 
 

@@ -306,7 +306,7 @@ NODE_MOVES: dict[str, tuple[Callable[[Race], None], str]] = {
     "shrunk": (_shrink, "has changed: status.allocatable"),
 }
 PODS_MOVES: dict[str, tuple[Callable[[Race], None], str]] = {
-    "landed": (_land, "came onto the node"),
+    "landed": (_land, "was added to the node"),
     "left": (lambda race: race.api.delete(race.neighbour), "left the node"),
 }
 FORCED = [
@@ -374,7 +374,8 @@ def test_lost_races_never_bind_wrongly(control_plane, namespace):
 
 
 @pytest.mark.parametrize(
-    ("move", "words"), [(_cordon, "spec.unschedulable"), (_land, "came onto the node"), (_shrink, "status.allocatable")]
+    ("move", "words"),
+    [(_cordon, "spec.unschedulable"), (_land, "was added to the node"), (_shrink, "status.allocatable")],
 )
 def test_changes_between_the_last_read_and_the_bind_are_reported(control_plane, namespace, move, words):
     race = Race(control_plane.api, namespace, "late")

@@ -101,13 +101,13 @@ def test_end_of_input_is_a_no(bind, server, monkeypatch):
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [
-        (("--execute",), "no terminal to ask on"),
+        (("--execute",), "standard input is not a terminal"),
         (("--execute", "--dry-run=client"), "--dry-run=client sends nothing"),
         (("--dry-run=maybe",), "--dry-run takes none, client, server"),
         (("--execute", "--yes", "-f", "fixtures/clusters/shop"), "-f reads files"),
         (("--execute", "--yes", "--live", "-f", "fixtures/clusters/shop"), "-f reads files"),
         (("--dry-run=server", "-f", "fixtures/clusters/shop"), "-f reads files"),
-        (("--node", "node-9"), 'there is no node "node-9"'),
+        (("--node", "node-9"), 'node "node-9" not found'),
     ],
 )
 def test_contradicting_options_are_refused(bind, server, arguments, complaint):
@@ -172,7 +172,7 @@ def test_inconclusive_decision_is_not_bound(bind, server, monkeypatch):
     result = bind("shop/web", "--execute", "--yes")
     assert result.code == 5
     assert result.out.startswith("pod shop/web: INCONCLUSIVE (Services not known")
-    assert "hint: the role schedctl-reader of deploy/clusterrole.yaml" in result.out
+    assert "hint: the role schedctl-reader in deploy/clusterrole.yaml" in result.out
     assert result.out.endswith("nothing was sent: schedctl does not bind a pod when the answer is inconclusive\n")
     assert server.writes() == []
 
@@ -182,14 +182,14 @@ def test_shipped_profile_is_suggested_for_its_scheduler_name(bind, server):
     result = bind("shop/apart")
     assert (result.code, result.err) == (
         4,
-        "hint: `--profile spreading` follows spreading.yaml of schedctl, which serves it\n",
+        "hint: `--profile spreading` follows the spreading.yaml that ships with schedctl\n",
     )
 
 
 def test_files_over_the_live_state_are_mentioned(schedctl, server, tmp_path):
     (tmp_path / "large.yaml").write_text("apiVersion: v1\nkind: Node\nmetadata: {name: large}\n")
     result = schedctl("explain", "shop/web", "--profile", "default", "--live", "-f", str(tmp_path / "large.yaml"))
-    line = f"what if: 1 object of {tmp_path}/large.yaml laid over the cluster"
+    line = f"what if: 1 object of {tmp_path}/large.yaml replaced or added in the cluster as read"
     assert line in result.out
     assert (
         line in schedctl("bind", "shop/web", "--profile", "default", "--live", "-f", str(tmp_path / "large.yaml")).out
@@ -232,7 +232,7 @@ def test_a_gated_pod_is_not_bound(bind, server):
 @pytest.mark.parametrize(
     ("change", "why"),
     [
-        (lambda obj: obj["spec"].update(nodeName="node-1"), "it is bound to node-1 already"),
+        (lambda obj: obj["spec"].update(nodeName="node-1"), "it is already bound to node-1"),
         (lambda obj: obj["status"].update(phase="Succeeded"), "it has ended (Succeeded)"),
     ],
 )
@@ -257,7 +257,7 @@ def test_pods_of_the_clusters_own_scheduler_need_force(schedctl, server):
 def test_pods_of_a_scheduler_without_a_profile_are_refused(schedctl, server):
     result = schedctl("bind", "shop/web", "--execute", "--yes", "--force-scheduler")
     assert result.code == 4
-    assert "no profile serves schedulerName ours" in result.out
+    assert "no profile has schedulerName ours" in result.out
     forced = schedctl("bind", "shop/web", "--execute", "--yes", "--force-scheduler", "--profile", "default")
     assert forced.code == 0, forced
     assert server.objects[WEB]["spec"]["nodeName"] == "node-2"
@@ -267,7 +267,7 @@ def test_pods_of_a_scheduler_without_a_profile_are_refused(schedctl, server):
     ("verb", "text"),
     [
         ("filterVerb", "INCONCLUSIVE (Extenders not known"),
-        ("bindVerb", "INCONCLUSIVE (kube-scheduler would have Extender:http://x bind it"),
+        ("bindVerb", "INCONCLUSIVE (kube-scheduler would leave the bind to Extender:http://x"),
     ],
 )
 def test_pod_that_interests_an_extender_is_not_bound(schedctl, server, tmp_path, verb, text):
@@ -291,7 +291,7 @@ def test_changed_state_is_reported_with_exit_code_4(bind, server):
     assert (result.code, result.out) == (4, "")
     assert result.err == (
         "error: pod shop/web is not bound to node-2: node node-2 has changed: spec.unschedulable\n"
-        "hint: the decision is out of date; run it again\n"
+        "hint: the cluster changed since the decision; run the command again\n"
     )
 
 

@@ -94,9 +94,9 @@ def _of_pods(server: PretendServer) -> None:
 
 
 MOVES = {
-    "the pod is bound by somebody else": (_on_pod(nodeName="node-2"), "it is bound to node-2 already"),
+    "the pod is bound by somebody else": (_on_pod(nodeName="node-2"), "it is already bound to node-2"),
     "the pod is deleted": (lambda server: server.delete(WEB), "it is gone"),
-    "the pod is made again": (_another, "another pod of that name"),
+    "the pod is made again": (_another, "another pod has its name now"),
     "the pod is being deleted": (
         lambda server: server.change(WEB, lambda obj: obj["metadata"].update(deletionTimestamp="2026-01-01T00:00:00Z")),
         "it is being deleted",
@@ -113,13 +113,13 @@ MOVES = {
         "node node-1 has changed: spec.taints",
     ),
     "the node shrinks": (_on_node("status", allocatable={"cpu": "1"}), "has changed: status.allocatable"),
-    "the node is written again": (_on_node("status", phase=""), "was written again (resourceVersion"),
+    "the node is written again": (_on_node("status", phase=""), "was updated (resourceVersion"),
     "the node is deleted": (lambda server: server.delete(NODE), "node node-1 is gone"),
     "the node is made again": (
         lambda server: (server.delete(NODE), server.put(node("node-1"))),
-        "node node-1 is another one of that name now",
+        "node node-1 was replaced by another node of that name",
     ),
-    "a pod comes onto the node": (lambda server: server.put(pod("new", "node-1")), "shop/new came onto the node"),
+    "a pod comes onto the node": (lambda server: server.put(pod("new", "node-1")), "shop/new was added to the node"),
     "a pod leaves the node": (
         lambda server: server.delete("/api/v1/namespaces/shop/pods/db"),
         "shop/db left the node",
@@ -183,7 +183,7 @@ def test_bind_is_sent_despite(server, change):
     [
         ("the node is cordoned", "node node-1 has changed: spec.unschedulable"),
         ("the node is deleted", "node node-1 is gone"),
-        ("a pod comes onto the node", "shop/new came onto the node"),
+        ("a pod comes onto the node", "shop/new was added to the node"),
     ],
 )
 def test_changes_during_the_bind_are_reported(server, move, moved):
@@ -240,7 +240,7 @@ def _silent(server: PretendServer, *, done: bool) -> None:
         if path == BINDING:
             if done:
                 server.change(WEB, lambda obj: obj["spec"].update(nodeName="node-1"))
-            raise Unanswered("the server fell silent", "", sent=True)
+            raise Unanswered("the server stopped answering", "", sent=True)
 
     server.before = before
 
@@ -248,13 +248,15 @@ def _silent(server: PretendServer, *, done: bool) -> None:
 def test_unanswered_bind_is_looked_up(server):
     plan, observed = plan_of(server)
     _silent(server, done=True)
-    assert bind(server, plan, observed).warnings == ("the server fell silent; but pod shop/web is bound to node-1",)
+    assert bind(server, plan, observed).warnings == (
+        "the server stopped answering; but pod shop/web is bound to node-1",
+    )
 
 
 def test_unanswered_bind_may_still_arrive(server):
     plan, observed = plan_of(server)
     _silent(server, done=False)
-    with pytest.raises(ClusterError, match="is not bound, and may still come to be"):
+    with pytest.raises(ClusterError, match="is not bound yet, but may still become bound"):
         bind(server, plan, observed)
 
 
@@ -303,7 +305,7 @@ def test_unanswered_dry_run_needs_no_lookup(server):
     _silent(server, done=False)
     with pytest.raises(Unanswered) as raised:
         bind(server, plan, observed, dry_run=True)
-    assert str(raised.value) == "the server fell silent"
+    assert str(raised.value) == "the server stopped answering"
 
 
 @pytest.mark.parametrize(
@@ -347,7 +349,7 @@ def test_binding_carries_uid_and_resource_version(server):
     [
         ("default-scheduler", ["default-scheduler"], "the cluster's own kube-scheduler"),
         ("default-scheduler", [], "the cluster's own kube-scheduler"),
-        ("volcano", ["default-scheduler"], "left to scheduler volcano"),
+        ("volcano", ["default-scheduler"], "belongs to scheduler volcano"),
         ("ours", ["default-scheduler", "ours"], ""),
     ],
 )

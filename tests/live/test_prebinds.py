@@ -247,7 +247,9 @@ def test_failed_bind_reverts_prebind_writes(what):
         bind(server, plan, observed, wait=lambda connection, plan: None)
     assert server.objects[WEB]["spec"]["nodeName"] == "node-2"
     lasting = "extendedResourceClaimStatus" in server.objects[WEB]["status"]
-    assert lasting == ("the API server lets nobody clear it" in str(refused.value)) == (what == "extended resources")
+    assert (
+        lasting == ("the API server does not allow to clear it" in str(refused.value)) == (what == "extended resources")
+    )
     assert _plain(server.objects) == before
 
 
@@ -262,7 +264,7 @@ def test_refused_status_reverts_the_finalizer_of_the_claim():
     server.before = hook
     with pytest.raises(ClusterError, match="403") as raised:
         bind(server, plan, observed)
-    assert "stays as it is" not in str(raised.value)
+    assert "could not be changed back" not in str(raised.value)
     assert _plain(server.objects) == before
 
 
@@ -358,7 +360,7 @@ def test_failing_revert_is_reported_and_others_continue(fault):
         return Answer(fault, {}) if len(undone) == 1 and isinstance(fault, bytes) else answer
 
     server.send = send
-    with pytest.raises(ClusterError, match="resource claim shop/gpus stays as it is") as raised:
+    with pytest.raises(ClusterError, match="resource claim shop/gpus could not be changed back") as raised:
         bind(server, plan, observed)
     assert "403" in str(raised.value)
     assert undone[:2] == [f"{GPUS}/status", GPUS]
@@ -373,7 +375,7 @@ def test_claim_of_unknown_outcome_is_reported():
         return Answer(b"", {}) if path.endswith("/resourceclaims") and rest[1] is None else answer
 
     server.send = send
-    with pytest.raises(ClusterError, match="stays as it is: it is unknown whether it was made"):
+    with pytest.raises(ClusterError, match="could not be changed back: it is unknown whether it was created"):
         bind(server, plan, observed)
 
 
@@ -384,7 +386,7 @@ def test_volume_bound_meanwhile_is_kept_and_reported():
         Controllers(server).work(seconds)
         server.delete(WEB)
 
-    with pytest.raises(ClusterError, match=r"volume disk stays as it is: it has changed since"):
+    with pytest.raises(ClusterError, match=r"volume disk could not be changed back: it has changed since"):
         bind(server, plan, observed, wait=impatient(bound_and_gone))
     assert server.objects[VOLUME]["spec"]["claimRef"]["name"] == "data"
 
@@ -412,7 +414,7 @@ def test_claim_reserved_meanwhile_keeps_its_allocation():
     [
         (
             lambda server: server.change(CLAIM, lambda obj: obj["metadata"].update(annotations={})),
-            "no volume could be made for claim shop/data",
+            "no volume could be provisioned for claim shop/data",
         ),
         (lambda server: server.delete(WEB), "pod shop/web is gone"),
         (lambda server: server.delete("/api/v1/nodes/node-1"), "node node-1 is gone"),
@@ -447,7 +449,7 @@ def test_no_write_if_a_device_of_the_pool_was_allocated():
     taken = {"devices": {"results": [{"request": "r", "driver": "d", "pool": "node-1", "device": "gpu-0"}]}}
     other = {"apiVersion": "resource.k8s.io/v1", "kind": "ResourceClaim", "spec": {}, "status": {"allocation": taken}}
     server.put({**other, "metadata": {"namespace": "lab", "name": "theirs"}})
-    with pytest.raises(Refusal, match="of pool d/node-1 other devices are allocated now"):
+    with pytest.raises(Refusal, match="other devices of pool d/node-1 are allocated now"):
         bind(server, plan, observed)
     assert server.writes() == []
 
@@ -455,5 +457,5 @@ def test_no_write_if_a_device_of_the_pool_was_allocated():
 def test_device_with_binding_conditions_is_refused():
     conditions = {"bindsToNode": True, "bindingConditions": ["Ready"], "bindingFailureConditions": ["Failed"]}
     _, plan, _ = plan_bind(*devices(**conditions))
-    with pytest.raises(Refusal, match="ready only after its driver has prepared it"):
+    with pytest.raises(Refusal, match="must be prepared by its driver before the bind"):
         steps(plan)

@@ -95,7 +95,7 @@ class TestPatience:
         if not isinstance(raised.value, Refused):
             assert isinstance(raised.value, Unanswered)
             assert raised.value.sent
-            assert "it is unknown whether POST /x was done" in str(raised.value)
+            assert "it is unknown whether POST /x took effect" in str(raised.value)
 
 
 def test_retry_after_beyond_the_timeout_fails_at_once(to):
@@ -214,10 +214,10 @@ def test_connection_is_thread_safe(to):
             id="403 of an impersonation",
         ),
         pytest.param(
-            status(404, "NotFound", "no such thing"), "there is no /api/v1/pods (404)", "an API server?", id="404"
+            status(404, "NotFound", "no such thing"), "/api/v1/pods not found (404)", "an API server?", id="404"
         ),
         pytest.param(status(410, "Expired", "too old"), "too old (410)", "try again", id="410"),
-        pytest.param(status(500, "InternalError", "etcd is gone"), "etcd is gone (500)", "in trouble", id="500"),
+        pytest.param(status(500, "InternalError", "etcd is gone"), "etcd is gone (500)", "has a problem", id="500"),
         pytest.param(Reply(b"oops", 418), "GET /api/v1/pods: HTTP 418 (418)", "try again", id="no words at all"),
         pytest.param(status(400, "Bad", "a\n\tb" + "c" * 2000), "a b" + "c" * 100, "", id="many words, on many lines"),
     ],
@@ -256,7 +256,7 @@ def test_foreign_server_is_not_retried(to, what):
 
 def test_write_answered_by_a_proxy_may_be_done(to):
     _, connection = to(NOT_AN_API_SERVER["a redirect"])
-    with pytest.raises(Unanswered, match="it is unknown whether POST /x was done") as raised:
+    with pytest.raises(Unanswered, match="it is unknown whether POST /x took effect") as raised:
         connection.send("POST", "/x", {})
     assert raised.value.sent
 
@@ -348,7 +348,7 @@ def test_wrong_certificate_authority(serve, kubeconfig, tmp_path):
     server = serve(lambda request: Reply({}), tls=True)
     (tmp_path / "ca.crt").write_bytes(trustme.CA().cert_pem.bytes())
     connection = Connection.open(Access(kubeconfig=kubeconfig(server.url, certificate_authority="ca.crt")))
-    with pytest.raises(ClusterError, match="signed by somebody we do not know"):
+    with pytest.raises(ClusterError, match="signed by an unknown authority"):
         connection.get("/version")
 
 

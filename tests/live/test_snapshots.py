@@ -78,7 +78,7 @@ def test_unredacted_snapshot_equals_the_server_response(create_snapshot):
     sent = {key: value for key, value in POD["metadata"].items() if key not in ("managedFields", "creationTimestamp")}
     assert pod == {**POD, "metadata": sent}
     assert snapshot["metadata"]["redaction"] == "none"
-    assert "environment variables, commands and all annotations are in it" in errors
+    assert "it contains environment variables, commands and all annotations" in errors
 
 
 def test_secrets_and_config_maps_are_never_requested(create_snapshot, server):

@@ -129,7 +129,7 @@ def test_malformed_line_within_a_watch_is_an_error(watch):
     first, *_ = watch(Server([b'{"type": ', line("ADDED")]))
     assert isinstance(first, watching.WatchFailure)
     assert not first.lasting
-    assert "cannot be understood" in first.text
+    assert "cannot read an event" in first.text
 
 
 @pytest.mark.parametrize("code", [401, 429])

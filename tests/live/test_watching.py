@@ -109,7 +109,7 @@ def test_watch_prints_each_change_until_the_pod_is_bound(control_plane, namespac
         bind(api, "web", namespace, "small")
         last = watch.report()
         assert (last["event"], last["node"]) == ("Bound", "small")
-        assert last["text"] == f"pod {namespace}/web is bound to small, as answered"
+        assert last["text"] == f"pod {namespace}/web is bound to small, as predicted"
         assert watch.line() is None
         assert watch.wait_for_end() == (0, "")
 
@@ -131,7 +131,7 @@ def test_irrelevant_changes_are_not_printed(control_plane, namespace, start_watc
             {"kind": "Service", "metadata": {"name": "web", "namespace": namespace}, "spec": {"ports": [{"port": 80}]}}
         )
         api.delete(pod("web", namespace))
-        assert watch.line().endswith(f"pod {namespace}/web is gone")
+        assert watch.line().endswith(f"pod {namespace}/web was deleted")
         assert watch.wait_for_end() == (1, "")
 
 

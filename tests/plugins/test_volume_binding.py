@@ -273,7 +273,7 @@ def test_the_evidence_of_unbound_immediate_claims_names_them():
         pytest.param(
             [claim("data", volumeName="pv"), volume("pv", keep_for="other")],
             Unbound("default/data", UnboundReason.KEPT, "local", "pv", "default/other"),
-            id="the volume it names is kept for another claim",
+            id="the volume it names is reserved for another claim",
         ),
         pytest.param(
             [claim("data", volumeName="pv"), volume("pv", keep_for="data")],

@@ -124,7 +124,7 @@ CASES = (
         "schedulable",
         documents.Schedulable(),
         ["Passed"],
-        "no pods are wanted",
+        "it has 0 replicas",
     ),
     # -- no-preemption
     Case(
@@ -134,7 +134,7 @@ CASES = (
         "no-preemption",
         documents.NoPreemption(),
         ["Passed"],
-        "would preempt 0 pods, may preempt 0",
+        "would preempt 0 pods, at most 0 allowed",
     ),
     Case(
         "an eviction is a violation",
@@ -143,7 +143,7 @@ CASES = (
         "no-preemption",
         documents.NoPreemption(),
         ["Violated"],
-        "would preempt 1 pod, may preempt 0",
+        "would preempt 1 pod, at most 0 allowed",
     ),
     Case(
         "evictions up to a number pass",
@@ -152,7 +152,7 @@ CASES = (
         "no-preemption",
         documents.NoPreemption(max=1),
         ["Passed"],
-        "would preempt 1 pod, may preempt 1",
+        "would preempt 1 pod, at most 1 allowed",
     ),
     Case(
         "evictions of pods with a low priority do not count",
@@ -161,7 +161,7 @@ CASES = (
         "no-preemption",
         documents.NoPreemption(below_priority=0),
         ["Passed"],
-        "would preempt 0 pods, may preempt 0",
+        "would preempt 0 pods, at most 0 allowed",
     ),
     # -- spread
     Case(
@@ -189,7 +189,7 @@ CASES = (
         "spread",
         documents.Spread(max_skew=1),
         ["Violated"],
-        "2 zones, skew 2, allows 1 (eu-1a 3, eu-1b 1)",
+        "2 zones, skew 2, at most 1 allowed (eu-1a 3, eu-1b 1)",
     ),
     Case(
         "pods of which nobody can tell are inconclusive where they could make the difference",
@@ -217,7 +217,7 @@ CASES = (
         "survives",
         SURVIVES,
         ["Passed", "Passed", "Passed"],
-        "0 pods of 3 pending, allows 0",
+        "0 pods of 3 pending, at most 0 allowed",
     ),
     Case(
         "no room in the zones that are left is a violation",
@@ -226,7 +226,7 @@ CASES = (
         "survives",
         SURVIVES,
         ["Violated", "Violated"],
-        "1 pod of 2 pending, allows 0",
+        "1 pod of 2 pending, at most 0 allowed",
     ),
     Case(
         "pending pods up to a number pass",
@@ -235,7 +235,7 @@ CASES = (
         "survives",
         documents.Survives(scenario="lose-zone", allow_pending="1"),
         ["Passed", "Passed"],
-        "1 pod of 2 pending, allows 1",
+        "1 pod of 2 pending, at most 1 allowed",
     ),
     Case(
         "pods below a priority may be pending",
@@ -253,7 +253,7 @@ CASES = (
         "survives",
         documents.Survives(scenario="lose-zone"),
         ["Passed", "Violated", "Violated", "Violated"],
-        "0 pods of 1 pending, allows 0",
+        "0 pods of 1 pending, at most 0 allowed",
     ),
     Case(
         "room made by evictions is a violation unless they are allowed",
@@ -271,7 +271,7 @@ CASES = (
         "survives",
         documents.Survives(scenario="lose-zone", allow_preemption=True),
         ["Passed", "Passed"],
-        "0 pods of 1 pending, allows 0",
+        "0 pods of 1 pending, at most 0 allowed",
     ),
     Case(
         "a pod that nobody makes again does not survive",
@@ -280,7 +280,7 @@ CASES = (
         "survives",
         SURVIVES,
         ["Violated", "Passed"],
-        "1 pod of 1 pending, allows 0",
+        "1 pod of 1 pending, at most 0 allowed",
     ),
     Case(
         "a daemon is not missed where its node is gone",
@@ -289,16 +289,16 @@ CASES = (
         "survives",
         SURVIVES,
         ["Passed", "Passed"],
-        "0 pods of 1 pending, allows 0",
+        "0 pods of 1 pending, at most 0 allowed",
     ),
     Case(
-        "a scenario that cannot be played is inconclusive",
+        "a scenario that cannot be simulated is inconclusive",
         [node("a")],
         [deployment(replicas=1)],
         "survives",
         SURVIVES,
         ["Inconclusive"],
-        f'lose-zone cannot be played: no node has a label "{ZONE}"',
+        f'lose-zone cannot be simulated: no node has a label "{ZONE}"',
     ),
     # -- headroom
     Case(
@@ -380,7 +380,7 @@ CASES = (
         "headroom",
         documents.Headroom(replicas_of="deploy/wbe", absolute="1"),
         ["Inconclusive"],
-        "there is no deploy/wbe, neither in the manifests nor in the state",
+        "deploy/wbe is neither in the manifests nor in the cluster",
     ),
     Case(
         "where nobody offers a resource nothing can be said of its use",
@@ -389,7 +389,7 @@ CASES = (
         "max-utilization",
         documents.MaxUtilization(resource="nvidia.com/gppu", percent=50),
         ["Inconclusive"],
-        "no node that takes pods offers nvidia.com/gppu",
+        "no schedulable node offers nvidia.com/gppu",
     ),
     Case(
         "more replicas than a quota allows are a violation",
@@ -520,7 +520,7 @@ CASES = (
         "max-nodes",
         documents.MaxNodes(count=2),
         ["Passed"],
-        "on 2 nodes, may use 2",
+        "on 2 nodes, at most 2 allowed",
     ),
     Case(
         "more nodes are a violation",
@@ -529,7 +529,7 @@ CASES = (
         "max-nodes",
         documents.MaxNodes(count=2),
         ["Violated"],
-        "on 3 nodes, may use 2",
+        "on 3 nodes, at most 2 allowed",
     ),
     # -- max-utilization
     Case(
@@ -539,7 +539,7 @@ CASES = (
         "max-utilization",
         documents.MaxUtilization(resource="cpu", percent=50),
         ["Passed"],
-        "50 % of cpu requested, allows 50 % (2 of 4)",
+        "50 % of cpu requested, at most 50 % allowed (2 of 4)",
     ),
     Case(
         "much requested is a violation",
@@ -548,7 +548,7 @@ CASES = (
         "max-utilization",
         documents.MaxUtilization(resource="cpu", percent=50),
         ["Violated"],
-        "75 % of cpu requested, allows 50 % (3 of 4)",
+        "75 % of cpu requested, at most 50 % allowed (3 of 4)",
     ),
 )
 
@@ -589,8 +589,8 @@ def test_a_missing_zone_is_explained_by_its_nodes_with_a_hint_that_was_tried() -
 def test_a_feasible_zone_is_explained_by_what_keeps_the_pods_out_of_it() -> None:
     judged = policy(check("spread", documents.Spread(min_domains=2)))
     (result,) = report(cluster(*zoned(1, 1)), manifests_of(deployment(replicas=1)), judged).results
-    assert result.reasons == ["eu-1b: b0 would take another pod; nothing spreads its pods over " + ZONE]
-    assert result.hints == ["it has 1 pod, and 2 zones need as many at least"]
+    assert result.reasons == ["eu-1b: b0 would take one more pod; nothing spreads its pods over " + ZONE]
+    assert result.hints == ["it has 1 pod, fewer than 2 zones"]
 
 
 def test_pending_pods_are_explained_with_the_field_that_decides() -> None:

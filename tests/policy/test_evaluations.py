@@ -246,7 +246,7 @@ def test_an_object_that_cannot_be_read_violates_schedulable_at_its_place() -> No
         "shop",
         "broken",
     )
-    assert result.message.startswith("takes no part: spec.containers")
+    assert result.message.startswith("not checked: spec.containers")
     assert result.location.file == "release.json"
     assert found.summary.exit_code == 1
 

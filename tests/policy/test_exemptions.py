@@ -93,7 +93,7 @@ def test_an_exemption_holds_on_its_last_day_and_is_noted_as_expired_thereafter()
     acceptances = Acceptances(date(2026, 11, 21), [dated])
     assert acceptances.acceptance(dated, result(), []) is None
     assert acceptances.notes() == [
-        "the exemption of fits in policy p (p.yaml:9) expired on 2026-11-20 and is void: why",
+        "the exemption of fits in policy p (p.yaml:9) expired on 2026-11-20 and is ignored: why",
     ]
 
 
@@ -111,7 +111,7 @@ def test_an_annotation_without_a_reason_accepts_nothing_and_is_noted():
     acceptances = Acceptances(TODAY)
     assert acceptances.acceptance(BUILT_IN_POLICY, result(), [deployment("schedctl.dev/ignore.fits: ' '")]) is None
     assert acceptances.notes() == [
-        "the annotation schedctl.dev/ignore.fits of Deployment shop/web has no reason and accepts nothing"
+        "the annotation schedctl.dev/ignore.fits of Deployment shop/web has no reason and is ignored"
     ]
 
 

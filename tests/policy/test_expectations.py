@@ -95,11 +95,11 @@ def test_the_schema_accepts_what_is_read():
     ("change", "message"),
     [
         pytest.param(("state: [../cluster.yaml]", ""), "spec.state: a test needs state", id="no state"),
-        pytest.param(("outcome: Violated", "outcome: violeted"), 'there is no outcome "violeted"', id="an outcome"),
-        pytest.param(("check: zones, ", ""), "a result needs the name of its check", id="no check"),
-        pytest.param(("exitCode: 1", "exitCode: 7"), "7 is no exit code of a check", id="a code"),
+        pytest.param(("outcome: Violated", "outcome: violeted"), 'unknown outcome "violeted"', id="an outcome"),
+        pytest.param(("check: zones, ", ""), "`check` is required", id="no check"),
+        pytest.param(("exitCode: 1", "exitCode: 7"), "7 is not an exit code of `schedctl check`", id="a code"),
         pytest.param(("exitCode", "exitcode"), 'unknown field "exitcode"', id="a field"),
-        pytest.param(("failOn: warning", "now: noon"), '"noon" is no time', id="a time"),
+        pytest.param(("failOn: warning", "now: noon"), '"noon" is not a time', id="a time"),
     ],
 )
 def test_a_problem_is_reported_with_its_place(change, message):
@@ -141,7 +141,7 @@ WANTED = "check: zones, subject: Deployment shop/web, outcome: Violated"
             ["check: zones, subject: Deployment shop/wbe, outcome: Violated"],
             [result()],
             [
-                "expected zones of Deployment shop/wbe, and there is no such object;"
+                "expected zones of Deployment shop/wbe, but no such object was checked;"
                 " the nearest is Deployment shop/web",
                 "not expected: zones of Deployment shop/web: Violated: 2 zones, needs 3",
             ],
@@ -150,19 +150,19 @@ WANTED = "check: zones, subject: Deployment shop/web, outcome: Violated"
         pytest.param(
             ["check: zone, outcome: Passed"],
             [],
-            ["expected zone, and there is no such check; the nearest is zones"],
+            ["expected zone, but the run has no such check; the nearest is zones"],
             id="a misspelt check",
         ),
         pytest.param(
             ["check: zones, outcome: Passed"],
             [],
-            ["expected zones, and the check was about nothing"],
+            ["expected zones, but the check applied to no object"],
             id="a check that was about nothing",
         ),
         pytest.param(
             ["check: zones, scenario: lose-zone=b, outcome: Violated"],
             [result(scenario="lose-zone=a", outcome=checks.CheckOutcome.PASSED)],
-            ["expected zones in lose-zone=b, and there is no such scenario; the nearest is lose-zone=a"],
+            ["expected zones in lose-zone=b, but the run has no such scenario; the nearest is lose-zone=a"],
             id="another scenario",
         ),
         pytest.param(

@@ -61,7 +61,7 @@ def test_an_expression_about_where_pods_go_of_which_nobody_can_tell_is_inconclus
     where = documents.Variable("where", documents.Expression("workload.ready"))
     found = report(cluster(node("a")), manifests_of(left()), policy(asking(text, scope), variables=(where,)))
     assert set(outcomes(found)) == {"Inconclusive"}
-    assert found.results[0].message == "the expression cannot be worked out: schedctl cannot tell where web[0] goes"
+    assert found.results[0].message == "the expression cannot be evaluated: schedctl cannot tell where web[0] would go"
 
 
 @pytest.mark.parametrize(
@@ -145,7 +145,7 @@ def test_a_check_without_results_is_worth_a_note() -> None:
         manifests_of(deployment("agent", **only)),
         policy(never, check("schedulable", documents.Schedulable())),
     )
-    assert found.notes == ["check never of policy policy has judged nothing"]
+    assert found.notes == ["check never of policy policy applied to nothing"]
     assert outcomes_of(found.results) == [("DaemonSet shop/agent", "Passed", "no node matches its pod template")]
 
 
@@ -267,8 +267,11 @@ def test_evictions_of_the_release_are_counted_in_a_scenario() -> None:
 @pytest.mark.parametrize(
     ("check_of_it", "message"),
     [
-        ("{name: c, builtin: survives, scenarios: [s], with: {scenario: s}}", "survives takes no `scenarios`"),
-        ("{name: c, builtin: schedulable, scenarios: [s, s]}", '"s" is there twice'),
+        (
+            "{name: c, builtin: survives, scenarios: [s], with: {scenario: s}}",
+            "`scenarios` is not allowed for survives",
+        ),
+        ("{name: c, builtin: schedulable, scenarios: [s, s]}", 'duplicate "s"'),
     ],
 )
 def test_scenarios_that_would_be_ignored_are_refused(check_of_it: str, message: str) -> None:

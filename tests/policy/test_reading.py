@@ -129,7 +129,7 @@ def test_a_file_may_hold_several_policies_and_their_tests():
 
 def test_places_in_a_later_document_are_those_of_the_file():
     _, problems = read("---\n" + GOOD + "---\n" + GOOD.replace("schedulable", "schedulabel"))
-    assert problems == ['p.yaml:66:29: spec.checks[0].builtin: there is no built-in check "schedulabel"']
+    assert problems == ['p.yaml:66:29: spec.checks[0].builtin: unknown built-in check "schedulabel"']
 
 
 def test_json_is_read_as_well():
@@ -140,7 +140,7 @@ def test_json_is_read_as_well():
     _, problems = read(text, "p.json")
     column = text.split("\n")[1].index("nme") + 1
     assert problems == [
-        f'p.json:2:{column}: spec.checks[0].validations[0].expression: there is no field "nme" in pod',
+        f'p.json:2:{column}: spec.checks[0].validations[0].expression: unknown field "nme" in pod',
     ]
 
 
@@ -150,7 +150,7 @@ CHECK = "  checks: [{name: a, builtin: schedulable}]\n"
 @pytest.mark.parametrize(
     ("spec", "message", "hint"),
     [
-        pytest.param("  {}\n", "5:3 spec.checks: there are no checks", "a policy has at least one check", id="nothing"),
+        pytest.param("  {}\n", "5:3 spec.checks: no checks", "a policy needs at least one check", id="nothing"),
         pytest.param(
             "  mach: {}\n" + CHECK,
             '5:3 spec.mach: unknown field "mach"',
@@ -159,68 +159,68 @@ CHECK = "  checks: [{name: a, builtin: schedulable}]\n"
         ),
         pytest.param(
             "  match: {kinds: [Deploment]}\n" + CHECK,
-            '5:19 spec.match.kinds[0]: there is no kind "Deploment"',
+            '5:19 spec.match.kinds[0]: unknown kind "Deploment"',
             'did you mean "Deployment"?',
             id="a misspelt kind",
         ),
         pytest.param(
             "  checks: [{name: a, builtin: schedulable}, {name: a, builtin: no-regression}]\n",
-            '5:52 spec.checks[1].name: there is another check "a" above',
+            '5:52 spec.checks[1].name: duplicate check "a": another stands above',
             "",
             id="two checks of a name",
         ),
         pytest.param(
             "  checks: [{name: A_b, builtin: schedulable}]\n",
-            '5:19 spec.checks[0].name: "A_b" is no name of a check',
+            '5:19 spec.checks[0].name: "A_b" is not a check name',
             policy_reader._NAME_HINT,
             id="a name that no annotation can carry",
         ),
         pytest.param(
             "  checks: [{name: a, severity: eror, builtin: schedulable}]\n",
-            '5:32 spec.checks[0].severity: there is no severity "eror"',
+            '5:32 spec.checks[0].severity: unknown severity "eror"',
             'did you mean "error"?',
             id="a misspelt severity",
         ),
         pytest.param(
             "  checks: [{name: a}]\n",
-            "5:12 spec.checks[0]: the check checks nothing",
+            "5:12 spec.checks[0]: the check has neither `builtin:` nor `validations:`",
             f"add `builtin:` ({', '.join(BUILTINS)}) or `validations:`",
             id="a check without a demand",
         ),
         pytest.param(
             "  checks: [{name: a, builtin: spread, scope: pod}]\n",
             "5:46 spec.checks[0].scope: spread is judged for each workload",
-            "write scope: workload, or leave it out",
+            "write scope: workload, or remove it",
             id="a built-in check of something else",
         ),
         pytest.param(
             "  checks: [{name: a, builtin: survives, with: {scenario: lose-zon}}]\n"
             "  scenarios: [{name: lose-zone, changes: [{cordon: a}]}]\n",
-            '5:58 spec.checks[0].with.scenario: there is no scenario "lose-zon"',
+            '5:58 spec.checks[0].with.scenario: unknown scenario "lose-zon"',
             'did you mean "lose-zone"?',
             id="a misspelt scenario",
         ),
         pytest.param(
             "  checks: [{name: a, builtin: schedulable, scenarios: [none]}]\n",
-            '5:56 spec.checks[0].scenarios[0]: there is no scenario "none"',
-            "there are baseline",
+            '5:56 spec.checks[0].scenarios[0]: unknown scenario "none"',
+            "expected one of baseline",
             id="a scenario that nobody describes",
         ),
         pytest.param(
             "  checks: [{name: a, builtin: headroom, with: {resource: cpu, percent: 20, absolute: 2}}]\n",
             "5:47 spec.checks[0].with: headroom needs one of percent, absolute and replicasOf with absolute",
-            "as in percent: 20",
+            "e.g. percent: 20",
             id="two kinds of headroom",
         ),
         pytest.param(
             "  checks: [{name: a, builtin: max-nodes}]\n",
             "5:12 spec.checks[0].with.count: max-nodes needs a count of at least 1",
-            "as in with: {count: 3}",
+            "e.g. with: {count: 3}",
             id="an argument that is needed",
         ),
         pytest.param(
             "  checks: [{name: a, builtin: schedulable, with: {minPercent: 120}}]\n",
-            "5:63 spec.checks[0].with.minPercent: 120 is no percentage",
+            "5:63 spec.checks[0].with.minPercent: 120 is not a percentage",
             "above 0 and up to 100",
             id="more than all",
         ),
@@ -244,20 +244,20 @@ CHECK = "  checks: [{name: a, builtin: schedulable}]\n"
         ),
         pytest.param(
             "  scenarios: [{name: s, forEach: {topologyKey: zone}, changes: [{cordon: a}]}]\n" + CHECK,
-            "5:64 spec.scenarios[0].changes: $value is in none of the changes",
-            "all cases would be the same; as in `lose: {zone: $value}`",
+            "5:64 spec.scenarios[0].changes: $value is not used in the changes",
+            "all cases would be the same; e.g. `lose: {zone: $value}`",
             id="cases that are all the same",
         ),
         pytest.param(
             "  scenarios: [{name: s, changes: [{cordon: $value}]}]\n" + CHECK,
-            "5:34 spec.scenarios[0].changes: $value stands for nothing",
+            "5:34 spec.scenarios[0].changes: $value has no value",
             "add forEach: {topologyKey: ...}",
             id="a value of nothing",
         ),
         pytest.param(
             CHECK + "  exemptions: [{checks: [other], reason: r}]\n",
-            '6:26 spec.exemptions[0].checks[0]: there is no check "other"',
-            "there are a",
+            '6:26 spec.exemptions[0].checks[0]: unknown check "other"',
+            "expected one of a",
             id="an exemption of no check",
         ),
         pytest.param(
@@ -268,20 +268,20 @@ CHECK = "  checks: [{name: a, builtin: schedulable}]\n"
         ),
         pytest.param(
             CHECK + "  exemptions: [{checks: [a], reason: r, expires: soon}]\n",
-            '6:50 spec.exemptions[0].expires: "soon" is no date',
-            "as in 2027-03-31",
+            '6:50 spec.exemptions[0].expires: "soon" is not a date',
+            "e.g. 2027-03-31",
             id="a date that is none",
         ),
         pytest.param(
             "  checks: [{name: a, scope: pod, validations: [{expression: true}]}]\n",
             "5:61 spec.checks[0].validations[0].expression: expected text, got true",
-            "write it in quotes; without them YAML takes y, n, yes, no, on and off for true or false",
+            "write it in quotes; YAML reads y, n, yes, no, on and off without quotes as true or false",
             id="an expression that YAML reads as something else",
         ),
         pytest.param(
             "  checks: [{name: n, builtin: schedulable}]\n",
             "5:19 spec.checks[0].name: expected text, got false",
-            "write it in quotes; without them YAML takes y, n, yes, no, on and off for true or false",
+            "write it in quotes; YAML reads y, n, yes, no, on and off without quotes as true or false",
             id="a name that YAML reads as something else",
         ),
         pytest.param(
@@ -293,13 +293,13 @@ CHECK = "  checks: [{name: a, builtin: schedulable}]\n"
         pytest.param(
             "  checks: [{name: a, builtin: spread, with: {quux: 1}}]\n",
             '5:46 spec.checks[0].with.quux: unknown field "quux"',
-            "there are topologyKey, minDomains, maxSkew, per",
+            "expected one of topologyKey, minDomains, maxSkew, per",
             id="an argument that is near to none",
         ),
         pytest.param(
             "  checks: [{name: a, validations: [{expression: 'pod.scheduled'}]}]\n",
             "5:12 spec.checks[0].scope: a check with validations needs a scope",
-            "there are pod, workload, node, run",
+            "one of pod, workload, node, run",
             id="expressions about nobody knows what",
         ),
     ],
@@ -333,13 +333,13 @@ def test_expressions_are_compiled_before_anything_runs_and_pointed_into():
             pood
 """
     assert mistakes(spec) == [
-        ('11:19 spec.checks[0].validations[0].expression: there is no field "nod" in pod', 'did you mean "node"?'),
+        ('11:19 spec.checks[0].validations[0].expression: unknown field "nod" in pod', 'did you mean "node"?'),
         (
-            '12:46 spec.checks[0].validations[0].messageExpression: there is no field "nam" in pod',
+            '12:46 spec.checks[0].validations[0].messageExpression: unknown field "nam" in pod',
             'did you mean "name"?',
         ),
         (
-            '15:13 spec.checks[0].validations[1].expression: there is no variable or function "pood"',
+            '15:13 spec.checks[0].validations[1].expression: unknown variable or function "pood"',
             'did you mean "pod"?',
         ),
     ]
@@ -360,10 +360,13 @@ def test_files_and_folders_are_read(tmp_path):
     [
         pytest.param({}, ["none.yaml"], "none.yaml: no such file or folder", id="no file"),
         pytest.param({"a.yaml": "kind: Job\n"}, ["a.yaml"], 'kind: expected "CheckPolicy"', id="another kind"),
-        pytest.param({"a.yaml": "kind: Job\n"}, ["."], "there is no CheckPolicy in .", id="a folder without policies"),
+        pytest.param({"a.yaml": "kind: Job\n"}, ["."], "no CheckPolicy in .", id="a folder without policies"),
         pytest.param({"a.yaml": "a: ["}, ["a.yaml"], "did not find expected node content", id="no YAML"),
         pytest.param(
-            {"a.yaml": GOOD, "b.yaml": GOOD}, ["."], 'there is another policy "mine", in a.yaml:3', id="the same name"
+            {"a.yaml": GOOD, "b.yaml": GOOD},
+            ["."],
+            'duplicate policy "mine": another is in a.yaml:3',
+            id="the same name",
         ),
     ],
 )
@@ -459,11 +462,11 @@ def test_json_behind_a_comment_is_a_policy_too(tmp_path):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        pytest.param(GOOD.replace("CheckPolicy", "Checkpolicy"), 'has no kind text "Checkpolicy"', id="misspelt"),
-        pytest.param(GOOD.replace("CheckPolicy", "Policy"), 'has no kind text "Policy"', id="no kind of ours"),
+        pytest.param(GOOD.replace("CheckPolicy", "Checkpolicy"), 'unknown kind text "Checkpolicy"', id="misspelt"),
+        pytest.param(GOOD.replace("CheckPolicy", "Policy"), 'unknown kind text "Policy"', id="no kind of ours"),
         pytest.param("apiVersion: schedctl.dev/v1alpha1\nspec: {}\n", "Object 'Kind' is missing", id="no kind"),
         pytest.param("{apiVersion: schedctl.dev/v1alpha1, kind: CheckPolicy}", "read as JSON", id="braces"),
-        pytest.param("kind: List\nitems: [{kind: CheckPolicy}]\n", "what is in a list is not read", id="in a list"),
+        pytest.param("kind: List\nitems: [{kind: CheckPolicy}]\n", "a list is not read", id="in a list"),
         pytest.param(GOOD + " x: [", "a.yaml:", id="no YAML"),
     ],
 )
@@ -499,7 +502,7 @@ def test_a_policy_names_no_file_outside_of_its_repository(tmp_path, named):
     policies, problems = reading.policies_in((HEAD + spec).encode(), str(folder / "p.yaml"))
     shown = " ".join(str(problem) for problem in problems)
     assert not policies
-    assert "leads out of the repository" in shown
+    assert "is outside of the repository" in shown
     assert "s3cret" not in shown
 
 
@@ -515,10 +518,10 @@ def test_what_a_file_of_nodes_holds_is_not_repeated(tmp_path):
 @pytest.mark.parametrize("name", ['"a\\nb"', "Mine", '"a b"', "-a", "a" * 254])
 def test_policies_are_called_as_objects_of_kubernetes_are(name):
     _, problems = reading.policies_in(GOOD.replace("name: mine", f"name: {name}").encode(), "p.yaml")
-    assert any("is no name of a policy" in str(problem) for problem in problems)
+    assert any("is not a policy name" in str(problem) for problem in problems)
 
 
 @pytest.mark.parametrize("date", ["'20260101'", "2026-W01-1"])
 def test_a_date_has_one_form(date):
     spec = CHECK + f"  exemptions: [{{checks: [fits], reason: r, match: {{}}, expires: {date}}}]\n"
-    assert any("is no date" in message for message, _ in mistakes(spec))
+    assert any("is not a date" in message for message, _ in mistakes(spec))

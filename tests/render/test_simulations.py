@@ -140,7 +140,7 @@ def test_the_first_line_answers():
     )
     assert shown(report(PLACED, summary=summary)).partition("\n")[0] == (
         "100 of 120 pods would be placed; 2 pending; 4 not created; 3 rejected; 5 inconclusive; "
-        "6 skipped, of another scheduler; 1 would be preempted; 2 mistakes in the manifests"
+        "6 skipped (of another scheduler); 1 would be preempted; 2 mistakes in the manifests"
     )
     assert shown(report()).startswith("no pods to place\n")
 
@@ -256,7 +256,7 @@ def test_a_reason_given_for_pods_of_the_manifests_is_not_given_again_for_other_p
         (Fate.QUEUED, "1 still in the queue: web-1"),
         (Fate.FAILED, "1 pending after an error: web-1"),
         (Fate.EVICTED, "1 lost (no controller recreates it): web-1"),
-        (Fate.FOREIGN_SCHEDULER, "1 skipped (of another scheduler): web-1"),
+        (Fate.FOREIGN_SCHEDULER, "1 skipped (belongs to another scheduler): web-1"),
         (Fate.INCONCLUSIVE, "1 inconclusive: web-1"),
     ],
 )

@@ -128,7 +128,7 @@ def test_a_run_can_be_replayed_as_far_as_the_ties_allow():
         timeline.difference(first.timeline, run_with(replay_nodes(timeline.placements(first.timeline))).timeline)
         is None
     )
-    with pytest.raises(ReplayError, match="pod default/x cannot go to node c"):
+    with pytest.raises(ReplayError, match="pod default/x cannot be placed on node c"):
         run_with(replay_nodes({"default/x": "c"}))
 
 

@@ -342,7 +342,7 @@ def test_plain_data_means_what_the_command_line_means(data, texts):
 @pytest.mark.parametrize(
     ("words", "message", "hint"),
     [
-        pytest.param("cordon d", 'there is no node "d"', "the nodes are a, b, c", id="a node that is not there"),
+        pytest.param("cordon d", 'node "d" not found', "the nodes are a, b, c", id="a node that is not there"),
         pytest.param(
             "lose zone=eu-3",
             "no node has topology.kubernetes.io/zone=eu-3",
@@ -351,11 +351,11 @@ def test_plain_data_means_what_the_command_line_means(data, texts):
         ),
         pytest.param("lose zon=eu-1", 'no node has a label "zon"', "zone", id="a label that no node has"),
         pytest.param(
-            "lose eu-1", '"eu-1" is no label with a value', "e.g. `zone=eu-west-1a`", id="a zone without its label"
+            "lose eu-1", '"eu-1" is not a label with a value', "e.g. `zone=eu-west-1a`", id="a zone without its label"
         ),
-        pytest.param("taint a", '"a" names no node', "as in `--taint node-1:", id="a taint without a node"),
+        pytest.param("taint a", 'no node in "a"', "e.g. `--taint node-1:", id="a taint without a node"),
         pytest.param(
-            "taint a:k=v", '"k=v" has no effect', "as in `--taint a:k=v:NoSchedule`", id="a taint without an effect"
+            "taint a:k=v", '"k=v" has no effect', "e.g. `--taint a:k=v:NoSchedule`", id="a taint without an effect"
         ),
         pytest.param(
             "taint a:k=v:NoSchedul",
@@ -372,30 +372,30 @@ def test_plain_data_means_what_the_command_line_means(data, texts):
         pytest.param(
             "scale deploy/web",
             '"deploy/web" has no value',
-            "as in `--scale deploy/web=20`",
+            "e.g. `--scale deploy/web=20`",
             id="a workload without a number",
         ),
         pytest.param(
             "scale deploy/web=2",
-            'there is no Deployment "web" in namespace default',
-            "there are shop/web2",
+            'Deployment "web" not found in namespace default',
+            "choose one of shop/web2",
             id="a workload that is not there",
         ),
         pytest.param(
             "scale job/web=2",
             "job/default/web cannot be scaled",
-            "these can: deploy, rs, sts, rc",
+            "kinds that can be scaled: deploy, rs, sts, rc",
             id="a kind that cannot be scaled",
         ),
         pytest.param(
             "priority web-1=x",
-            'there is no pod "web-1" in namespace default',
+            'pod "web-1" not found in namespace default',
             "did you mean web-0?",
             id="a pod that is not there",
         ),
         pytest.param(
             "priority web-0=hihg",
-            'there is no PriorityClass "hihg"',
+            'PriorityClass "hihg" not found',
             "did you mean high?",
             id="a class that is not there",
         ),
@@ -405,9 +405,7 @@ def test_plain_data_means_what_the_command_line_means(data, texts):
             "",
             id="a priority out of bounds",
         ),
-        pytest.param(
-            "add-node like:d", 'there is no node "d"', "the nodes are a, b, c", id="a model that is not there"
-        ),
+        pytest.param("add-node like:d", 'node "d" not found', "the nodes are a, b, c", id="a model that is not there"),
         pytest.param("add-node like:a×0", 'cannot add 0 nodes ("like:a×0")', "from 1 to 10000", id="no node"),
         pytest.param("add-node nodes.yaml", 'no file "nodes.yaml"', "`like:NODE=N`", id="a file that is not there"),
         pytest.param(

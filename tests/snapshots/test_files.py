@@ -55,7 +55,7 @@ def test_dangling_link_counts_as_existing(tmp_path):
         files.write(link, b"new", replace=False)
 
 
-@pytest.mark.parametrize(("path", "message"), [("folder", "is a folder"), ("none/s.json", "there is no folder")])
+@pytest.mark.parametrize(("path", "message"), [("folder", "is a folder"), ("none/s.json", "no folder")])
 def test_where_nothing_can_be_written_is_said_first(tmp_path, path, message):
     (tmp_path / "folder").mkdir()
     with pytest.raises(UsageError, match=message):
@@ -85,7 +85,7 @@ def test_a_key_is_made_once(tmp_path):
 def test_what_is_not_what_a_key_looks_like_is_none(tmp_path, text):
     path = tmp_path / "key"
     path.write_text(text)
-    with pytest.raises(UsageError, match="holds no key"):
+    with pytest.raises(UsageError, match="is not a key"):
         files.load_key(path)
 
 

@@ -23,8 +23,8 @@ MERGES = b"m0: &m0 {a0: 1}\n" + b"".join(
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        pytest.param(POD + LAUGHS, "aliases repeat too much of the document", id="a billion laughs"),
-        pytest.param(POD + MERGES, "aliases repeat too much of the document", id="a billion merges"),
+        pytest.param(POD + LAUGHS, "aliases expand to too many values", id="a billion laughs"),
+        pytest.param(POD + MERGES, "aliases expand to too many values", id="a billion merges"),
         pytest.param(POD + b"x: &x [*x]\n", 'the anchor "x" contains itself', id="an anchor inside itself"),
         pytest.param(POD + b"x: *y\n", 'the anchor "y" is not defined before this alias', id="an alias of nothing"),
         pytest.param(POD + b"x: " + b"[" * 100_000, "nested more than 1000 levels deep", id="deep YAML lists"),
@@ -39,7 +39,7 @@ MERGES = b"m0: &m0 {a0: 1}\n" + b"".join(
         pytest.param(POD + b"x: .inf\n", ".inf has no counterpart in JSON", id="an infinity"),
         pytest.param(POD + b"x: \xff\n", "this is not UTF-8 text", id="a stray byte in YAML"),
         pytest.param(JSON_POD + b'"\xff"}', "this is not UTF-8 text", id="a stray byte in JSON"),
-        pytest.param(JSON_POD + b'"\\ud800"}', "this is not JSON: an escape stands for half", id="half a character"),
+        pytest.param(JSON_POD + b'"\\ud800"}', "this is not JSON: an escape is half", id="half a character"),
         pytest.param(POD + b"x: {{ .Values.x }}", "a key must be text, a number or a boolean", id="a template"),
     ],
 )

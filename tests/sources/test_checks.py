@@ -55,15 +55,15 @@ def test_pods_on_unknown_nodes_are_one_warning(read):
     pods = [pod(f"p{i}", f", nodeName: node-{i % 7}") for i in range(20)]
     (warning,) = read(NODE + "---\n" + "---\n".join(pods)).warnings
     assert str(warning) == (
-        "m.yaml:8:43: Pod default/p0: spec.nodeName: 20 pods run on nodes that are not given: "
+        "m.yaml:8:43: Pod default/p0: spec.nodeName: 20 pods run on nodes that are not in the input: "
         "node-0 (3), node-1 (3), node-2 (3), node-3 (3), node-4 (3) and 2 more"
     )
-    assert warning.hint == "give the nodes too; without them these pods are ignored"
+    assert warning.hint == "read the nodes, too; without them these pods are ignored"
 
 
 def test_one_pod_on_one_unknown_node_is_in_the_singular(read):
     (warning,) = read(NODE + "---\n" + pod("p", ", nodeName: node-b")).warnings
-    assert warning.message == "1 pod runs on a node that is not given: node-b (1)"
+    assert warning.message == "1 pod runs on a node that is not in the input: node-b (1)"
 
 
 def test_pods_that_have_ended_and_pods_on_known_nodes_are_fine(read):

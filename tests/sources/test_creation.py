@@ -83,7 +83,7 @@ JOB_SPEC = "template: {spec: {%scontainers: [{name: app, image: a}]}}"
         pytest.param(
             deployment(pod="initContainers: [{name: app, image: a}]"),
             "spec.template.spec.containers[0].name",
-            'the name "app" is there twice',
+            'duplicate name "app"',
             id="init containers share their names with the others",
         ),
         pytest.param(
@@ -141,7 +141,7 @@ JOB_SPEC = "template: {spec: {%scontainers: [{name: app, image: a}]}}"
                 "schedule: 0 25 * * *\n  jobTemplate: {spec: {%s}}" % (JOB_SPEC % "restartPolicy: Never, "),
             ),
             "spec.schedule",
-            '"25" is no hour',
+            '"25" is not a valid hour',
             id="a day of 25 hours",
         ),
         pytest.param(

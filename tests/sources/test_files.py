@@ -126,10 +126,10 @@ def test_a_folder_without_manifests_is_a_problem(folder):
     with pytest.raises(InputError) as caught:
         load(["empty", "high"])
     assert [(str(problem), problem.hint) for problem in caught.value.problems] == [
-        ("empty: the folder has no manifests (.yaml, .yml, .json, also with .gz)", ""),
+        ("empty: no manifests in the folder (.yaml, .yml, .json, also with .gz)", ""),
         (
-            "high: the folder has no manifests (.yaml, .yml, .json, also with .gz)",
-            "-R looks into the folders in it too",
+            "high: no manifests in the folder (.yaml, .yml, .json, also with .gz)",
+            "-R reads the folders in it, too",
         ),
     ]
 
@@ -146,7 +146,7 @@ def test_problems_of_all_files_come_at_once(folder):
         "bad.yaml:2:1: did not find expected node content while parsing a flow node",
         'bad.yaml:3:1: apiVersion: the field "apiVersion" is required',
         "worse.yaml.gz: is damaged: the gzip data ends too early",
-        "worst.yaml.gz: is damaged: this is not gzip throughout",
+        "worst.yaml.gz: is damaged: not a complete gzip file",
         "wide.yaml: looks like UTF-16 without a byte order mark",
     ]
 
@@ -224,7 +224,7 @@ def test_invalid_file_name_is_a_problem():
 
 def test_a_closed_standard_input_is_a_problem(monkeypatch):
     monkeypatch.setattr("sys.stdin", None)
-    with pytest.raises(InputError, match="<stdin>: there is no standard input to read"):
+    with pytest.raises(InputError, match="<stdin>: standard input is closed"):
         load(["-"])
 
 
@@ -246,8 +246,8 @@ def test_links_are_followed_inside_a_folder_and_not_out_of_it(folder):
     manifests = load(["all"], recursive=True)
     assert names(manifests) == "a b c d z e"
     assert sorted(str(warning) for warning in manifests.warnings) == [
-        "all/away: is a link out of the folder and is not followed",
-        "all/out.yaml: is a link out of the folder and is not followed",
+        "all/away: is a link to outside of the folder and is not followed",
+        "all/out.yaml: is a link to outside of the folder and is not followed",
     ]
 
 

@@ -79,7 +79,7 @@ SPEC = "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec:\n  containers: [{n
         pytest.param(
             "schedulerName: on",
             "expected text, got true",
-            "put it in quotes; YAML takes yes, no, on, off, y and n for true and false too",
+            "put it in quotes; YAML reads yes, no, on, off, y and n as true and false, too",
             id="a word that YAML takes for a boolean",
         ),
         pytest.param("schedulerName: [a]", "expected text, got a list", "", id="a list for text"),
@@ -293,7 +293,7 @@ REQUEST = "spec: {devices: {requests: [{name: a, exactly: {deviceClassName: g, %
 def test_a_misspelt_scheduling_field_is_a_warning(read, text, path, hint):
     (warning,) = read(text).warnings
     assert (warning.path, warning.hint) == (path, hint)
-    assert warning.message == f'there is no field "{path.rpartition(".")[2]}" here; it is ignored'
+    assert warning.message == f'unknown field "{path.rpartition(".")[2]}", which is ignored'
     assert warning.line > 0
 
 

@@ -89,13 +89,13 @@ def test_two_snapshots_are_read_together(tmp_path):
         pytest.param(
             documents.encode(Header(), {"Node": [Node(metadata=ObjectMeta(name="a", namespace="b"))]}),
             "objects.Node[0].metadata.namespace",
-            "Node objects are in no namespace",
+            "Node objects have no namespace",
             id="a node in a namespace",
         ),
         pytest.param(
             b'{"apiVersion":"schedctl.dev/v9","kind":"Snapshot"}',
             "apiVersion",
-            "this snapshot is written as schedctl.dev/v9",
+            "this snapshot is schedctl.dev/v9",
             id="a newer version",
         ),
         pytest.param(
@@ -143,12 +143,12 @@ def test_a_file_that_is_not_there_is_an_input_error():
 
 
 def test_a_snapshot_is_not_read_as_yaml():
-    with pytest.raises(InputError, match="read as one JSON document"):
+    with pytest.raises(InputError, match="must be one JSON document"):
         sources.load_text(b"apiVersion: schedctl.dev/v1alpha1\nkind: Snapshot\nobjects: {}\n")
 
 
 def test_a_snapshot_cannot_be_created():
-    with pytest.raises(InputError, match="a snapshot is a state"):
+    with pytest.raises(InputError, match="a snapshot is a cluster"):
         sources.load_text(SNAPSHOT, terms=Terms(creating=True))
 
 
@@ -158,7 +158,7 @@ def beside(header: Header) -> bytes:
 
 def test_two_snapshots_of_one_cluster_are_put_together_with_a_warning(tmp_path):
     headers = (Header(source="context prod", taken=f"2026-11-{day}T08:00:00Z") for day in (19, 20))
-    (warning,) = (each for each in load(tmp_path, *map(beside, headers)).warnings if "laid over" in each.message)
+    (warning,) = (each for each in load(tmp_path, *map(beside, headers)).warnings if "combined with" in each.message)
     assert "taken 2026-11-19T08:00:00Z and 2026-11-20T08:00:00Z" in warning.message
     assert warning.source.endswith("two.txt")
 
@@ -167,7 +167,7 @@ def test_two_snapshots_of_one_cluster_are_put_together_with_a_warning(tmp_path):
     ("other", "complaint"),
     [
         (Header(source="context test"), "of different clusters: context prod, context test"),
-        (Header(source="context prod", redaction="none"), "not redacted alike: default and none"),
+        (Header(source="context prod", redaction="none"), "different redaction levels: default and none"),
         (Header(redaction="strict", key="ab"), "names are hashed in one of the snapshots"),
     ],
 )

@@ -84,7 +84,7 @@ def test_a_number_that_is_none_is_a_warning_because_an_api_server_takes_it(read)
     term = "nodeSelectorTerms: [{matchExpressions: [{key: a, operator: Gt, values: [large]}]}]"
     affinity = f"  affinity: {{nodeAffinity: {{requiredDuringSchedulingIgnoredDuringExecution: {{{term}}}}}}}\n"
     (warning,) = read(POD + affinity).warnings
-    assert warning.message == 'Gt compares integers, and "large" is none: it never holds'
+    assert warning.message == 'Gt needs an integer, got "large": it never matches'
 
 
 @pytest.mark.parametrize(

@@ -300,7 +300,7 @@ def test_a_resource_claim_template_makes_a_claim_for_the_pod():
 @pytest.mark.parametrize(
     ("objects", "spec", "warning"),
     [
-        pytest.param([], {"priorityClassName": "gone"}, 'no PriorityClass "gone" is known', id="a class nobody knows"),
+        pytest.param([], {"priorityClassName": "gone"}, 'PriorityClass "gone" not found', id="a class nobody knows"),
         pytest.param(
             [LOW],
             {"priorityClassName": "low", "priority": 11},
@@ -313,7 +313,7 @@ def test_a_resource_claim_template_makes_a_claim_for_the_pod():
             "spec.priority is 11 but a pod without a PriorityClass gets 0",
             id="a priority without a class",
         ),
-        pytest.param([], {"runtimeClassName": "gone"}, 'no RuntimeClass "gone" is known', id="a runtime nobody knows"),
+        pytest.param([], {"runtimeClassName": "gone"}, 'RuntimeClass "gone" not found', id="a runtime nobody knows"),
         pytest.param([], {"overhead": {"cpu": "1"}}, "without a RuntimeClass", id="overhead of no runtime"),
         pytest.param(
             [KATA],
@@ -324,7 +324,7 @@ def test_a_resource_claim_template_makes_a_claim_for_the_pod():
         pytest.param(
             [KATA],
             {"runtimeClassName": "kata", "nodeSelector": {"kata": "no"}},
-            "spec.nodeSelector asks for kata=no but RuntimeClass kata for kata=yes",
+            "spec.nodeSelector requires kata=no but RuntimeClass kata requires kata=yes",
             id="a place where the runtime is not",
         ),
     ],

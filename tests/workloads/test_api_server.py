@@ -373,7 +373,7 @@ def test_every_plugin_lists_its_effects(create_pod):
 
 
 def test_disabling_an_unknown_plugin_raises(cluster_of):
-    with pytest.raises(ValueError, match="there is no admission plugin 'LimitRange'; there are Defaulting"):
+    with pytest.raises(ValueError, match="unknown admission plugin 'LimitRange'; expected one of Defaulting"):
         Admission(cluster_of(), ["LimitRange"])
 
 

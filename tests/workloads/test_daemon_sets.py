@@ -54,7 +54,7 @@ FOR = "this is the pod that DaemonSet shop/agent would make for node"
             [],
             "",
             "a",
-            f"{FOR} a, the first of 3 eligible nodes without one; `--node NAME` asks about another",
+            f"{FOR} a, the first of 3 eligible nodes without one; `--node NAME` explains another",
             id="the first of all by name",
         ),
         pytest.param({}, [running("a"), running("c")], "", "b", f"{FOR} b", id="a node without one"),
@@ -96,7 +96,9 @@ def test_an_existing_daemon_pod_stands_for_its_node():
 @pytest.mark.parametrize(
     ("spec", "node_name", "note"),
     [
-        pytest.param({}, "d", "makes no pod for node d, by its node selector, affinity or tolerations", id="this node"),
+        pytest.param(
+            {}, "d", "makes no pod for node d, because of its node selector, affinity or tolerations", id="this node"
+        ),
         pytest.param(
             {"nodeSelector": {"pool": "arm"}},
             "",

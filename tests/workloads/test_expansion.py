@@ -331,7 +331,7 @@ def test_an_autoscaler_in_the_cluster_counts_too(expand_manifests):
 
 def test_replicas_that_are_not_set_stay_as_they_are(expand_manifests):
     (group,) = expand_manifests(workload("Deployment"), workload("Deployment", "replicas: 4")).groups
-    assert (len(group.pods), group.notes) == (4, ("replicas are not set; the 4 there are stay",))
+    assert (len(group.pods), group.notes) == (4, ("replicas are not set; the current 4 stay",))
 
 
 # -- other people's kinds -----------------------------------------------------------------

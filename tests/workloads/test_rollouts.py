@@ -136,7 +136,7 @@ def test_pods_of_an_unread_replica_set_are_found_by_its_name(updates):
     state = NODES + owned("old", "ReplicaSet", "web-abc12")
     (update,) = updates(deployment(), state, "replace")
     assert [info.key for info in update.old] == ["shop/old"]
-    assert facts(update) == ["the template it had is not known"]
+    assert facts(update) == ["its previous template is not known"]
 
 
 def test_pods_of_other_owners_stay(updates):
@@ -368,7 +368,9 @@ def test_a_replica_set_keeps_pods_of_its_old_template(updates):
     ("text", "state", "expected"),
     [
         pytest.param(deployment(), "", ["new"], id="new"),
-        pytest.param(deployment("replicas: 2"), running(2), ["unchanged in all that scheduling reads"], id="unchanged"),
+        pytest.param(
+            deployment("replicas: 2"), running(2), ["unchanged in every field that scheduling reads"], id="unchanged"
+        ),
         pytest.param(deployment("replicas: 5"), running(2), ["scaled from 2 to 5"], id="scaled"),
         pytest.param(
             deployment("replicas: 2", "app:2"),

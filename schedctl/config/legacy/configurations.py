@@ -113,8 +113,8 @@ def convert(document: Plain, version: releases.LegacyVersion, log: ConversionLog
         converted["leaderElection"] = _leader_election(document["leaderElection"], log)
     for name in ("healthzBindAddress", "metricsBindAddress"):
         if name in document:
-            why = "the flags --bind-address and --secure-port say it since v1.23"
-            log.add_dropped(name, name, why, "give kube-scheduler these flags where the address is not the default")
+            why = "the flags --bind-address and --secure-port replace it since v1.23"
+            log.add_dropped(name, name, why, "give kube-scheduler these flags if the address is not the default")
     if version is releases.V1ALPHA1:
         profiles = [("", {name: document[name] for name in _TEMPLATE if name in document})]
     else:
@@ -133,11 +133,11 @@ def _leader_election(document: Plain, log: ConversionLog) -> Plain:
         value = converted.pop(old, "")
         if value:
             converted[new] = converted.get(new) or value
-            log.add_carried(f"leaderElection.{old}", old, new, "it was another name for the same since v1.18")
+            log.add_carried(f"leaderElection.{old}", old, new, "it is an alias of that field since v1.18")
     lock = converted.get("resourceLock")
     if lock and lock != "leases":
         converted["resourceLock"] = "leases"
-        why = "replicas of kube-scheduler agree by a lease, and by nothing else"
+        why = "leader election uses leases only"
         log.add_carried("leaderElection.resourceLock", f"resourceLock {lock}", "leases", why)
     return converted
 
@@ -179,7 +179,7 @@ def profile_of(
     if draft.args.get(_BINDING, {}).get("shape"):
         draft.put(_SCORE, types.Plugin(_BINDING, 1))  # a shape was refused where the feature gate was off
     elif draft.find("filter", _BINDING) is not None and draft.find(_SCORE, _BINDING) is None:
-        why = "it scores storage by default since v1.37, and did not then"
+        why = "it scores storage by default only since v1.37"
         draft.log.add_carried(draft.path, f"{_BINDING}, which did not score,", "disabled at score", why)
     covered.setdefault(_BINDING, set()).add(_SCORE)  # so that it is not put back as a default of today
     _log_weights(draft)
@@ -199,9 +199,7 @@ def _log_weights(draft: Draft) -> None:
         today, then = plugin_sets.default_weight(plugin.name), plugin_sets.weight_of(plugin)
         if (_SCORE, plugin.name) not in draft.written and plugin.name != "NodeResourcesFit" and today != then:
             was = f"{plugin.name}, weight {then} by default,"
-            draft.log.add_carried(
-                draft.path, was, f"weight {then}, written out", f"the default is {today} since v1beta3"
-            )
+            draft.log.add_carried(draft.path, was, f"weight {then}, explicit", f"the default is {today} since v1beta3")
 
 
 def _draft(
@@ -227,7 +225,7 @@ def _draft(
         where = f"{before}plugins.{name}"
         draft.plugins[point] = _merge(version.plugins.get(point, ()), changes, point, where, draft, version)
         if name != point and changes.enabled:
-            log.add_carried(where, name, point, "postFilter is what runs when no node fits since v1.19")
+            log.add_carried(where, name, point, "postFilter runs when no node is feasible since v1.19")
     _unreserve(_decode(sets.get("unreserve") or {}), f"{before}plugins.unreserve", draft)
     _multi_point(_decode(sets.get(types.MULTI_POINT) or {}), f"{before}plugins.{types.MULTI_POINT}", draft, known)
     return draft
@@ -260,7 +258,7 @@ def _merge(
         path = f"{where}.enabled[{index}]"
         draft.written.setdefault((point, plugin.name), path)
         if plugin.name in names and version in (*_ALPHA, releases.V1BETA1):
-            why = f"{version.api_version} refused a default that is enabled again and not disabled; what it says holds"
+            why = f"{version.api_version} refused a default plugin that is enabled twice; the explicit entry wins"
             draft.log.add_approximated(path, plugin.name, "enabled once", why)
         if plugin.name not in names:
             kept.append(plugin)
@@ -274,7 +272,7 @@ def _unreserve(chosen: types.PluginSet, where: str, draft: Draft) -> None:
         path = f"{where}.enabled[{index}]"
         draft.put("reserve", types.Plugin(plugin.name))
         draft.written.setdefault(("reserve", plugin.name), path)
-        why = "a plugin that reserves undoes its reservation since v1.19"
+        why = "a Reserve plugin undoes its own reservation since v1.19"
         draft.log.add_carried(path, f"{plugin.name} at unreserve", "enabled at reserve", why)
 
 
@@ -290,7 +288,7 @@ def _multi_point(chosen: types.PluginSet, where: str, draft: Draft, known: Known
         else:
             draft.everywhere.append(plugin)
     if chosen.disabled:
-        why = "it disabled nothing in v1beta2, where the defaults stood at each point"
+        why = "it disabled nothing in v1beta2, where the defaults were listed per extension point"
         draft.log.add_dropped(f"{where}.disabled", "disabled at multiPoint", why)
 
 
@@ -320,13 +318,13 @@ def _settings(draft: Draft, document: Plain, ran: Mapping[str, Any]) -> None:
             draft.written[(_SCORE, "NodeResourcesMostAllocated")] = path
     elif provider in (None, "", "DefaultProvider"):
         if provider:
-            draft.log.add_dropped(path, f"algorithmSource of {provider}", "it stood for the defaults")
+            draft.log.add_dropped(path, f"algorithmSource of {provider}", "it meant the defaults")
     else:
-        hint = "write the plugins it stood for"
-        draft.log.add_lost(path, f"algorithmSource of {provider}", "kube-scheduler never had it by itself", hint)
+        hint = "write the plugins it meant"
+        draft.log.add_lost(path, f"algorithmSource of {provider}", "kube-scheduler never had this provider", hint)
     if source.get("policy"):
-        why = "a Policy is a file of its own"
-        hint = "convert that file with `schedctl profiles convert`; its profile takes the place of this one"
+        why = "a Policy is a separate file"
+        hint = "convert that file with `schedctl profiles convert`; its profile replaces this one"
         draft.log.add_lost("algorithmSource.policy", "algorithmSource with a Policy", why, hint)
 
 

@@ -172,7 +172,7 @@ def convert(policy: Policy, extenders: Iterable[Plain], log: ConversionLog, know
         draft.args["InterPodAffinity"] = {"hardPodAffinityWeight": weight}
         log.add_carried(name, name, "hardPodAffinityWeight of InterPodAffinity", "it is an argument of the plugin")
     if policy.always_check_all_predicates:
-        why = "it changed which reasons were told, not where pods went"
+        why = "it changed the reasons reported, not the placements"
         log.add_dropped("alwaysCheckAllPredicates", "alwaysCheckAllPredicates", why)
     translate(draft, known)
     profile = {"schedulerName": DEFAULT_SCHEDULER, **profile_of(draft, _RAN, (), known)}
@@ -196,7 +196,7 @@ def _predicates(predicates: tuple[Predicate, ...] | None, draft: Draft) -> None:
         name = _ALIASES.get(predicate.name, predicate.name)
         argument = predicate.argument
         if name in _TAINTS:
-            why = "conditions of a node are taints, which TaintToleration heeds"
+            why = "conditions of a node are taints, which TaintToleration filters"
             draft.log.add_carried(path, name, "TaintToleration", why)
             continue
         if name not in _PREDICATES and argument is not None:
@@ -232,7 +232,7 @@ def _priorities(priorities: tuple[Priority, ...] | None, draft: Draft) -> None:
         path = f"priorities[{index}]"
         name = _ALIASES.get(priority.name, priority.name)
         if name == _EQUAL:
-            draft.log.add_dropped(path, name, "it gave every node the same")
+            draft.log.add_dropped(path, name, "it gave every node the same score")
             continue
         plugin = _PRIORITIES.get(name) or _plugin_by_argument(priority)
         _keep_argument(priority, plugin, path, draft)
@@ -303,10 +303,10 @@ def _extender(extender: Plain, path: str, log: ConversionLog) -> Plain:
     converted = {key: value for key, value in extender.items() if value is not None}
     if "enableHttps" in converted:
         converted["enableHTTPS"] = converted.pop("enableHttps")
-        log.add_carried(f"{path}.enableHttps", "enableHttps", "enableHTTPS", "a Policy spelt it in its own way")
+        log.add_carried(f"{path}.enableHttps", "enableHttps", "enableHTTPS", "the field has another name in a Policy")
     timeout = converted.get("httpTimeout")
     if timeout is not None:
         converted["httpTimeout"] = str(Duration(timeout))
         was = f"httpTimeout {timeout}"
-        log.add_carried(f"{path}.httpTimeout", was, converted["httpTimeout"], "a Policy counted nanoseconds")
+        log.add_carried(f"{path}.httpTimeout", was, converted["httpTimeout"], "a Policy has it in nanoseconds")
     return converted

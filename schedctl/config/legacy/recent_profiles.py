@@ -48,7 +48,7 @@ def convert(profile: Plain, path: str, log: ConversionLog, known: KnownPlugins) 
     # a profile that sets a shape had it score then, too; one that enables it at score means it
     if _BINDING in scorers - explicit and not shaped:
         sets.setdefault("score", {}).setdefault("disabled", []).append({"name": _BINDING})
-        why = "it scores storage by default since v1.37, and did not then"
+        why = "it scores storage by default only since v1.37"
         log.add_carried(path, f"{_BINDING}, which did not score,", "disabled at score", why)
     sets = {point: {key: value for key, value in chosen.items() if value} for point, chosen in sets.items()}
     converted["plugins"] = {point: chosen for point, chosen in sets.items() if chosen}
@@ -73,11 +73,11 @@ def _replace_gone(
         elif name == _SELECTOR_SPREAD:
             if SPREAD not in taken:
                 kept.append({**entry, "name": SPREAD})
-            why = "its default constraints spread pods that bring none; the plugin left in v1.29"
+            why = "its default constraints spread pods without constraints; the plugin left in v1.29"
             log.add_approximated(path, name, SPREAD, why)
         elif name in GONE:
             advice = GONE[name].partition(": remove this entry")[0]
-            log.add_lost(path, name, "kube-scheduler had it no more when it read v1beta3", advice)
+            log.add_lost(path, name, "it was removed before v1beta3", advice)
         else:
             kept.append(entry)
     return kept

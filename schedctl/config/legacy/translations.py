@@ -109,18 +109,18 @@ def _strategies(draft: Draft) -> None:
     for plugin, _ in scorers:
         if plugin in alike:
             now = f"{FIT}, weight {weight}, scoringStrategy of type {chosen['type']}"
-            why = "one plugin scores by use since v1.22, and its strategy says how"
+            why = "one plugin scores resource usage since v1.22, by its scoringStrategy"
             if plugin.name != FIT and not _is_default(draft, plugin, chosen):
                 draft.log.add_carried(draft.where(_SCORE, plugin.name), draft.name(_SCORE, plugin.name), now, why)
         else:
             draft.log.add_lost(
                 draft.where(_SCORE, plugin.name),
                 f"{draft.name(_SCORE, plugin.name)}, weight {weight_of(plugin)}",
-                f"{FIT} scores by one strategy, and that of {draft.name(_SCORE, best.name)} counts most",
-                "decide which of the two to keep; a shape of RequestedToCapacityRatio may stand for both",
+                f"{FIT} has one strategy; that of {draft.name(_SCORE, best.name)} has the highest weight",
+                "decide which of the two to keep; a RequestedToCapacityRatio shape may combine them",
             )
     if FIT in draft.args and "scoringStrategy" in draft.args[FIT] and best.name != FIT:
-        why = f"{FIT} did not score; {best.name} did"
+        why = f"{FIT} did not score, but {best.name} did"
         draft.log.add_dropped(draft.configured[FIT], f"scoringStrategy of {FIT}", why)
     if chosen != {"type": "LeastAllocated", "resources": _CPU_AND_MEMORY}:
         draft.args.setdefault(FIT, {})["scoringStrategy"] = chosen
@@ -163,7 +163,7 @@ def _spreaders(draft: Draft) -> None:
             draft.log.add_lost(
                 where,
                 name,
-                f"{SPREAD} has default constraints of its own here, and knows no second set",
+                f"{SPREAD} has its own default constraints here and can have only one list",
                 f"add constraints over kubernetes.io/hostname and topology.kubernetes.io/zone to those of {SPREAD}",
             )
             continue
@@ -173,7 +173,7 @@ def _spreaders(draft: Draft) -> None:
             where,
             f"{name}, weight {weight_of(plugin)}",
             f"{SPREAD}, weight {weight}, defaultingType System",
-            "pods without constraints are spread by default ones over nodes and zones since v1.20",
+            "the default constraints spread pods over nodes and zones since v1.20",
         )
 
 
@@ -215,7 +215,11 @@ def _node_labels(draft: Draft) -> None:
         why = "every pod of a profile can be given an affinity since v1.20; the plugin left in v1.23"
         now = f"the required addedAffinity of {AFFINITY}"
         outcome = Outcome.CARRIED if draft.find(_FILTER, AFFINITY) else Outcome.APPROXIMATED
-        hint = "" if outcome is Outcome.CARRIED else f"{AFFINITY}, which was off, is on and heeds the pods' own too"
+        hint = (
+            ""
+            if outcome is Outcome.CARRIED
+            else f"{AFFINITY}, which was disabled, is enabled and also filters by the pods' own affinity"
+        )
         draft.put("preFilter", Plugin(AFFINITY))
         draft.put(_FILTER, Plugin(AFFINITY))
         draft.log.add(outcome, draft.where(_FILTER, name), f"{name} at filter", now, why, hint)
@@ -230,7 +234,7 @@ def _node_labels(draft: Draft) -> None:
             draft.where(_SCORE, name),
             f"{name} at score, weight {weight}",
             f"the preferred addedAffinity of {AFFINITY}",
-            "it is weighed against what the pods themselves prefer; the plugin left in v1.23",
+            "it is combined with the preferences of the pods; the plugin left in v1.23",
         )
 
 
@@ -271,12 +275,12 @@ def _service_affinity(draft: Draft) -> None:
 
 _WITHOUT_SUCCESSOR: Final[Mapping[str, tuple[str, str]]] = {
     "NodePreferAvoidPods": (
-        "the annotation scheduler.alpha.kubernetes.io/preferAvoidPods of nodes is not read since v1.23",
-        "taint nodes that pods should avoid with effect PreferNoSchedule",
+        "the node annotation scheduler.alpha.kubernetes.io/preferAvoidPods is ignored since v1.23",
+        "taint the nodes that pods should avoid, with effect PreferNoSchedule",
     ),
     "NodeResourceLimits": (
-        "the plugin, which looked at the limits of containers, left in v1.19",
-        "requests are what counts: raise those of pods that need more",
+        "the plugin, which scored the limits of containers, left in v1.19",
+        "only requests count: raise them for pods that need more",
     ),
 }
 """Why a plugin left, and what to do where a file asked for it."""
@@ -309,7 +313,7 @@ def _points_left(draft: Draft, known: KnownPlugins) -> None:
         for plugin in [plugin for plugin in plugins if not takes_part(plugin.name, point, known)]:
             draft.take(point, plugin.name)
             if (point, plugin.name) in draft.written:
-                why = f"{plugin.name} takes no part at {point} any more"
+                why = f"{plugin.name} has no {point} extension any more"
                 draft.log.add_dropped(draft.where(point, plugin.name), f"{plugin.name} at {point}", why)
 
 

@@ -20,9 +20,9 @@ class Problem(Enum):
 
     UNNAMED = "it names neither a claim nor a template"
     NOT_GENERATED = "no claim was generated from the template yet"
-    MISSING = "there is no such claim"
-    DELETED = "the claim is on its way out"
-    FOREIGN = "the claim was generated for somebody else"
+    MISSING = "the claim does not exist"
+    DELETED = "the claim is being deleted"
+    FOREIGN = "the claim was generated for another pod"
 
 
 class Resolved(NamedTuple):

@@ -40,11 +40,11 @@ class UnboundReason(Enum):
     """Why a claim is not bound though the scheduler has nothing to do with it."""
 
     NO_VOLUME = "the volume it names does not exist"
-    KEPT = "the volume it names is kept for another claim"
+    KEPT = "the volume it names is reserved for another claim"
     UNFINISHED = "its binding to the volume it names is not completed"
     CLASSLESS = "it has no class"
     NO_CLASS = "its class does not exist"
-    IMMEDIATE = "its class binds at once"
+    IMMEDIATE = "its class binds immediately"
 
 
 class Unbound(NamedTuple):

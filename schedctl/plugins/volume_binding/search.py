@@ -42,12 +42,12 @@ _DIFFICULTY = {mismatch: rank for rank, mismatch in enumerate(Mismatch)}
 class ConflictReason(Enum):
     """How a claim can keep a node away, in the order in which kube-scheduler names them."""
 
-    FAULTY = "something cannot be read"
+    FAULTY = "an object cannot be read"
     OUT_OF_REACH = "its volume cannot be reached"
-    ELSEWHERE = "its volume is to be made for another node"
-    UNMATCHED = "no volume suits it, and none can be made"
-    OUTSIDE = "no volume suits it, and none may be made there"
-    FULL = "no volume suits it, and there is no room to make one"
+    ELSEWHERE = "its volume is being provisioned for another node"
+    UNMATCHED = "no volume matches, and none can be provisioned"
+    OUTSIDE = "no volume matches, and the class provisions none there"
+    FULL = "no volume matches, and too little capacity is left to provision one"
     VANISHED = "its volume does not exist"
 
 

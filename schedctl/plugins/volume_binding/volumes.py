@@ -39,9 +39,9 @@ class Mismatch(StrEnum):
     MODE = "of another volume mode"
     ATTRIBUTES = "of another attributes class"
     PHASE = "not available"
-    REACH = "out of reach"
+    REACH = "unreachable"
     DELETING = "being deleted"
-    KEPT = "kept for other claims"
+    KEPT = "reserved for others"
 
 
 class ClaimRequirements:

@@ -90,7 +90,7 @@ def _without_nodes(view: findings.View, arguments: DrainSafe) -> findings.Findin
             f"no node has {labels}", hints=["compare `nodeSelector` with the labels of the nodes"]
         )
     unclear = [pod for judged in view.workloads for pod in judged.unclear_pods]
-    message = f"schedctl cannot tell which nodes run {counts.of(len(unclear), 'pod')}"
+    message = f"schedctl cannot tell which nodes would run {counts.of(len(unclear), 'pod')}"
     return findings.inconclusive(message).because(view.causes.explain_pending(unclear))
 
 

@@ -94,9 +94,9 @@ def _more_replicas(view: findings.View, arguments: Headroom) -> findings.Finding
     if facts.limited and view.situation.unclear_pods:
         unclear = view.situation.unclear_pods
         message = (
-            f"{counts.of(replicas, 'more replica')} of {subject} would fit, but for {counts.of(len(unclear), 'pod')}"
+            f"{counts.of(replicas, 'more replica')} of {subject} would fit, apart from {counts.of(len(unclear), 'pod')}"
         )
-        return findings.inconclusive(f"{message} of which schedctl cannot tell").because(
+        return findings.inconclusive(f"{message} that schedctl cannot place").because(
             view.causes.explain_pending(unclear)
         )
     if facts.limited:
@@ -129,7 +129,7 @@ def _copies(view: findings.View, written: str) -> PodCopies:
     else:
         found = cluster.every(subject.struct).get(_key(subject))
     if found is None:
-        raise UsageError(f"there is no {written}, neither in the manifests nor in the state")
+        raise UsageError(f"{written} is neither in the manifests nor in the cluster")
     return _like(found, found if isinstance(found, Pod) else None, view, written)
 
 
@@ -151,7 +151,7 @@ def _key(subject: Subject) -> str:
 def _like(obj: Any, pod: Pod | None, view: findings.View, written: str) -> PodCopies:
     scheduler, cluster = view.situation.scheduler, view.situation.cluster
     if isinstance(obj, DaemonSet):
-        raise UsageError(f"{written} has one pod for each node", "ask about another workload")
+        raise UsageError(f"{written} has one pod for each node", "name another workload")
     if isinstance(obj, StatefulSet) and obj.spec.volume_claim_templates:
         return StatefulSetCopies(_replace(obj, metadata=with_namespace(obj.metadata)))
     if pod is None:

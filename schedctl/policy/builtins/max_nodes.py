@@ -15,7 +15,7 @@ def judge(view: findings.View, arguments: MaxNodes, about: findings.Judged) -> I
     judged = about.workload
     assert judged is not None
     nodes = sorted({pod.node for pod in judged.placed_pods})
-    message = f"on {counts.of(len(nodes), 'node')}, may use {arguments.count}"
+    message = f"on {counts.of(len(nodes), 'node')}, at most {arguments.count} allowed"
     if len(nodes) > arguments.count:
         path = fields.first(judged.pods[0].info.pod.spec, fields.SPREADING)
         yield findings.violation(message, [f"nodes: {abbreviate(nodes)}"], path=path)

@@ -17,7 +17,7 @@ def judge(view: View, arguments: MaxUtilization, about: Judged) -> Iterable[Find
     found = groups(view.situation.cluster, arguments.resource, arguments.by, arguments.node_selector)
     if not any(group.allocatable for group in found):
         yield inconclusive(
-            f"no node that takes pods offers {arguments.resource}", hints=["compare its name with what nodes offer"]
+            f"no schedulable node offers {arguments.resource}", hints=["compare its name with what nodes offer"]
         )
         return
     for group in found:
@@ -27,7 +27,7 @@ def judge(view: View, arguments: MaxUtilization, about: Judged) -> Iterable[Find
 def _judge(group: Group, arguments: MaxUtilization, unknown: int) -> Finding:
     resource = arguments.resource
     message = (
-        f"{group.percent(group.requested):g} % of {resource} requested, allows {arguments.percent:g} %"
+        f"{group.percent(group.requested):g} % of {resource} requested, at most {arguments.percent:g} % allowed"
         f" ({amount(resource, group.requested)} of {amount(resource, group.allocatable)})"
     )
     if not group.allocatable:

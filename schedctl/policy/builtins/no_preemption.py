@@ -23,7 +23,7 @@ def judge(view: findings.View, arguments: NoPreemption, about: findings.Judged) 
         for eviction in view.situation.evictions_for(judged.keys)
         if floor is None or eviction.pod.priority >= floor
     ]
-    message = f"would preempt {counts.of(len(victims), 'pod')}, may preempt {arguments.max}"
+    message = f"would preempt {counts.of(len(victims), 'pod')}, at most {arguments.max} allowed"
     if len(victims) > arguments.max:
         yield findings.violation(message, describe_victims(victims, view.situation), path=_priority(judged))
     elif judged.unclear_pods:

@@ -83,7 +83,10 @@ def _guests(view: findings.View) -> Iterator[tuple[str, bool]]:
     for judged in view.situation.workloads:
         if judged.unclear_pods:
             pods = abbreviate([pod.name for pod in judged.unclear_pods])
-            yield f"{judged.workload.subject}: schedctl cannot tell where {pods} go, nor who has to make room", False
+            yield (
+                f"{judged.workload.subject}: unknown where {pods} would go and which pods would be preempted",
+                False,
+            )
 
 
 def _why(view: findings.View) -> Cause:

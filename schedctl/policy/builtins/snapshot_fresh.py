@@ -15,15 +15,15 @@ def judge(view: findings.View, arguments: SnapshotFresh, about: findings.Judged)
     """Judge the state: it was taken no longer ago than it may be old."""
     if view.state_taken is None:
         yield findings.inconclusive(
-            "the state does not say when it was taken", hints=["`schedctl snapshot create` notes it"]
+            "the state does not say when it was taken", hints=["`schedctl snapshot create` records it"]
         )
         return
     age, most = view.now - view.state_taken, arguments.max_age.seconds
-    message = f"the state is {age_of(age)} old, may be {age_of(most)}"
+    message = f"the state is {age_of(age)} old, at most {age_of(most)} allowed"
     if is_to_come(age):
         yield findings.inconclusive(f"the state is dated {age_of(-age)} in the future", hints=["compare the clocks"])
     elif age > most:
-        yield findings.violation(message, hints=["take another one"])
+        yield findings.violation(message, hints=["take a new one with `schedctl snapshot create`"])
     else:
         yield findings.pass_finding(message)
 

@@ -45,7 +45,7 @@ def judge(view: findings.View, arguments: Spread, about: findings.Judged) -> Ite
     if too_few:
         message += f", needs {few_domains}"
     if too_uneven:
-        message += f", skew {skew}, allows {arguments.max_skew}"
+        message += f", skew {skew}, at most {arguments.max_skew} allowed"
     message += _show_counts(pods_by_domain)
     if filled + unclear < few_domains or (too_uneven and not unclear):
         yield _explain(
@@ -118,9 +118,7 @@ def _impossible(pods_by_domain: Mapping[str, int], judged: JudgedWorkload, min_d
     if domains < min_domains:
         hints.append(f"the cluster has {_number(domains, key)}")
     if len(judged.pods) < min_domains:
-        hints.append(
-            f"it has {counts.of(len(judged.pods), 'pod')}, and {_number(min_domains, key)} need as many at least"
-        )
+        hints.append(f"it has {counts.of(len(judged.pods), 'pod')}, fewer than {_number(min_domains, key)}")
     return hints
 
 

@@ -40,7 +40,7 @@ def lines(report: CheckReport) -> Iterator[str]:
                 room -= size
                 yield row
         if left:
-            yield f"\n{left} more are left out: a summary takes 1 MiB.\n"
+            yield f"\n{left} more are not shown: a summary has at most 1 MiB.\n"
 
 
 def _head(report: CheckReport) -> Iterator[str]:

@@ -79,9 +79,9 @@ def _log(report: CheckReport, results: list[CheckResult], kept: int) -> dict[str
 
 def _notes(report: CheckReport, results: int, kept: int) -> Iterator[str]:
     if kept < results:
-        yield f"{results - kept} of {results} results are left out, the least severe: code scanning takes no more"
+        yield f"{results - kept} of {results} results, the least severe, are left out: code scanning accepts no more"
     if kept > KEPT:
-        yield f"code scanning keeps {KEPT} of these {kept} results; the worst come first"
+        yield f"code scanning keeps {KEPT} of these {kept} results, the most severe first"
     yield from report.notes
 
 

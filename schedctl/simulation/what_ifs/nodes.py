@@ -100,7 +100,7 @@ class Lose(WhatIf):
     def apply(self, cluster: Cluster) -> WhatIfResult:
         """Remove the nodes; their pods come back on no node, but for those of DaemonSets."""
         if "=" not in self.label:
-            raise UsageError(f'"{self.label}" is no label with a value', "e.g. `zone=eu-west-1a` or `pool=spot`")
+            raise UsageError(f'"{self.label}" is not a label with a value', "e.g. `zone=eu-west-1a` or `pool=spot`")
         return _remove_nodes(self.kind, f"lost {self.label}:", cluster, nodes_chosen(cluster, self.label))
 
 

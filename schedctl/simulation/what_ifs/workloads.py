@@ -78,7 +78,7 @@ class Scale(WhatIf):
         """
         if self.workload.struct not in _SCALED:
             kinds = ", ".join(NAMES[struct][0] for struct in _SCALED)
-            raise UsageError(f"{self.workload} cannot be scaled", f"these can: {kinds}")
+            raise UsageError(f"{self.workload} cannot be scaled", f"kinds that can be scaled: {kinds}")
         workload = _workload(cluster, self.workload)
         before = 1 if workload.spec.replicas is None else workload.spec.replicas
         scaled = _replace(workload, spec=_replace(workload.spec, replicas=self.replicas))
@@ -161,7 +161,7 @@ class SetPriority(WhatIf):
         classes = cluster.every(PriorityClass)
         if name not in classes:
             raise UsageError(
-                f'there is no PriorityClass "{name}"', suggest_names(name, [*classes, *SYSTEM_CLASSES], "classes")
+                f'PriorityClass "{name}" not found', suggest_names(name, [*classes, *SYSTEM_CLASSES], "classes")
             )
         return classes[name]
 
@@ -171,7 +171,7 @@ def _workload(cluster: Cluster, subject: Subject) -> Any:
     if found is None:
         there = list(cluster.every(subject.struct))
         raise UsageError(
-            f'there is no {subject.struct.__name__} "{subject.name}" in namespace {subject.namespace}',
+            f'{subject.struct.__name__} "{subject.name}" not found in namespace {subject.namespace}',
             _nearest(subject, there),
         )
     return found
@@ -181,7 +181,7 @@ def _pod(cluster: Cluster, subject: Subject) -> PodInfo:
     found = find_pod(subject.key, cluster)
     if found is None:
         hint = _nearest(subject, [info.key for info in every_pod(cluster)])
-        raise UsageError(f'there is no pod "{subject.name}" in namespace {subject.namespace}', hint)
+        raise UsageError(f'pod "{subject.name}" not found in namespace {subject.namespace}', hint)
     return found
 
 
@@ -190,11 +190,13 @@ def _nearest(subject: Subject, keys: Sequence[str]) -> str:
     elsewhere = [key.partition("/")[0] for key in keys if key.partition("/")[2] == subject.name]
     if elsewhere:
         there = Subject(subject.struct, elsewhere[0], subject.name)
-        return f"there is one in namespace {abbreviate(elsewhere)}: `{there}`"
+        return f"one exists in namespace {abbreviate(elsewhere)}: `{there}`"
     inside = [key.partition("/")[2] for key in keys if key.partition("/")[0] == subject.namespace]
     close = similar(subject.name, inside)
     close = close or [name for name in inside if name.startswith(subject.name)]
-    return f"did you mean {abbreviate(close)}?" if close else f"there are {abbreviate(sorted(keys))}" if keys else ""
+    return (
+        f"did you mean {abbreviate(close)}?" if close else f"choose one of {abbreviate(sorted(keys))}" if keys else ""
+    )
 
 
 def _change_pod(cluster: Cluster, info: PodInfo, pod: Pod) -> None:

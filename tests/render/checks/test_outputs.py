@@ -297,8 +297,8 @@ def test_code_scanning_gets_no_more_results_than_it_takes_and_a_notification(mon
     assert len(run["results"]) == 20
     assert run["results"][0]["level"] == "error", "the worst first"
     assert [each["message"]["text"] for each in run["invocations"][0]["toolExecutionNotifications"]] == [
-        "11 of 31 results are left out, the least severe: code scanning takes no more",
-        "code scanning keeps 10 of these 20 results; the worst come first",
+        "11 of 31 results, the least severe, are left out: code scanning accepts no more",
+        "code scanning keeps 10 of these 20 results, the most severe first",
     ]
 
 
@@ -399,4 +399,4 @@ def test_a_summary_keeps_to_the_size_that_github_takes():
     text = written(report(*names(9000, reasons=["r" * 900])), "markdown")
     assert len(text.encode()) <= markdown.MOST_BYTES
     assert text.count("<details>") == text.count("</details>") > 0
-    assert "more are left out: a summary takes 1 MiB" in text
+    assert "more are not shown: a summary has at most 1 MiB" in text
