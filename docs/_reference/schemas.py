@@ -68,7 +68,11 @@ def record_table(record: _Schema, links: Mapping[str, str], *, read: bool = Fals
 
 
 def records(schema: _Schema) -> dict[str, _Schema]:
-    """Return the records of a schema by name, with the values of enumerations where they are referred to."""
+    """Return the records of a schema by name.
+
+    Where a field refers to an enumeration, its values take the place of the reference; where it refers to a record and
+    has no description, that of the record is its own.
+    """
     definitions = schema["$defs"]
 
     def inlined(part: Any) -> Any:
@@ -79,7 +83,8 @@ def records(schema: _Schema) -> dict[str, _Schema]:
         to = definitions.get(_referred(part), {})
         if "enum" in to:
             return inlined({key: each for key, each in part.items() if key != "$ref"}) | {"enum": to["enum"]}
-        return {key: inlined(each) for key, each in part.items()}
+        own = {"description": to["description"]} if "description" in to else {}
+        return own | {key: inlined(each) for key, each in part.items()}
 
     return {name: inlined(each) for name, each in definitions.items() if "properties" in each}
 

@@ -18,23 +18,23 @@ class Form(ConfigStruct, frozen=True, forbid_unknown_fields=True):
 
 
 class Metadata(Form, frozen=True):
-    """What it is called.
+    """How a policy is called.
 
     Attributes:
-        name: its name.
+        name: the name of the policy, which reports and fingerprints carry.
     """
 
     name: str = ""
 
 
 class Match(Form, frozen=True):
-    """The workloads and pods that a policy is about; what is not given selects all.
+    """The workloads and pods that a policy is about: all that is given must hold, and without any of it all are.
 
     Attributes:
-        namespaces: of which they are one.
-        kinds: of which they are one, e.g. `Deployment`.
-        names: globs, one of which takes the name.
-        label_selector: of the labels of pods.
+        namespaces: their namespace is one of these.
+        kinds: their kind is one of these, e.g. `Deployment`.
+        names: their name matches one of these globs, e.g. `web-*`.
+        label_selector: the labels of the pods match.
     """
 
     namespaces: tuple[str, ...] = ()
@@ -44,33 +44,33 @@ class Match(Form, frozen=True):
 
 
 class ForEach(Form, frozen=True):
-    """What a scenario is repeated for.
+    """A label of nodes, for each value of which a scenario is played once.
 
     Attributes:
-        topology_key: a label of nodes; each of its values takes the place of `$value` in turn.
+        topology_key: the label, e.g. `topology.kubernetes.io/zone`; `$value` stands for its value.
     """
 
     topology_key: str = ""
 
 
 class Removed(Form, frozen=True):
-    """Nodes that are gone.
+    """The nodes that a scenario removes.
 
     Attributes:
-        node_selector: the labels that all of them have.
+        node_selector: the labels that a node must have to be removed.
     """
 
     node_selector: dict[str, str] = msgspec.field(default_factory=dict)
 
 
 class Scenario(Form, frozen=True):
-    """What is supposed to happen.
+    """Changes to the cluster, in which checks are judged as well.
 
     Attributes:
-        name: its name.
-        for_each: what it is repeated for.
-        remove: nodes that are gone.
-        changes: what else changes, in the words of the what-if options: a list of maps such as `cordon: node-1`.
+        name: the name that checks use.
+        for_each: repeats the scenario for each value of a label of nodes.
+        remove: the nodes that are removed.
+        changes: further changes, in the words of the what-if options: a list of maps such as `cordon: node-1`.
     """
 
     name: str = ""
@@ -83,8 +83,8 @@ class Named(Form, frozen=True):
     """A CEL expression with a name.
 
     Attributes:
-        name: its name.
-        expression: the expression.
+        name: the name that other expressions, or messages, use.
+        expression: the expression, in CEL.
     """
 
     name: str = ""
@@ -92,12 +92,12 @@ class Named(Form, frozen=True):
 
 
 class Validation(Form, frozen=True):
-    """What must be true.
+    """An expression that must be true.
 
     Attributes:
-        expression: CEL, true or false.
-        message: what is said where it is false.
-        message_expression: CEL that makes the message; where it fails `message` stands.
+        expression: the expression, in CEL.
+        message: the message of a violation.
+        message_expression: CEL that returns the message; `message` is used if it fails.
     """
 
     expression: str = ""
@@ -106,18 +106,18 @@ class Validation(Form, frozen=True):
 
 
 class Check(Form, frozen=True):
-    """One rule: a built-in one, or expressions.
+    """One rule: a built-in check, or expressions.
 
     Attributes:
-        name: its stable name.
-        description: what it demands, in words.
-        severity: `error`, `warning` or `info`.
-        scope: what its expressions are about: `pod`, `workload`, `node` or `run`.
-        builtin: the name of a built-in check.
-        arguments: of the built-in check.
-        scenarios: in which it is judged; `baseline` if none are named.
-        match_conditions: which objects it is about: all must be true.
-        validations: what must be true.
+        name: a stable name, by which annotations, exemptions and reports know the check.
+        description: what the check demands, in words.
+        severity: how severe a violation is.
+        scope: what each result of the expressions is about.
+        builtin: the built-in check, if it is one.
+        arguments: the arguments of the built-in check.
+        scenarios: the scenarios in which the check is judged; `baseline` unless given.
+        match_conditions: the check is about the objects for which all of these are true.
+        validations: expressions that must be true, of a check that is not built in.
     """
 
     name: str = ""
@@ -132,13 +132,13 @@ class Check(Form, frozen=True):
 
 
 class ExemptionMatch(Form, frozen=True):
-    """The objects that an exemption is of; what is not given selects all.
+    """The objects that an exemption is about: all that is given must hold.
 
     Attributes:
-        kind: e.g. `Job`.
-        name: a glob.
+        kind: their kind, e.g. `Job`.
+        name: a glob that their name matches.
         namespace: their namespace.
-        label_selector: of the labels of their pods.
+        label_selector: the labels of their pods match.
     """
 
     kind: str = ""
@@ -148,13 +148,13 @@ class ExemptionMatch(Form, frozen=True):
 
 
 class Exemption(Form, frozen=True):
-    """Violations that somebody accepts.
+    """Violations that are accepted.
 
     Attributes:
-        checks: of which checks.
-        match: of which objects.
-        reason: why.
-        expires: the last day on which it holds, e.g. `2027-03-31`.
+        checks: the names of the checks; all unless given.
+        match: the objects; all unless given.
+        reason: why the violations are accepted.
+        expires: the last day of the exemption, e.g. `2027-03-31`.
     """
 
     checks: tuple[str, ...] = ()
@@ -164,15 +164,15 @@ class Exemption(Form, frozen=True):
 
 
 class Spec(Form, frozen=True):
-    """What a policy says.
+    """The content of a policy.
 
     Attributes:
-        match: the workloads and pods it is about.
-        require_match: whether it is an error that there are none.
+        match: the workloads and pods that the policy is about; all unless given.
+        require_match: whether a policy that matches nothing is an error, exit code 2.
         params: plain values, which expressions see as `params`.
-        scenarios: what is supposed to happen.
-        variables: expressions that others use as `variables.NAME`.
-        checks: what must hold.
+        scenarios: changes to the cluster, in which checks are judged as well.
+        variables: expressions that other expressions use as `variables.NAME`.
+        checks: the rules.
         exemptions: violations that are accepted.
     """
 
@@ -189,8 +189,8 @@ class Policy(Form, frozen=True):
     """A policy without its head.
 
     Attributes:
-        metadata: what it is called.
-        spec: what it says.
+        metadata: the name of the policy.
+        spec: the content of the policy.
     """
 
     metadata: Metadata = Metadata()
@@ -201,7 +201,8 @@ class CheckPolicy(Policy, frozen=True, kw_only=True):
     """A placement policy, as ``schedctl check -p`` reads it.
 
     Attributes:
-        api_version, kind: what this is.
+        api_version: always `schedctl.dev/v1alpha1`.
+        kind: always `CheckPolicy`.
     """
 
     api_version: Literal["schedctl.dev/v1alpha1"]
