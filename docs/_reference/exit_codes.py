@@ -32,7 +32,8 @@ No output format changes the code, and neither do `-q` and `--limit`.
 {table(["Code", "Meaning"], [[f"`{number}`", sentence(text)] for number, text in MEANINGS.items()])}
 ## What they mean to a command
 
-A command that is not listed here ends with 0 or with one of the codes from 2 on, as above.
+A command that is not listed here ends with 0 or with one of the codes from 2 on, as above. Of several pods, one that is
+proved not to be scheduled counts more than one that is inconclusive: with `--exit-code` that is 1, not 5.
 
 {table(["Command", *(f"`{number}`" for number in MEANINGS if number < 6)], list(_rows()))}
 Next: [what options does a command have?](commands.md)

@@ -22,11 +22,16 @@ EXAMPLES_OF_CONVERT = """
 Examples:
   schedctl profiles convert kube-scheduler.yaml > kube-scheduler-v1.yaml
   schedctl profiles convert policy.cfg -o text
+
+Exit codes: 0 converted; 1 something is lost; 2 usage, configuration or output; 70 a bug; 130 interrupted;
+141 output closed
 """
 EXAMPLES_OF_VALIDATE = """
 Examples:
   schedctl profiles validate kube-scheduler.yaml
   schedctl profiles validate config/*.yaml
+
+Exit codes: 0 no problem; 2 a problem; 70 a bug; 130 interrupted; 141 output closed
 """
 SOMETHING_LOST = 1
 """What `convert` ends with when pods may be placed differently for what could not be carried over."""
@@ -50,7 +55,7 @@ def convert(
 
     Reads v1alpha1 to v1beta3 of kubescheduler.config.k8s.io, and the Policy with predicates and priorities. Defaults of
     the old version that differ from today's are written out. The configuration goes to standard output, the changes and
-    their reasons go to standard error. Exits with 1 if something is lost that may place pods differently.
+    their reasons go to standard error. Something is lost if pods may be placed differently without it.
     """
     from schedctl.config.legacy.changes import Outcome
     from schedctl.render import layout, machine, terminals

@@ -25,6 +25,9 @@ Examples:
   schedctl profiles diff default bin-packing
   schedctl profiles diff before.yaml after.yaml --exit-code
   schedctl profiles diff policy.cfg converted.yaml -o json
+
+Exit codes: 0 answered; 1 they differ (with --exit-code); 2 usage, configuration or output; 70 a bug; 130 interrupted;
+141 output closed
 """
 
 Configuration = Annotated[

@@ -24,6 +24,9 @@ Examples:
   schedctl snapshot create prod.json.gz --scheduler-config-from-cluster
   schedctl snapshot create prod.json.gz --from nodes.json --from pods.json
   schedctl snapshot create bug.json.gz --redact strict
+
+Exit codes: 0 written; 1 the question was answered "no"; 2 usage or output; 3 input; 4 cluster; 70 a bug;
+130 interrupted; 141 output closed
 """
 EXAMPLES_OF_INSPECT = """
 Examples:
@@ -35,6 +38,9 @@ Examples:
   schedctl snapshot diff monday.json.gz tuesday.json.gz
   schedctl snapshot diff monday.json.gz tuesday.json.gz --limit 100
   schedctl snapshot diff monday.json.gz tuesday.json.gz --exit-code -o json
+
+Exit codes: 0 answered; 1 they differ (with --exit-code); 2 usage or output; 3 input; 70 a bug; 130 interrupted;
+141 output closed
 """
 EXAMPLES_OF_REDACT = """
 Examples:
