@@ -581,13 +581,13 @@ def test_the_evidence_counts_volumes_by_mismatch():
         "volumes": {
             "too small": 2,
             "without the labels": 2,
-            "kept for other claims": 1,
+            "reserved for others": 1,
             "of another volume mode": 1,
             "of another attributes class": 1,
             "not available": 1,
             "without the access modes": 1,
             "being deleted": 1,
-            "out of reach": 1,
+            "unreachable": 1,
         },
         "nearest": Miss("v8", (Mismatch.ACCESS,), 5 << 30, ("ReadWriteMany",), "Available", ""),
     }
