@@ -13,6 +13,21 @@ from schedctl.api.pods import Toleration
 NO_SCHEDULE, PREFER_NO_SCHEDULE, NO_EXECUTE = "NoSchedule", "PreferNoSchedule", "NoExecute"
 HARD_EFFECTS = frozenset((NO_SCHEDULE, NO_EXECUTE))
 """The effects that keep a pod off a node; PreferNoSchedule only costs the node points."""
+_AUTOMATIC_PREFIXES = (
+    "node.kubernetes.io/",
+    "node.cloudprovider.kubernetes.io/",
+    "ToBeDeletedByClusterAutoscaler",
+    "DeletionCandidateOfClusterAutoscaler",
+    "ignore-taint.cluster-autoscaler.kubernetes.io/",
+    "startup-taint.cluster-autoscaler.kubernetes.io/",
+    "status-taint.cluster-autoscaler.kubernetes.io/",
+    "karpenter.sh/",
+    "readiness.k8s.io/",
+    "aws-node-termination-handler/",
+    "cloud.google.com/impending-node-termination",
+)
+_AUTOMATIC_SUFFIXES = ("agent-not-ready", "/not-ready", "/out-of-service")
+"""How the keys begin and end of taints that controllers, autoscalers and agents of a node set and remove."""
 
 
 def tolerates(toleration: Toleration, taint: Taint) -> bool:
@@ -24,6 +39,14 @@ def tolerates(toleration: Toleration, taint: Taint) -> bool:
     if toleration.operator in ("", "Equal"):
         return toleration.value == taint.value
     return toleration.operator == "Exists"
+
+
+def is_automatic(key: str) -> bool:
+    """Return whether Kubernetes or another machine sets and removes taints of a key, as they say how a node is.
+
+    To tolerate or remove such a taint would hide the problem.
+    """
+    return key.startswith(_AUTOMATIC_PREFIXES) or key.endswith(_AUTOMATIC_SUFFIXES)
 
 
 def is_tolerated(taint: Taint, tolerations: Iterable[Toleration]) -> bool:

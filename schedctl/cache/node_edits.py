@@ -13,6 +13,7 @@ from schedctl.api import topology
 from schedctl.api.devices import ResourceSlice
 from schedctl.api.nodes import Node, Taint
 from schedctl.api.storage import CSINode
+from schedctl.api.tolerations import is_automatic
 from schedctl.cache.cluster import Cluster
 
 UNSCHEDULABLE_TAINT = Taint(key="node.kubernetes.io/unschedulable", effect="NoSchedule")
@@ -64,6 +65,12 @@ def rename_node(node: Node, name: str) -> Node:
     labels = {**(node.metadata.labels or {}), topology.HOSTNAME: name}
     metadata = _replace(node.metadata, name=name, uid="", labels=labels, creation_timestamp=None)
     return _replace(node, metadata=metadata, spec=_replace(node.spec, provider_id=""))
+
+
+def as_new(node: Node) -> Node:
+    """Return a node as it was when it joined and was ready: not cordoned, and only with taints that people set."""
+    taints = [taint for taint in node.spec.taints or () if not is_automatic(taint.key)]
+    return _replace(node, spec=_replace(node.spec, unschedulable=False, taints=taints or None))
 
 
 def publish_like(cluster: Cluster, model: str, name: str) -> None:

@@ -129,7 +129,7 @@ def _preempts(outcome: Attempt) -> bool:
 
 
 def _plan_hint(plan: Plan, trial: Trial, trials: Trials, node: str) -> Hint:
-    conditions = " and ".join(remedy.condition for remedy in plan.remedies)
+    conditions = _conditions(plan)
     named = any(plan.node in remedy.condition.split() for remedy in plan.remedies)
     subject = "would fit"
     if plan.node and not (named and (node or trial.fits == 1)):
@@ -138,9 +138,18 @@ def _plan_hint(plan: Plan, trial: Trial, trials: Trials, node: str) -> Hint:
     return msgspec.structs.replace(hint, undoes=list(plan.undoes))
 
 
+def _conditions(plan: Plan) -> str:
+    """Return the conditions in one sentence; those that differ in their last word stand as one."""
+    last_words: dict[str, list[str]] = {}
+    for remedy in plan.remedies:
+        start, _, last = remedy.condition.rpartition(" ")
+        last_words.setdefault(start, []).append(last)
+    return " and ".join(f"{start} {', '.join(words)}" for start, words in last_words.items())
+
+
 def _preemption_hint(plan: Plan, trial: Trial, trials: Trials) -> Hint:
     """Return the hint of what is only enough once running pods were preempted."""
-    conditions = " and ".join(remedy.condition for remedy in plan.remedies)
+    conditions = _conditions(plan)
     trial = dataclasses.replace(trial, fits=1, chosen=trial.nominated)
     pods = counts.of(len(trial.victims), "pod")
     text = f"would fit on {trial.nominated} if {conditions}, and preempt {pods} there: {few(trial.victims)}"

@@ -15,15 +15,19 @@ from schedctl.engine.attempts import Attempt
 from schedctl.explain import pod_remedies
 from schedctl.explain.remedies import PluginRemedies, join
 from schedctl.explain.trials import NodeRejections, Trial, Trials, rejection_patterns, rejections_on
-from schedctl.framework.remedies import Reach, Remedy, Together
+from schedctl.framework.remedies import Reach, Rejection, Remedy, Together
 from schedctl.reports.reasons import Reason
 
 MOST_PLANS = 3
 """How many plans are told."""
+_ENOUGH = 2
+"""After so many plans that help, no changes of nodes or of other pods are tried; of sets of several, after one."""
 _DEPTH = 3
 """How many tries a plan gets: a node may have further objections once the first are met."""
 _MODELS = 2
 """Like how many nodes another one is tried."""
+_TRIES_FOR_OTHER_PODS = 2
+"""How many tries are kept for plans that make other pods go, where nothing has helped yet."""
 _COMBINATIONS = 4
 """In how many ways the choices against the rejections of one node are combined."""
 
@@ -47,19 +51,32 @@ class Plan:
     @property
     def asked_about(self) -> str:
         """The node whose rejections show what else is needed: also that which would be added."""
-        added = [remedy.subject for remedy in self.remedies if remedy.kind == pod_remedies.ADD_NODE]
-        return pod_remedies.added_node(str(added[0])) if added else self.node
+        return pod_remedies.added_node(self._model) if self._model else self.node
+
+    @property
+    def _model(self) -> str:
+        """The node like which another is added, "" for none."""
+        return next((str(remedy.subject) for remedy in self.remedies if remedy.kind == pod_remedies.ADD_NODE), "")
+
+    def of_model(self, rejections: Sequence[Rejection]) -> tuple[Rejection, ...]:
+        """Return the rejections of a node that is added as those of its model: plugins know no other node."""
+        return tuple(each._replace(node=self._model) if self._model else each for each in rejections)
 
     @property
     def size(self) -> int:
-        """Of how many changes it is made."""
+        """Of how many changes it is made, besides mistakes that are corrected."""
         return sum(remedy.size for remedy in self.remedies)
 
     @property
-    def cost(self) -> tuple[int, Reach, int]:
-        """How much it asks of people, for sorting."""
-        reach = max((remedy.reach for remedy in self.remedies), default=Reach.POD)
-        return self.size, reach, sum(remedy.effort for remedy in self.remedies)
+    def reach(self) -> Reach:
+        """How far it reaches."""
+        return max((remedy.reach for remedy in self.remedies), default=Reach.POD)
+
+    @property
+    def cost(self) -> tuple[bool, int, Reach, int]:
+        """How much it asks of people, for sorting: no set that leaves other pods alone is too large to come first."""
+        others = self.reach is Reach.OTHER_PODS
+        return others, self.size, self.reach, sum(remedy.effort for remedy in self.remedies)
 
     @property
     def shape(self) -> frozenset[object]:
@@ -85,7 +102,7 @@ class Search:
         self._offers = offers
         self._trials = trials
         self._node = node
-        self._waiting: list[tuple[tuple[int, Reach, int], int, Plan]] = []
+        self._waiting: list[tuple[tuple[bool, int, Reach, int], int, Plan]] = []
         self._seen: set[frozenset[Remedy]] = set()
         self.preempting: list[tuple[Plan, Trial]] = []
 
@@ -112,7 +129,7 @@ class Search:
 
     def extend(self, plan: Plan, trial: Trial) -> None:
         """Put in line what a plan that was tried lacks, on its node or on those that then reject the pod least."""
-        left = [NodeRejections(plan.node, trial.rejections)] if plan.asked_about else trial.nearest
+        left = [NodeRejections(plan.node, plan.of_model(trial.rejections))] if plan.asked_about else trial.nearest
         if plan.tries < _DEPTH:
             for each in left:
                 self.add(self._plans_for(each, plan))
@@ -126,23 +143,40 @@ class Search:
         helped: list[tuple[Plan, Trial]] = []
         failed: dict[frozenset[object], int] = {}
         while self._waiting and self._trials.left and len(helped) < MOST_PLANS:
-            _, _, plan = heapq.heappop(self._waiting)
-            limit = helped[0][0].size if helped else most
+            plan = self._next(reserve=0 if helped else _TRIES_FOR_OTHER_PODS)
+            # Beside a mistake that is corrected stands one other change, since the mistake may be none.
+            limit = max(1, helped[0][0].size) if helped else most
             if limit is not None and plan.size > limit:
-                break
-            if failed.get(plan.shape, 0) > 1 or any(other.shape <= plan.shape for other, _ in helped):
+                continue
+            if failed.get(plan.shape, 0) > 1 or _is_needless(plan, helped):
                 continue
             trial = self._trials.attempt(plan.remedies, plan.asked_about, near=not plan.asked_about)
             if self._helps(trial):
                 smaller, trial = self._without_the_needless(plan, trial)
-                helped = [each for each in helped if each[0].size <= smaller.size]
+                if smaller.reach is not Reach.OTHER_PODS:
+                    helped = [each for each in helped if each[0].size <= max(1, smaller.size)]
                 helped.append((smaller, trial))
                 continue
             failed[plan.shape] = failed.get(plan.shape, 0) + 1
             if trial.nominated:
                 self.preempting.append((plan, trial))
             self.extend(plan, trial)
-        return helped
+        return sorted(helped, key=lambda each: each[0].cost)
+
+    def _next(self, reserve: int) -> Plan:
+        """Take the next plan out of the line; with the last tries, kept in reserve, the first that is about other pods.
+
+        Such plans come last, and would never be tried where many sets of other changes do not help.
+        """
+        position = 0
+        if self._trials.left <= reserve:
+            others = [entry for entry in self._waiting if entry[2].reach is Reach.OTHER_PODS]
+            position = self._waiting.index(min(others)) if others else 0
+        if not position:
+            return heapq.heappop(self._waiting)[2]
+        plan = self._waiting.pop(position)[2]
+        heapq.heapify(self._waiting)
+        return plan
 
     def _helps(self, trial: Trial) -> bool:
         return trial.feasible if self._node else bool(trial.fits)
@@ -172,6 +206,14 @@ class Search:
             # Nobody uncordons a machine that is not there yet.
             if rejected.node or all(remedy.reach is not Reach.NODE for each in combination for remedy in each):
                 yield Plan(rejected.node, join((made, *combination)), undoes, tries)
+
+
+def _is_needless(plan: Plan, helped: Sequence[tuple[Plan, Trial]]) -> bool:
+    """Return whether what helped already makes it needless to try a plan."""
+    if any(other.shape <= plan.shape for other, _ in helped):
+        return True
+    farther = bool(helped) and plan.reach > helped[0][0].reach
+    return farther and (plan.size > 1 or (plan.reach >= Reach.NODE and len(helped) >= _ENOUGH))
 
 
 def candidates(outcome: Attempt, reasons: Sequence[Reason], most: int) -> list[str]:

@@ -49,11 +49,14 @@ def replace_pod() -> Remedy:
 
 
 def add_node(like: str) -> Remedy:
-    """Return that there is another node with the labels, taints, size, CSI drivers and devices of a node."""
+    """Return that there is another node with the labels, size, CSI drivers and devices of a node.
+
+    It has the taints that people set, and none that says how the other node is.
+    """
 
     def add(pod: Pod, cluster: Cluster) -> Pod:
         model, name = cluster.node_table.objects[cluster.node_table.row_of[like]], added_node(like)
-        cluster.add_node(node_edits.rename_node(model, name))
+        cluster.add_node(node_edits.rename_node(node_edits.as_new(model), name))
         node_edits.publish_like(cluster, like, name)
         return pod
 

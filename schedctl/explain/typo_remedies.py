@@ -221,7 +221,7 @@ def rename_constraint(claim: str, attribute: str, other: str) -> Remedy:
 
 
 def _typo(kind: str, condition: str, edit: Callable[[pods.Pod, Cluster], pods.Pod], subject: Any) -> Remedy:
-    return Remedy(kind, condition, edit, effort=0, subject=subject)
+    return Remedy(kind, condition, edit, effort=0, subject=subject, size=0)
 
 
 def _make_claims(pod: pods.Pod, cluster: Cluster) -> pods.Pod:

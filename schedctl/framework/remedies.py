@@ -51,10 +51,10 @@ class Reach(IntEnum):
 
     POD = 0
     """The pod, or its claims: it keeps its rules."""
-    NODE = 1
-    """A node, or there is one more."""
-    RULE = 2
+    RULE = 1
     """The pod gives up a rule that somebody wrote: affinity, spreading, a node selector."""
+    NODE = 2
+    """A node, or there is one more."""
     OTHER_PODS = 3
     """Running pods go."""
 
@@ -79,7 +79,8 @@ class Remedy:
         command: what to type, "" where no single command does it.
         removed_pods: the keys of running pods that are removed before the edit.
         node: the node whose manifest the edit changes as people may, "" for none.
-        size: for how many changes it counts, since small sets are told first: each pod that goes is one.
+        size: for how many changes it counts, since small sets are told first: each pod that goes is one, a mistake
+            that is corrected none.
     """
 
     kind: str

@@ -19,7 +19,7 @@ from schedctl.policy.fields import Path
 from schedctl.policy.situations import JudgedPod, Situation
 from schedctl.reports import counts
 from schedctl.reports.explanations import Explanation, Verdict
-from schedctl.reports.reasons import Reason
+from schedctl.reports.reasons import Hint, Reason
 from schedctl.reports.simulations import Fate
 from schedctl.simulation.what_ifs import abbreviate
 
@@ -108,8 +108,7 @@ class Causes:
         hints = tuple(
             f"fits in {name} if {hint.text.partition(' if ')[2]}"
             for hint in explanation.hints
-            # Giving up node affinity would give up the domain that the pod was restricted to for this question.
-            if hint.tried and hint.fits and " if " in hint.text and hint.type != "drop-node-affinity"
+            if hint.tried and hint.fits and " if " in hint.text and _stays_in_domain(hint)
         )
         refused = ", ".join(lines(reasons, nodes)) or explanation.message or explanation.error
         line = f"{name}: {counts.of(len(nodes), 'node')} rejected: {refused}"
@@ -174,6 +173,11 @@ def _fate(pod: JudgedPod) -> str:
         Fate.REJECTED: "rejected by the API server",
         Fate.NOT_CREATED: "not created",
     }.get(pod.fate, pod.fate.value)
+
+
+def _stays_in_domain(hint: Hint) -> bool:
+    """Return whether a fix leaves as it is the domain that the pod was restricted to, and the nodes that are in it."""
+    return not {"drop-node-affinity", "label-node"} & set(hint.type.split("+"))
 
 
 def _describe_refusal(pod: JudgedPod, explanation: Explanation | None) -> str:

@@ -72,20 +72,29 @@ def taint(key, value="", effect="NoSchedule"):
         pytest.param(
             [node("a", taints=[taint("team", "x")]), node("b", taints=[taint("team", "x")])],
             pod(),
-            ["would fit on 2 nodes if it tolerates team=x:NoSchedule"],
+            [
+                "would fit on 2 nodes if it tolerates team=x:NoSchedule",
+                "would fit if taint team=x:NoSchedule is removed from a",
+            ],
             id="a taint is tolerated",
         ),
         pytest.param(
             [node("a", taints=[taint("team"), taint("gpu", effect="NoExecute")])],
             pod(),
-            ["would fit on a if it tolerates team:NoSchedule and it tolerates gpu:NoExecute"],
+            ["would fit on a if it tolerates team:NoSchedule, gpu:NoExecute"],
             id="what shows only after the first change is mended too",
         ),
         pytest.param(
             [node("a", taints=[NOT_READY])],
             pod(),
-            ["would fit if taint node.kubernetes.io/not-ready is removed from a"],
-            id="a taint of Kubernetes' own is not to be tolerated but cleared",
+            ["would fit if a becomes Ready"],
+            id="a node that is not ready is neither to be tolerated nor freed of its taint: it must become Ready",
+        ),
+        pytest.param(
+            [node("a", taints=[taint("node.kubernetes.io/disk-pressure")])],
+            pod(),
+            ["would fit if condition DiskPressure of a becomes False"],
+            id="a node under disk pressure is not to be tolerated either",
         ),
         pytest.param(
             [node("a", unschedulable=True, taints=[taint("node.kubernetes.io/unschedulable")])],
@@ -96,7 +105,11 @@ def taint(key, value="", effect="NoSchedule"):
         pytest.param(
             [node("a"), node("b")],
             pod(nodeSelector={"disk": "ssd"}),
-            ['label "disk" is on no node', "would fit on 2 nodes if its nodeSelector does not require disk=ssd"],
+            [
+                'label "disk" is on no node',
+                "would fit on 2 nodes if its nodeSelector does not require disk=ssd",
+                "would fit if a has label disk=ssd",
+            ],
             id="a label on no node, and the selector without it",
         ),
         pytest.param(
@@ -145,10 +158,10 @@ def taint(key, value="", effect="NoSchedule"):
             ],
             pod(labels={"app": "web"}, topologySpreadConstraints=spread(app="web")),
             [
-                "would fit if taint node.kubernetes.io/not-ready is removed from b",
                 f"would fit on a if maxSkew over {ZONE} is 2",
+                "would fit if b becomes Ready",
             ],
-            id="a node that is not ready is not to be left out of a spread but cleared",
+            id="a node that is not ready is not to be left out of a spread, it must become Ready",
         ),
         pytest.param(
             [node("a"), node("b", cpu="1", labels={"rack": "1"})],
@@ -272,7 +285,10 @@ def test_a_pod_that_fits_needs_no_hint(shop, ask):
 def test_no_advice_asks_for_more_than_other_advice_that_helps(ask):
     nodes = [node("tainted", taints=[taint("k")]), node("both", cpu="1", taints=[taint("k")])]
     texts = [hint.text for hint in ask(cluster(*nodes), pod(cpu="2")).hints]
-    assert texts == ["would fit on tainted if it tolerates k:NoSchedule"]
+    assert texts == [
+        "would fit on tainted if it tolerates k:NoSchedule",
+        "would fit if taint k:NoSchedule is removed from tainted",
+    ]
 
 
 SPOT = taint("spot", "true")
@@ -303,10 +319,10 @@ SPOT = taint("spot", "true")
             [node("a", unschedulable=True), node("b", labels={"disk": "hdd"})],
             pod(affinity=node_affinity(HOSTNAME, "a")),
             [
-                "would fit if a is uncordoned",
                 f"would fit on b if its nodeAffinity does not require {HOSTNAME}=a",
+                "would fit if a is uncordoned",
             ],
-            id="a node is made right before the pod gives up a rule",
+            id="the pod gives up a rule before a node is changed",
         ),
         pytest.param(
             [node("a", pods="1", taints=[SPOT]), pod("x", on="a")],
@@ -320,7 +336,7 @@ SPOT = taint("spot", "true")
             [
                 f'label "zone" is on no node (did you mean "{ZONE}"?); if fixed, the pod would still fit nowhere',
                 f"would fit on a if label zone is called {ZONE} and it tolerates spot=true:NoSchedule",
-                "would fit on a if it tolerates spot=true:NoSchedule and its nodeSelector does not require zone=x",
+                f"would fit if label zone is called {ZONE} and taint spot=true:NoSchedule is removed from a",
             ],
             id="a misspelt label, and what is in the way then",
         ),
@@ -330,9 +346,59 @@ SPOT = taint("spot", "true")
             [
                 "would fit on a if it tolerates spot=true:NoSchedule"
                 f" and it does not require pod anti-affinity over {HOSTNAME}",
-                "would fit on a if it tolerates spot=true:NoSchedule and pod default/db is deleted",
             ],
-            id="other pods last",
+            id="two changes of the pod, and no set of several that reaches farther",
+        ),
+        pytest.param(
+            [
+                node("a", cpu="1", taints=[SPOT]),
+                node("b"),
+                pod("hermit", on="b", affinity=affinity("podAntiAffinity", HOSTNAME, app="web")),
+            ],
+            pod(cpu="2", labels={"app": "web"}),
+            [
+                "would fit on a if it tolerates spot=true:NoSchedule and cpu <= 1",
+                "would fit on b if pod default/hermit is deleted",
+            ],
+            id="two changes of the pod before one other pod that goes",
+        ),
+        pytest.param(
+            [node("a", labels={"pool": "spot"}, taints=[SPOT]), node("b", labels={"pool": "std"})],
+            pod(nodeSelector={"pool": "spoot"}, tolerations=[{"key": "spot", "value": "yes"}]),
+            [
+                'no node has pool=spoot (did you mean "spot"?); with it the pod would still fit nowhere',
+                'would fit on a if it asks for pool=spot and toleration spot=yes has value: "true"',
+                "would fit on b if its nodeSelector does not require pool=spoot",
+            ],
+            id="two mistakes that are corrected before a rule that is given up",
+        ),
+        pytest.param(
+            [
+                node("a", labels={"pool": "batch"}, taints=[SPOT]),
+                node("b", labels={"disk": "ssd"}, taints=[SPOT]),
+                node("c", labels={"disk": "hdd", "pool": "std"}),
+            ],
+            pod(nodeSelector={"pool": "batch", "disk": "ssd"}, tolerations=[{"key": "spot", "operator": "Exists"}]),
+            [
+                "would fit on a if its nodeSelector does not require disk=ssd",
+                "would fit on b if its nodeSelector does not require pool=batch",
+            ],
+            id="one label that is dropped where one is enough, never both",
+        ),
+        pytest.param(
+            [node("a", labels={"rack": "r1"}), node("b", labels={"rack": "r2"})],
+            pod(affinity=node_affinity("rack", "r7")),
+            [
+                "no node has rack=r7",
+                "would fit on 2 nodes if its nodeAffinity does not require rack=r7",
+            ],
+            id="no label for a node that has another value of it",
+        ),
+        pytest.param(
+            [node("a", taints=[taint("node-role.kubernetes.io/control-plane")])],
+            pod(),
+            ["would fit on a if it tolerates node-role.kubernetes.io/control-plane:NoSchedule"],
+            id="the taint of a control plane is not removed",
         ),
         pytest.param(
             [node("a", cpu="2", taints=[SPOT]), pod("low", on="a", cpu="1", priority=1)],
@@ -353,6 +419,42 @@ def test_the_number_of_tries_is_limited(monkeypatch):
     nodes = [node(f"n{i}", pods="0", taints=[taint(f"k{i}")]) for i in range(60)]
     assert explain(Scheduler(cluster(*nodes)), pod()).hints[-1].type == "nothing-helps"
     assert len(made) <= MOST_TRIES
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        "node.kubernetes.io/out-of-service",
+        "node.cloudprovider.kubernetes.io/uninitialized",
+        "ToBeDeletedByClusterAutoscaler",
+        "DeletionCandidateOfClusterAutoscaler",
+        "karpenter.sh/disrupted",
+        "node.cilium.io/agent-not-ready",
+        "ebs.csi.aws.com/agent-not-ready",
+    ],
+)
+def test_a_taint_of_a_machine_is_neither_tolerated_nor_removed(ask, key):
+    hints = ask(cluster(node("a", taints=[taint(key)])), pod()).hints
+    assert [hint.text for hint in hints] == ["would fit if another node like a is added"]
+
+
+def test_a_node_that_becomes_ready_is_looked_at_first(ask):
+    (hint,) = ask(cluster(node("a", taints=[NOT_READY])), pod()).hints
+    assert (hint.fits, hint.command, hint.patches) == (1, "kubectl describe node a", [])
+
+
+def test_a_taint_that_is_removed_is_a_command_and_a_patch(ask):
+    *_, hint = ask(cluster(node("a", taints=[taint("team", "x")])), pod()).hints
+    assert (hint.type, hint.command) == ("remove-taint", "kubectl taint node a team:NoSchedule-")
+    assert [(each.kind, each.name, each.patch) for each in hint.patches] == [("Node", "a", {"spec": {"taints": None}})]
+
+
+def test_a_label_for_a_node_is_a_command_and_a_patch(ask):
+    *_, hint = ask(cluster(node("a")), pod(nodeSelector={"disk": "ssd"})).hints
+    assert (hint.type, hint.command) == ("label-node", "kubectl label node a disk=ssd")
+    assert [(each.kind, each.name, each.patch) for each in hint.patches] == [
+        ("Node", "a", {"metadata": {"labels": {"disk": "ssd"}}})
+    ]
 
 
 def test_hints_can_be_left_out(shop, ask):

@@ -359,14 +359,20 @@ def test_what_stands_behind_a_refusal_is_told(ask, objects, subject, texts):
             [A, csi_node("a", 2), *bound("data"), *bound("one"), *bound("two"),
              using("one", "two", name="big", on="a")],
             using("data"),
-            ["would fit on a if pod default/big is deleted"],
+            [
+                "would fit if another node like a is added",
+                "would fit on a if pod default/big is deleted",
+            ],
             id="a pod whose volumes make room",
         ),
         pytest.param(
             [A, csi_node("a", 1), *bound("data"), *bound("log"), using("log", name="other", on="a"),
              attachment("log", on="a")],
             using("data"),
-            ["would fit if pod default/other is deleted and volume pv-log is detached from a"],
+            [
+                "would fit if another node like a is added",
+                "would fit if pod default/other is deleted and volume pv-log is detached from a",
+            ],
             id="a pod whose volume must also be detached",
         ),
         pytest.param(

@@ -139,6 +139,43 @@ PODS = [
         ('has key: "nvidia.com/gpu"',),
         ("nvidia/gpu", "nvidia.com/gpu"),
     ),
+    row(
+        "a label and the value of a toleration are both wrong",
+        "label-and-toleration",
+        ("no node has pool=bacth", 'value "batches", not "batch"'),
+        ("fix: would fit on 3 nodes if it asks for pool=batch and toleration", 'has value: "batch"'),
+        (
+            "{pool: bacth}\n  tolerations: [{key: dedicated, value: batches",
+            "{pool: batch}\n  tolerations: [{key: dedicated, value: batch",
+        ),
+    ),
+    row(
+        "the taint of a node that it needs may go as well",
+        "taint-removed",
+        ("gpu-a-1, gpu-b-1 taint nvidia.com/gpu=present:NoSchedule",),
+        ("or: would fit if taint nvidia.com/gpu=present:NoSchedule is removed from gpu-a-1",),
+        state=(
+            "gpu.8xlarge, pool: gpu}\nspec: {taints: [{key: nvidia.com/gpu, value: present, effect: NoSchedule}]}",
+            "gpu.8xlarge, pool: gpu}",
+        ),
+    ),
+    row(
+        "no node has the label yet",
+        "label-on-no-node",
+        ('label "licence" is on no node',),
+        (
+            "its nodeSelector does not require licence=oracle",
+            "or: would fit if std-a-1 has label licence=oracle kubectl label node std-a-1 licence=oracle",
+        ),
+        state=("pool: standard, disktype: ssd}", "pool: standard, disktype: ssd, licence: oracle}"),
+    ),
+    row(
+        "the node it asks for is not ready",
+        "node-not-ready",
+        ("edge-1 taint node.kubernetes.io/not-ready:NoSchedule",),
+        ("would fit if edge-1 becomes Ready kubectl describe node edge-1",),
+        ("spec: {taints: [{key: node.kubernetes.io/not-ready, effect: NoSchedule}]}\n", ""),
+    ),
     # requests
     row(
         "cpu 100 was to be 100m",

@@ -153,7 +153,7 @@ class NodeAffinity(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin):
     def remedies(self, pod: PodInfo, rejection: Rejection) -> Remedies:
         from schedctl.plugins.node_affinity.remedies import remedies
 
-        return remedies(pod, rejection)
+        return remedies(pod, rejection, self.handle.cluster)
 
 
 @dataclass(frozen=True, slots=True)

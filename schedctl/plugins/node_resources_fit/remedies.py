@@ -33,6 +33,7 @@ def _correct(pod: Pod, resource: str, slips: Sequence[Slip]) -> Remedy:
         edit_pod(lambda pod: correct(pod, resource, slips)),
         effort=0,
         subject=resource,
+        size=0,
     )
 
 

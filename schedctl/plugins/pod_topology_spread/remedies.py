@@ -8,7 +8,7 @@ from dataclasses import replace
 import msgspec
 
 from schedctl.api.pods import Pod, TopologySpreadConstraint
-from schedctl.api.tolerations import first_untolerated
+from schedctl.api.tolerations import first_untolerated, is_automatic
 from schedctl.cache.node_edits import UNSCHEDULABLE_TAINT
 from schedctl.cache.nodes import ClusterView
 from schedctl.cache.pod_info import PodInfo
@@ -17,8 +17,6 @@ from schedctl.plugins.pod_topology_spread.constraints import DO_NOT_SCHEDULE, ow
 from schedctl.plugins.pod_topology_spread.counts import hard_state
 from schedctl.plugins.pod_topology_spread.wording import skew
 
-_CONDITIONS = "node.kubernetes.io/"
-"""What the taints begin with that Kubernetes sets while a node is not as it should be."""
 _replace = msgspec.structs.replace
 
 
@@ -57,7 +55,7 @@ def _fits_without_tainted_nodes(pod: PodInfo, rejection: Rejection, cluster: Clu
 
 def _is_condition(taint: str) -> bool:
     """Return whether a taint says that something is wrong with a node, which is not to be hidden."""
-    return taint.startswith(_CONDITIONS) and taint != UNSCHEDULABLE_TAINT.key
+    return is_automatic(taint) and taint != UNSCHEDULABLE_TAINT.key
 
 
 def _honor_taints(key: str) -> Remedy:

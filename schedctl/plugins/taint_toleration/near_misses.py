@@ -9,14 +9,12 @@ import msgspec
 
 from schedctl.api.nodes import Taint
 from schedctl.api.pods import Toleration
-from schedctl.api.tolerations import HARD_EFFECTS, tolerates
+from schedctl.api.tolerations import HARD_EFFECTS, is_automatic, tolerates
 from schedctl.cache.arrays import IndexArray
 from schedctl.cache.nodes import ClusterView
 from schedctl.documents.spelling import nearest
 from schedctl.framework.similar import closest_name
 
-KUBERNETES_TAINTS = "node.kubernetes.io/"
-"""Taints that report a condition of the node; to tolerate them would hide the problem."""
 _YES = frozenset(("true", "yes", "on", "1", "enabled", "only"))
 _MOST_WORDS = 2
 """How many words of a toleration may differ from the taint for it to be meant for it."""
@@ -72,7 +70,7 @@ class NearMisses:
 
 def may_miss(tolerations: Collection[Toleration]) -> list[Toleration]:
     """Return the tolerations that somebody wrote for taints of their own."""
-    return [each for each in tolerations if each.key and not each.key.startswith(KUBERNETES_TAINTS)]
+    return [each for each in tolerations if each.key and not is_automatic(each.key)]
 
 
 def _meant(toleration: Toleration, taints: Collection[Taint]) -> list[tuple[Taint, NearMiss]]:
@@ -81,7 +79,7 @@ def _meant(toleration: Toleration, taints: Collection[Taint]) -> list[tuple[Tain
         return []
     found = []
     for taint in taints:
-        if taint.effect in HARD_EFFECTS and not taint.key.startswith(KUBERNETES_TAINTS):
+        if taint.effect in HARD_EFFECTS and not is_automatic(taint.key):
             miss = _near_miss(toleration, taint)
             if miss is not None:
                 found.append((_words(miss), taint, miss))

@@ -7,28 +7,49 @@ import json
 import msgspec
 
 from schedctl.api import nodes, pods
+from schedctl.api.tolerations import is_automatic
 from schedctl.cache import node_edits
 from schedctl.framework.commands import kubectl
 from schedctl.framework.remedies import Evidence, Reach, Rejection, Remedies, Remedy, edit_node, edit_pod, uncordon
 from schedctl.framework.wording import taint as written_taint
-from schedctl.plugins.taint_toleration.near_misses import KUBERNETES_TAINTS
 from schedctl.plugins.taint_toleration.wording import WORDS
 from schedctl.plugins.taint_toleration.wording import toleration as written_toleration
 
+_CONDITION_PREFIX = "node.kubernetes.io/"
+_NOT_READY = tuple(f"{_CONDITION_PREFIX}{name}" for name in ("not-ready", "unreachable"))
+_CONDITIONS = {
+    f"{_CONDITION_PREFIX}disk-pressure": "DiskPressure",
+    f"{_CONDITION_PREFIX}memory-pressure": "MemoryPressure",
+    f"{_CONDITION_PREFIX}network-unavailable": "NetworkUnavailable",
+    f"{_CONDITION_PREFIX}pid-pressure": "PIDPressure",
+}
+"""By taint that the node controller sets, the condition of the node behind it."""
+_NODE_ROLES = "node-role.kubernetes.io/"
+"""How the taints begin that keep ordinary pods off the control plane."""
 _replace = msgspec.structs.replace
 
 
 def remedies(rejection: Rejection) -> Remedies:
-    """Return that a toleration is corrected, or that the pod tolerates the taint; a condition of the node must go."""
+    """Return that a toleration is corrected, or that the pod tolerates the taint, or that the taint is removed.
+
+    Taints that machines set are neither tolerated nor removed, which would hide the problem: the node must get better.
+    """
     if rejection.reference != "taint-toleration/untolerated":
         return []
     taint = msgspec.convert(rejection.evidence["taint"], nodes.Taint)
     if taint.key == node_edits.UNSCHEDULABLE_TAINT.key:
         return [uncordon(rejection.node)]
-    if taint.key.startswith(KUBERNETES_TAINTS):  # to tolerate not-ready would hide the problem
-        return [_clear_taint(rejection.node, taint.key)]
+    if taint.key in _NOT_READY:
+        return [_become_ready(rejection.node)]
+    if taint.key in _CONDITIONS:
+        return [_end_condition(rejection.node, taint.key)]
+    if is_automatic(taint.key):
+        return []
     miss = rejection.evidence.get("nearMiss")
-    return [_correct(miss) if miss else _tolerate(taint)]
+    if miss:
+        return [_correct(miss)]
+    removal = () if taint.key.startswith(_NODE_ROLES) else (_remove(rejection.node, taint),)
+    return [_tolerate(taint), *removal]
 
 
 def _correct(miss: Evidence) -> Remedy:
@@ -44,7 +65,8 @@ def _correct(miss: Evidence) -> Remedy:
         return _replace(pod, spec=_replace(pod.spec, tolerations=tolerations))
 
     condition = f"toleration {written_toleration(miss['toleration'])} has {' and '.join(words)}"
-    return Remedy("correct-toleration", condition, edit_pod(correct), effort=0 if miss["similar"] else 2, subject=after)
+    effort, size = (0, 0) if miss["similar"] else (2, 1)
+    return Remedy("correct-toleration", condition, edit_pod(correct), effort=effort, subject=after, size=size)
 
 
 def _tolerate(taint: nodes.Taint) -> Remedy:
@@ -57,10 +79,39 @@ def _tolerate(taint: nodes.Taint) -> Remedy:
     return Remedy("add-toleration", condition, edit_pod(add), effort=2, subject=taint)
 
 
-def _clear_taint(node: str, key: str) -> Remedy:
+def _remove(node: str, taint: nodes.Taint) -> Remedy:
     return Remedy(
-        "clear-taint",
-        f"taint {key} is removed from {node}",
+        "remove-taint",
+        f"taint {written_taint(msgspec.to_builtins(taint))} is removed from {node}",
+        edit_node(node, lambda written: node_edits.remove_taints(written, taint.key, taint.effect)),
+        effort=3,
+        subject=taint,
+        command=kubectl("taint", "node", node, f"{taint.key}:{taint.effect}-"),
+        node=node,
+        reach=Reach.NODE,
+    )
+
+
+def _become_ready(node: str) -> Remedy:
+    def recover(written: nodes.Node) -> nodes.Node:
+        for key in _NOT_READY:
+            written = node_edits.remove_taints(written, key)
+        return written
+
+    return Remedy(
+        "node-ready",
+        f"{node} becomes Ready",
+        edit_node(node, recover),
+        effort=2,
+        command=kubectl("describe", "node", node),
+        reach=Reach.NODE,
+    )
+
+
+def _end_condition(node: str, key: str) -> Remedy:
+    return Remedy(
+        "end-node-condition",
+        f"condition {_CONDITIONS[key]} of {node} becomes False",
         edit_node(node, lambda written: node_edits.remove_taints(written, key)),
         effort=2,
         command=kubectl("describe", "node", node),

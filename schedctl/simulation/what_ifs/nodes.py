@@ -22,8 +22,6 @@ from schedctl.simulation.what_ifs.daemons import start_daemons, start_daemons_li
 from schedctl.simulation.what_ifs.displacement import displace_from, is_mirror, pods_on, stays
 from schedctl.simulation.what_ifs.phrases import abbreviate, describe_daemons
 
-_CONDITIONS = "node.kubernetes.io/"
-"""How the keys of taints begin that Kubernetes sets itself, for what is wrong with one node."""
 _replace = msgspec.structs.replace
 
 
@@ -151,12 +149,7 @@ class AddNodesLike(WhatIf):
         if named not in cluster.node_table.row_of and f"{named}x{count}" in cluster.node_table.row_of:
             named, count = f"{named}x{count}", 1  # a name that ends like a number of nodes
         model = node_named(cluster, named)
-        taints = [taint for taint in model.spec.taints or () if not taint.key.startswith(_CONDITIONS)]
-        fresh = _replace(
-            model,
-            spec=_replace(model.spec, unschedulable=False, taints=taints or None),
-            status=_replace(model.status, images=None, conditions=None),
-        )
+        fresh = node_edits.as_new(_replace(model, status=_replace(model.status, images=None, conditions=None)))
         names = list(_new_names(cluster, f"{named}-new-", count))
         daemons = 0
         for name in names:
