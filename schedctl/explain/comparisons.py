@@ -197,6 +197,8 @@ def _unplaced_text(side: Side, answer: Explanation, refusals: Sequence[NodeRefus
             return f"gated under {side.name}{held}"
         case Verdict.DELETING:
             return f"terminating under {side.name}"
+        case Verdict.REJECTED:
+            return f"rejected by the API server: {answer.error}"
         case Verdict.ERROR:
             return f"under {side.name} the cycle fails: {answer.error}"
     parts = [_rejection_text(refusal) for refusal in refusals] or [f"no node is feasible under {side.name}"]

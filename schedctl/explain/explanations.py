@@ -13,6 +13,8 @@ from dataclasses import dataclass
 import msgspec
 
 from schedctl.api.pods import FINISHED, Pod
+from schedctl.api.policies import PriorityClass
+from schedctl.api.priorities import SYSTEM_CLASSES
 from schedctl.cache.cluster import Cluster
 from schedctl.cache.pod_info import PodInfo
 from schedctl.engine import fit_error
@@ -137,6 +139,7 @@ def report(
             error=verdicts[Verdict.ERROR],
             inconclusive=inconclusive,
             bound=verdicts[Verdict.BOUND],
+            rejected=verdicts[Verdict.REJECTED],
             bound_not_running=bound_not_running,
         ),
         results=list(explanations),
@@ -172,10 +175,12 @@ def reference(pod: PodInfo, bound_to: str = "") -> PodReference:
 def _explain_pending(scheduler: Scheduler, pod: PodInfo, bound_to: str, options: _Options) -> Explanation:
     """Return the explanation of a pod that has no node; `bound_to` is where it ran before it was taken off, or ""."""
     subject = reference(pod, bound_to)
-    missing_class = next_steps.missing_class(pod, scheduler.cluster) if options.hints else []
+    if not bound_to and (answer := _api_server_answer(pod, scheduler.cluster)):
+        found = next_steps.missing_class(scheduler, pod) if options.hints else []
+        return Explanation(pod=subject, verdict=Verdict.REJECTED, error=answer, hints=found)
     if scheduler.profile_of(pod) is None:
         found = next_steps.foreign(scheduler, pod) if options.hints else []
-        return Explanation(pod=subject, verdict=Verdict.FOREIGN_SCHEDULER, hints=[*found, *missing_class])
+        return Explanation(pod=subject, verdict=Verdict.FOREIGN_SCHEDULER, hints=found)
     # facts are read before anything else is tried: evidence of an older state of the cluster cannot be had any more
     outcome = scheduler.attempt(pod, sampling=options.sampling)
     explanation = _explain_attempt(outcome, subject, options)
@@ -190,10 +195,23 @@ def _explain_pending(scheduler: Scheduler, pod: PodInfo, bound_to: str, options:
         explanation = msgspec.structs.replace(
             explanation,
             reasons=next_steps.nearest_first(explanation.reasons, found),
-            hints=[*found, *missing_class],
+            hints=found,
             preemption=preemption,
         )
     return _after_the_choice(scheduler, outcome, explanation)
+
+
+def _api_server_answer(pod: PodInfo, cluster: Cluster) -> str:
+    """Return what the API server answers to a pod whose priority class does not exist, "" where it takes the pod.
+
+    A pod with a uid was taken before, and one with a priority was resolved where the class is known.
+    """
+    name, classes = pod.pod.spec.priority_class_name, cluster.every(PriorityClass)
+    if not name or name in SYSTEM_CLASSES or name in classes or PriorityClass in cluster.missing:
+        return ""
+    if pod.pod.metadata.uid or pod.priority:
+        return ""
+    return f'pods "{pod.pod.metadata.name}" is forbidden: no PriorityClass with name {name} was found'
 
 
 def _explain_attempt(outcome: Attempt, subject: PodReference, options: _Options) -> Explanation:

@@ -13,10 +13,9 @@ import msgspec
 
 from schedctl.api.policies import PriorityClass
 from schedctl.api.priorities import SYSTEM_CLASSES
-from schedctl.cache.cluster import Cluster
 from schedctl.cache.pod_info import PodInfo
 from schedctl.engine.attempts import Attempt
-from schedctl.explain import pod_remedies
+from schedctl.explain import pod_remedies, typo_remedies
 from schedctl.explain.plans import Plan, Search, candidates
 from schedctl.explain.remedies import PluginRemedies
 from schedctl.explain.trials import Trial, Trials
@@ -106,14 +105,21 @@ def foreign(scheduler: Scheduler, pod: PodInfo) -> list[Hint]:
     return [_hint(pod_remedies.USE_SCHEDULER, f"{known} with {name} it {_would(trial)}", trial, trials)]
 
 
-def missing_class(pod: PodInfo, cluster: Cluster) -> list[Hint]:
-    """Return the hint about a priority class that is not in the cluster, which makes the API server refuse the pod."""
+def missing_class(scheduler: Scheduler, pod: PodInfo) -> list[Hint]:
+    """Return the next steps for a pod whose priority class is not in the cluster: another class, or to create it."""
     name = pod.pod.spec.priority_class_name
-    classes = cluster.every(PriorityClass)
-    if not name or name in SYSTEM_CLASSES or name in classes or pod.priority:
-        return []
-    question = did_you_mean(closest_name(name, {*classes, *SYSTEM_CLASSES}))
-    return [Hint(type="missing-priority-class", text=f'priority class "{name}" is not in the cluster{question}')]
+    fact = f'priority class "{name}" is not in the cluster'
+    other = closest_name(name, {*scheduler.cluster.every(PriorityClass), *SYSTEM_CLASSES})
+    trials, found = Trials(scheduler, pod.pod), []
+    if other:
+        fact += did_you_mean(other)
+        trial = trials.attempt([typo_remedies.use_priority_class(other)])
+        found.append(_hint(typo_remedies.USE_PRIORITY_CLASS, f"{fact}; with it the pod {_would(trial)}", trial, trials))
+    remedy = pod_remedies.create_priority_class(name)
+    trial = trials.attempt([remedy])
+    start = "" if other else f"{fact}; "
+    found.append(_hint(remedy.kind, f"{start}if {remedy.condition} the pod {_would(trial)}", trial, trials))
+    return found
 
 
 def _was_filtered(outcome: Attempt) -> bool:

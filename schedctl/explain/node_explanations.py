@@ -34,7 +34,14 @@ from schedctl.reports.reasons import Hint, Reason
 OwnerOf = Callable[[PodReference], str]
 """The workload of a pod, such as ``Deployment shop/web``; "" for a pod without a controller."""
 _INSTANCE_TYPE = "node.kubernetes.io/instance-type"
-_NOT_JUDGED = (Verdict.GATED, Verdict.DELETING, Verdict.FOREIGN_SCHEDULER, Verdict.ERROR, Verdict.INCONCLUSIVE)
+_NOT_JUDGED = (
+    Verdict.GATED,
+    Verdict.DELETING,
+    Verdict.FOREIGN_SCHEDULER,
+    Verdict.ERROR,
+    Verdict.INCONCLUSIVE,
+    Verdict.REJECTED,
+)
 _replace = msgspec.structs.replace
 
 

@@ -6,10 +6,13 @@ from collections.abc import Iterable
 
 import msgspec
 
+from schedctl.api.meta import ObjectMeta
 from schedctl.api.pods import Pod
+from schedctl.api.policies import PriorityClass
 from schedctl.cache import node_edits
 from schedctl.cache.cluster import Cluster
 from schedctl.framework import wording
+from schedctl.framework.commands import kubectl
 from schedctl.framework.remedies import Reach, Remedy, edit_pod
 
 USE_SCHEDULER, REPLACE_POD, ADD_NODE = "use-scheduler", "replace-pod", "add-node"
@@ -45,6 +48,23 @@ def replace_pod() -> Remedy:
         "it is a new pod",
         edit_pod(lambda pod: _replace(pod, metadata=_replace(pod.metadata, deletion_timestamp=None))),
         effort=1,
+    )
+
+
+def create_priority_class(name: str) -> Remedy:
+    """Return that the priority class of a pod is created, with the value that the command gives it."""
+
+    def create(pod: Pod, cluster: Cluster) -> Pod:
+        cluster.put(PriorityClass(metadata=ObjectMeta(name=name), value=0))
+        return pod
+
+    return Remedy(
+        "create-priority-class",
+        f"PriorityClass {name} is created with value 0",
+        create,
+        effort=2,
+        subject=name,
+        command=kubectl("create", "priorityclass", name, options=("--value=0",)),
     )
 
 

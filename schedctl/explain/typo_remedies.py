@@ -9,9 +9,10 @@ from typing import Any
 
 import msgspec
 
-from schedctl.api import pods
+from schedctl.api import pods, priorities
 from schedctl.api.devices import DeviceClass, DeviceConstraint, DeviceSelector
 from schedctl.api.meta import LabelSelector
+from schedctl.api.policies import PriorityClass
 from schedctl.cache.cluster import Cluster
 from schedctl.devices.selector_names import Named
 from schedctl.framework.claim_remedies import edit_devices, edit_request, request_of
@@ -22,6 +23,7 @@ from schedctl.workloads.pod_claims import generated_claims
 
 RENAME_LABEL, REPLACE_VALUE, RENAME_RESOURCE = "rename-label", "replace-label-value", "rename-resource"
 REPLACE_POD_AFFINITY_LABEL = "replace-company"
+USE_PRIORITY_CLASS = "use-priority-class"
 RENAME_CLAIM, USE_STORAGE_CLASS = "rename-claim", "use-storage-class"
 RENAME_RESOURCE_CLAIM, RENAME_TEMPLATE = "rename-resource-claim", "rename-resource-claim-template"
 MAKE_CLAIMS, USE_DEVICE_CLASS = "make-resource-claims", "use-device-class"
@@ -124,6 +126,16 @@ def replace_pod_affinity_label(key: str, value: str, other: str) -> Remedy:
         return _map_pod_terms(pod, lambda term: _replace(term, label_selector=select(term.label_selector)))
 
     return _typo(REPLACE_POD_AFFINITY_LABEL, f"its pod affinity asks for {key}={other}", edit_pod(edit), (key, value))
+
+
+def use_priority_class(name: str) -> Remedy:
+    """Return that the pod is of another priority class, as admission resolves it."""
+
+    def edit(pod: pods.Pod, cluster: Cluster) -> pods.Pod:
+        spec = _replace(pod.spec, priority_class_name=name, priority=None, preemption_policy=None)
+        return priorities.resolve(_replace(pod, spec=spec), cluster.every(PriorityClass))
+
+    return _typo(USE_PRIORITY_CLASS, f"its priorityClassName is {name}", edit, name)
 
 
 # -- claims ----------------------------------------------------------------------

@@ -222,6 +222,10 @@ def answer(result: explanations.Explanation) -> Iterator[Line]:
             word, why = "SKIPPED", f'schedulerName "{result.pod.scheduler_name}" belongs to another scheduler'
         case explanations.Verdict.ERROR:
             word, why = "ERROR", result.error
+        case explanations.Verdict.REJECTED:
+            yield Line((pod, Span(": "), Span("REJECTED", "bad"), Span(" by the API server, before any scheduling:")))
+            yield Line((Span(result.error),), 2)
+            return
         case explanations.Verdict.INCONCLUSIVE:
             word, why = "INCONCLUSIVE", _why_inconclusive(result)
         case explanations.Verdict.BOUND:
@@ -481,8 +485,16 @@ def _matrix(matrix: explanations.Matrix, verdict: explanations.Verdict, detail: 
     yield from _silent(matrix.filters, verdict)
 
 
+_NEVER_FILTERED = (
+    explanations.Verdict.GATED,
+    explanations.Verdict.DELETING,
+    explanations.Verdict.FOREIGN_SCHEDULER,
+    explanations.Verdict.REJECTED,
+)
+
+
 def _silent(filters: Sequence[explanations.PluginRefusals], verdict: explanations.Verdict) -> Iterator[Block]:
-    if verdict in (explanations.Verdict.GATED, explanations.Verdict.DELETING, explanations.Verdict.FOREIGN_SCHEDULER):
+    if verdict in _NEVER_FILTERED:
         yield line("no filter was asked: the pod does not come that far", "faint")
         return
     content = [each.plugin for each in filters if each.asked and not each.refused]
@@ -559,6 +571,7 @@ def _tally(report: explanations.ExplainReport, wide: bool) -> Iterator[Block]:
         ("of another scheduler", summary.foreign_scheduler),
         ("in error", summary.error),
         ("inconclusive", summary.inconclusive),
+        ("rejected by the API server", summary.rejected),
         ("bound", summary.bound),
     )
     numbers = ", ".join(f"{count} {name}" for name, count in tally if count)

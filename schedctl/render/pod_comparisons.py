@@ -28,6 +28,7 @@ _VERDICTS = {
     Verdict.DELETING: "terminating",
     Verdict.FOREIGN_SCHEDULER: "of another scheduler",
     Verdict.ERROR: "error",
+    Verdict.REJECTED: "rejected by the API server",
     Verdict.INCONCLUSIVE: "inconclusive",
 }
 

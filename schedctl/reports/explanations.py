@@ -32,6 +32,8 @@ class Verdict(StrEnum):
     """A plugin failed and kube-scheduler would abandon the cycle."""
     INCONCLUSIVE = "Inconclusive"
     """schedctl cannot tell: a search budget was spent, or kinds could not be listed that decide."""
+    REJECTED = "Rejected"
+    """The API server would not take the pod, so that the scheduler never sees it; `Explanation.error` is its answer."""
     BOUND = "Bound"
     """The pod has a node, so its scheduling is done."""
 
@@ -487,7 +489,7 @@ class Explanation(Record, frozen=True):
         verdict: what became of it.
         profile: the profile that was run, "" where none serves the pod.
         message: the line kube-scheduler writes into a FailedScheduling event, byte for byte; "" where it writes none.
-        error: the fault the cycle was abandoned with, "" for none.
+        error: the fault the cycle was abandoned with, or what the API server answers, "" for none.
         gates: the scheduling gates that hold the pod.
         nodes: how many nodes took part.
         pre_filter: what PreFilter said.
@@ -575,6 +577,7 @@ class ExplainSummary(Record, frozen=True):
     error: int = 0
     inconclusive: int = 0
     bound: int = 0
+    rejected: int = 0
     bound_not_running: int = 0
 
 

@@ -462,18 +462,40 @@ def test_hints_can_be_left_out(shop, ask):
 
 
 @pytest.mark.parametrize(
-    ("name", "text"),
+    ("name", "texts", "commands"),
     [
         pytest.param(
-            "hihg", 'priority class "hihg" is not in the cluster (did you mean "high"?)', id="a misspelt class"
+            "hihg",
+            [
+                'priority class "hihg" is not in the cluster (did you mean "high"?); with it the pod would go to a',
+                "if PriorityClass hihg is created with value 0 the pod would go to a",
+            ],
+            ["", "kubectl create priorityclass hihg --value=0"],
+            id="a misspelt class",
         ),
-        pytest.param("other", 'priority class "other" is not in the cluster', id="a class like no other"),
+        pytest.param(
+            "other",
+            [
+                'priority class "other" is not in the cluster;'
+                " if PriorityClass other is created with value 0 the pod would go to a"
+            ],
+            ["kubectl create priorityclass other --value=0"],
+            id="a class like no other",
+        ),
     ],
 )
-def test_a_missing_priority_class_is_told_even_if_the_pod_fits(ask, name, text):
+def test_a_missing_priority_class_is_what_the_api_server_rejects_the_pod_for(ask, name, texts, commands):
     high = msgspec.convert({"metadata": {"name": "high"}, "value": 1000}, PriorityClass)
-    (hint,) = ask(cluster(node("a"), high), pod(priorityClassName=name)).hints
-    assert (hint.text, hint.tried) == (text, False)
+    found = ask(cluster(node("a"), high), pod("web", priorityClassName=name))
+    assert (found.verdict, found.chosen) == ("Rejected", "")
+    assert found.error == f'pods "web" is forbidden: no PriorityClass with name {name} was found'
+    assert [hint.text for hint in found.hints] == texts
+    assert [hint.command for hint in found.hints] == commands
+
+
+def test_a_pod_that_the_api_server_took_before_its_class_was_deleted_is_scheduled(ask):
+    subject = pod(priorityClassName="gone", metadata={"uid": "1-2-3"})
+    assert ask(cluster(node("a")), subject).chosen == "a"
 
 
 @pytest.mark.parametrize(

@@ -351,8 +351,11 @@ PODS = [
     row(
         "its priority class does not exist",
         "priority-missing",
-        ('"critcal"', "the API server would refuse the pod"),
-        ('did you mean "critical"?',),
+        (
+            "REJECTED by the API server",
+            'pods "priority-missing" is forbidden: no PriorityClass with name critcal was found',
+        ),
+        ('did you mean "critical"?', "kubectl create priorityclass critcal --value=0"),
         ("critcal", "critical"),
     ),
     row(
