@@ -227,6 +227,7 @@ def _hint(kind: str, text: str, trial: Trial, trials: Trials) -> Hint:
         tried=True,
         fits=trial.fits,
         node=trial.chosen,
+        consequences=list(trial.consequences),
         command=command,
         patches=patches,
     )

@@ -14,6 +14,7 @@ from schedctl.engine.attempts import Attempt
 from schedctl.engine.certainty import assumptions_affecting_verdict
 from schedctl.errors import NotModelled
 from schedctl.explain import evidence, patches
+from schedctl.explain.consequences import Consequences
 from schedctl.framework.remedies import Rejection, Remedy
 from schedctl.reports.reasons import Patch
 from schedctl.scheduler.schedulers import Scheduler
@@ -46,6 +47,7 @@ class Trial:
         nearest: where no node was in question and none fits, what some nodes object to, those with the fewest first.
         nominated: the node on which preemption would then make room, "" for none.
         victims: the pods that would be preempted there.
+        consequences: what else it would cause, in words.
     """
 
     fits: int = 0
@@ -56,6 +58,7 @@ class Trial:
     nearest: tuple[NodeRejections, ...] = ()
     nominated: str = ""
     victims: tuple[str, ...] = ()
+    consequences: tuple[str, ...] = ()
 
 
 class Trials:
@@ -70,6 +73,7 @@ class Trials:
     def __init__(self, scheduler: Scheduler, pod: Pod) -> None:
         self._scheduler = scheduler
         self._pod = pod
+        self._consequences = Consequences(scheduler, pod)
         self.left = MOST_TRIES
         self.made = 0
         self.kinds: list[str] = []
@@ -90,8 +94,10 @@ class Trials:
         self.left -= 1
         self.made += 1
         self.kinds += (remedy.kind for remedy in remedies)
-        with self._scheduler.cluster.fork() as cluster:
-            pod = self._pod
+        self._consequences.prepare()
+        with self._scheduler.fork():
+            cluster, pod = self.cluster, self._pod
+            removed = _removed(remedies, cluster)
             for remedy in remedies:
                 pod = remedy.apply(pod, cluster)
             info = PodInfo(pod)
@@ -101,11 +107,22 @@ class Trials:
                 outcome = self._scheduler.attempt(info)
             except NotModelled:
                 return Trial()
-            return replace(_trial(outcome, node, near=near), remedies=tuple(remedies))
+            trial = replace(_trial(outcome, node, near=near), remedies=tuple(remedies))
+            if not trial.fits:
+                return trial
+            spreads, texts = self._consequences.after(outcome, removed)
+        return replace(trial, consequences=(*self._consequences.lost(spreads), *texts))
 
     def patches_and_command(self, trial: Trial) -> tuple[list[Patch], str]:
         """Return what was tried as patches and as a command, see `patches.patches_and_command`."""
         return patches.patches_and_command(trial.remedies, self._pod, self._scheduler.cluster)
+
+
+def _removed(remedies: Sequence[Remedy], cluster: Cluster) -> list[PodInfo]:
+    """Return the running pods that remedies make go."""
+    table = cluster.pod_table
+    rows = [table.row_of[key] for each in remedies for key in each.removed_pods if key in table.row_of]
+    return [info for row in dict.fromkeys(rows) if (info := table.infos[row]) is not None]
 
 
 def rejections_on(outcome: Attempt, node: str) -> tuple[Rejection, ...]:

@@ -76,6 +76,8 @@ def fixes(hints: Sequence[Hint], *, commands: bool = False, indent: int = 0) -> 
     pasted = next((each for each in helpful if each.command or each.edits), None)
     for number, each in enumerate(helpful):
         yield Line((Span("fix:  " if number == 0 else "  or: ", "hint"), Span(each.text)), indent, hang=_HANG)
+        for consequence in each.consequences:
+            yield Line((Span("then: ", "faint"), Span(consequence)), indent + _HANG, hang=_HANG)
         fits = each is pasted and indent + _HANG + width(each.command) <= SCREEN.columns
         if each.command and (commands or fits):
             yield Line((Span(each.command),), indent + _HANG, whole=True)

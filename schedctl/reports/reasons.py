@@ -105,6 +105,8 @@ class Hint(Record, frozen=True):
         tried: whether the change was tried on the cluster in hand: for a run, its final state.
         fits: on how many nodes the pod would fit after it, 0 where it was not tried or fits nowhere.
         node: the node that would then be chosen, "" for none.
+        consequences: what else it would cause, a sentence each: workloads that lose their spread, and pods that lose
+            their place. Of other pending pods the most important two workloads are looked at.
         command: what to type, "" where no command does all of it. It is quoted for a shell.
         undoes: the reasons that it undoes, in Kubernetes' words; empty where it is not about single reasons.
         patches: the same change as patches of a workload's pod template or of nodes; empty where it is of another kind.
@@ -116,6 +118,7 @@ class Hint(Record, frozen=True):
     tried: bool = False
     fits: int = 0
     node: str = ""
+    consequences: list[str] = []
     command: str = ""
     undoes: list[str] = []
     patches: list[Patch] = []

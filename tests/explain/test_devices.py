@@ -253,7 +253,7 @@ def test_what_stands_behind_a_refusal_is_told(ask, objects, subject, texts):
         pytest.param(
             [A, GPU, devices("a", device("dev-0")), claim("one", request("gpu", 2))],
             using("one"),
-            ["would fit on a if request gpu of claim one asks for 1 device"],
+            ["would fit on a if request gpu of claim one asks for 1 device (class gpu: 1 free for it, 2 requested)"],
             id="fewer devices",
         ),
         pytest.param(
@@ -273,7 +273,7 @@ def test_what_stands_behind_a_refusal_is_told(ask, objects, subject, texts):
              claim("one", request("gpu", 2), match=ROOT)],
             using("one"),
             [
-                "would fit on a if request gpu of claim one asks for 1 device",
+                "would fit on a if request gpu of claim one asks for 1 device (class gpu: 1 free for it, 2 requested)",
                 f"would fit on a if claim one has no constraint on {ROOT}",
             ],
             id="without the constraint",
@@ -284,7 +284,8 @@ def test_what_stands_behind_a_refusal_is_told(ask, objects, subject, texts):
             using("one"),
             [
                 "would fit if another node like a is added",
-                "would fit on a if claim default/two is no longer in use by pod default/x",
+                "would fit on a if claim default/two is no longer in use by pod default/x"
+                " (class gpu: 0 free for it, 1 requested)",
             ],
             id="a claim that holds a device is given up",
         ),
@@ -315,7 +316,8 @@ def test_what_stands_behind_a_refusal_is_told(ask, objects, subject, texts):
             pod(requests={"example.com/gpu": "1"}),
             [
                 "would fit if another node like a is added",
-                "would fit on a if claim default/two is no longer in use by pod default/x",
+                "would fit on a if claim default/two is no longer in use by pod default/x"
+                " (class gpu: 0 free for it, 1 requested)",
             ],
             id="a claim that holds what is asked for as an extended resource",
         ),

@@ -47,7 +47,7 @@ def _allocate(scarcity: Evidence, cluster: Cluster) -> list[Together]:
         written = claim in cluster.every(devices.ResourceClaim)
         if 0 < number < lack["wanted"]:
             resource = _resource(lack["deviceClass"], cluster)
-            found.append((_lower_count(claim, request, number) if written else lower_request(resource, number),))
+            found.append((_lower_count(lack) if written else lower_request(resource, number),))
         against = [device["refusals"] for device in (lack["closest"], *lack["others"]) if device is not None]
         for objections in against:
             changes = [_win(lack, each, scarcity["users"], cluster) for each in _permanent_refusals(objections)]
@@ -81,7 +81,7 @@ def _win(lack: Evidence, objection: Evidence, users: Evidence, cluster: Cluster)
     match why:
         case Why.HELD if objection["holders"] and known.keys() >= set(objection["holders"]):
             pods = dict.fromkeys(pod for holder in objection["holders"] for pod in users.get(holder, ()))
-            return _free_claims(objection["holders"], tuple(pods))
+            return _free_claims(objection["holders"], tuple(pods), _free_devices(lack))
         case Why.REQUEST:
             return _drop_selector(claim, request, subject)
         case Why.CAPACITY if objection["left"] and not objection["left"].startswith(("0", "-")):
@@ -96,14 +96,20 @@ def _win(lack: Evidence, objection: Evidence, users: Evidence, cluster: Cluster)
 # -- requests --------------------------------------------------------------------
 
 
-def _lower_count(claim: str, request: str, most: int) -> Remedy:
+def _lower_count(lack: Evidence) -> Remedy:
+    claim, request, most = lack["claim"], lack["request"], lack["found"]
     return Remedy(
         "lower-device-count",
-        f"{request_of(claim, request)} asks for {most} device{'' if most == 1 else 's'}",
+        f"{request_of(claim, request)} asks for {most} device{'' if most == 1 else 's'}{_free_devices(lack)}",
         edit_request(claim, request, lambda written: _replace(written, count=most)),
         effort=2,
         subject=(claim, request),
     )
+
+
+def _free_devices(lack: Evidence) -> str:
+    """Return `` (class gpu.example.com: 1 free for it, 2 requested)``: others may be free that it does not select."""
+    return f" (class {lack['deviceClass']}: {lack['found']} free for it, {lack['wanted'] or 'all'} requested)"
 
 
 def _drop_selector(claim: str, request: str, expression: str) -> Remedy:
@@ -175,12 +181,13 @@ def _drop_constraint(claim: str, attribute: str) -> Remedy:
     )
 
 
-def _free_claims(claims: Sequence[str], users: tuple[str, ...]) -> Remedy:
+def _free_claims(claims: Sequence[str], users: tuple[str, ...], devices_in_words: str = "") -> Remedy:
     """Free the devices of claims that hold them, or that are themselves what the pod needs elsewhere.
 
     Args:
         claims: their keys.
         users: the pods that use them, for the text; those that the claims are reserved for are removed.
+        devices_in_words: which devices that is about, to stand behind the sentence.
     """
 
     def free(pod: Pod, cluster: Cluster) -> Pod:
@@ -193,7 +200,7 @@ def _free_claims(claims: Sequence[str], users: tuple[str, ...]) -> Remedy:
         return pod
 
     by = f" by pod{'s' if len(users) > 1 else ''} {few(users)}" if users else ""
-    condition = f"{named('claim', claims)} no longer in use{by}"
+    condition = f"{named('claim', claims)} no longer in use{by}{devices_in_words}"
     return Remedy("free-claims", condition, free, effort=4, subject=tuple(claims), reach=Reach.OTHER_PODS)
 
 

@@ -1,0 +1,137 @@
+"""What a fix would cause besides its pod being placed: spreads that are lost, and pods that lose their place.
+
+`trials` asks on the fork on which a change was tried. What preemption evicts is told by `preemptions`.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+
+import numpy as np
+
+from schedctl.api.pods import Pod
+from schedctl.api.selectors import SelectorError
+from schedctl.cache.cluster import Cluster
+from schedctl.cache.pod_info import PodInfo
+from schedctl.engine.attempts import Attempt
+from schedctl.engine.certainty import assumptions_affecting_verdict
+from schedctl.errors import NotModelled
+from schedctl.framework.pod_edits import as_pending
+from schedctl.plugins.pod_topology_spread.skews import Skew, violated
+from schedctl.scheduler.schedulers import Scheduler
+from schedctl.workloads import ownership
+
+_MOST_PENDING = 2
+"""Of how many other pending workloads a pod is placed before and after; each is a cycle more."""
+
+Spread = tuple[str, str]
+"""Whose constraint it is, and its topology key."""
+
+
+class Consequences:
+    """Compares a cluster in which a fix was made, and its pod placed, with the cluster as it is."""
+
+    def __init__(self, scheduler: Scheduler, pod: Pod) -> None:
+        self._scheduler = scheduler
+        self._pod = PodInfo(pod)
+
+    def prepare(self) -> None:
+        """Find out which other pending pods have a place now; outside of any fork, for once there it is too late."""
+        _ = self._placeable
+
+    def after(self, outcome: Attempt, removed: Sequence[PodInfo]) -> tuple[dict[Spread, Skew], list[str]]:
+        """Place the pod of a fix in the fork, and return the spreads that are violated then, and who loses a place.
+
+        Args:
+            outcome: the attempt that chose a node after the fix.
+            removed: the running pods that the fix makes go.
+        """
+        scheduler = self._scheduler
+        scheduler.place(outcome)
+        spreads = self._violated()
+        texts = [self._recreated(info) for info in removed]
+        for info, node in self._placeable:
+            if not self._node_of(info):
+                texts.append(f"pending pod {info.key}, which would go to {node} now, would fit nowhere")
+        return spreads, texts
+
+    def lost(self, spreads: dict[Spread, Skew]) -> list[str]:
+        """Return in words which of the spreads are not violated now; outside of any fork."""
+        before = self._violated() if spreads else {}
+        return [
+            f"{owner} has skew {skew.skew} over {skew.topology_key} (maxSkew {skew.max_skew})"
+            for (owner, key), skew in spreads.items()
+            if (owner, key) not in before
+        ]
+
+    def _violated(self) -> dict[Spread, Skew]:
+        found: dict[Spread, Skew] = {}
+        for owner, info in self._spread_workloads():
+            try:
+                for skew in violated(self._scheduler.cluster, info):
+                    found.setdefault((owner, skew.topology_key), skew)
+            except SelectorError:  # it is told where its pods are judged
+                continue
+        return found
+
+    def _spread_workloads(self) -> Iterator[tuple[str, PodInfo]]:
+        """Yield one pod of each workload of the namespace that has constraints, that of the fix first."""
+        cluster, owners = self._scheduler.cluster, set()
+        for info in (self._pod, *_pods_of(cluster, self._pod.namespace)):
+            if info.pod.spec.topology_spread_constraints:
+                owner = _name(info, cluster)
+                if owner not in owners:
+                    owners.add(owner)
+                    yield owner, info
+
+    @cached_property
+    def _placeable(self) -> list[tuple[PodInfo, str]]:
+        """Pending pods of other workloads that have a node to go to now, and which; the most important are tried."""
+        cluster = self._scheduler.cluster
+        others: dict[str, PodInfo] = {}
+        for info in cluster.pending.values():
+            if info.key != self._pod.key:
+                others.setdefault(_name(info, cluster), info)
+        others.pop(_name(self._pod, cluster), None)
+        tried = heapq.nlargest(_MOST_PENDING, others.values(), key=lambda info: info.priority)
+        return [(info, node) for info in tried if (node := self._node_of(info))]
+
+    def _node_of(self, info: PodInfo) -> str:
+        """Return where a pod would go, "" where that is nowhere, or is not known."""
+        outcome = self._attempt(info)
+        return outcome.chosen if outcome is not None else ""
+
+    def _recreated(self, info: PodInfo) -> str:
+        """Return what becomes of a pod that goes; its successor is placed, so that the next finds it there."""
+        if not ownership.controller_reference(info)[2]:
+            return f"pod {info.key} is lost: no controller recreates it"
+        outcome = self._attempt(PodInfo(as_pending(info.pod)))
+        if outcome is None:
+            return f"where a pod like {info.key} would go is not known"
+        if not outcome.chosen:
+            return f"a pod like {info.key} would find no room"
+        self._scheduler.place(outcome)
+        return f"a pod like {info.key} would find room on {outcome.chosen}"
+
+    def _attempt(self, info: PodInfo) -> Attempt | None:
+        if self._scheduler.profile_of(info) is None:
+            return None
+        try:
+            outcome = self._scheduler.attempt(info, make_room=False)
+        except NotModelled:
+            return None
+        return None if assumptions_affecting_verdict(outcome) else outcome
+
+
+def _pods_of(cluster: Cluster, namespace: str) -> Iterator[PodInfo]:
+    table = cluster.pod_table
+    for row in np.flatnonzero(table.namespace == table.strings.find_code(namespace)).tolist():
+        if (info := table.infos[row]) is not None:
+            yield info
+
+
+def _name(info: PodInfo, cluster: Cluster) -> str:
+    kind, namespace, name = ownership.workload_of(info, cluster) or ("pod", info.namespace, info.pod.metadata.name)
+    return f"{kind} {namespace}/{name}"

@@ -1,0 +1,118 @@
+"""What a fix would cause besides: spreads that are lost, and pods that lose their place."""
+
+import pytest
+
+from schedctl.api.topology import ZONE
+from schedctl.testing.builders import cluster, node, pod
+
+
+def spread(when="DoNotSchedule", **labels):
+    selector = {"matchLabels": labels}
+    return [{"maxSkew": 1, "topologyKey": ZONE, "whenUnsatisfiable": when, "labelSelector": selector}]
+
+
+def owned_by(kind, name):
+    reference = {"apiVersion": "apps/v1", "kind": kind, "name": name, "uid": "1", "controller": True}
+    return {"ownerReferences": [reference]}
+
+
+def repelled_by(**labels):
+    term = {"topologyKey": ZONE, "labelSelector": {"matchLabels": labels}}
+    return {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}
+
+
+def web(name, when, **options):
+    constraints = spread(when, app="web")
+    return pod(
+        name,
+        labels={"app": "web"},
+        metadata=owned_by("StatefulSet", "web"),
+        topologySpreadConstraints=constraints,
+        **options,
+    )
+
+
+@pytest.mark.parametrize(
+    ("objects", "subject", "fix", "consequences"),
+    [
+        pytest.param(
+            [node("a", zone="x"), node("b", zone="y", cpu="1"), web("web-0", "DoNotSchedule", on="a")],
+            web("web-1", "DoNotSchedule", cpu="2"),
+            f"would fit on a if maxSkew over {ZONE} is 2",
+            [f"StatefulSet default/web has skew 2 over {ZONE} (maxSkew 1)"],
+            id="the pod's own workload loses its spread where more skew is allowed",
+        ),
+        pytest.param(
+            [node("a", zone="x", cpu="1"), node("b", zone="y", cpu="500m"), web("web-0", "ScheduleAnyway", on="a")],
+            web("web-1", "ScheduleAnyway", cpu="2"),
+            "would fit on a if cpu <= 1",
+            [f"StatefulSet default/web has skew 2 over {ZONE} (maxSkew 1)"],
+            id="a spread that is only preferred is lost as well",
+        ),
+        pytest.param(
+            [node("a", zone="x", cpu="1"), node("b", zone="y", cpu="500m"), web("web-0", "DoNotSchedule", on="a")],
+            pod("lone", cpu="2", labels={"app": "web"}),
+            "would fit on a if cpu <= 1",
+            [f"StatefulSet default/web has skew 2 over {ZONE} (maxSkew 1)"],
+            id="another workload counts the pod too",
+        ),
+        pytest.param(
+            [
+                node("a", zone="x", cpu="1"),
+                node("b", zone="y", cpu="500m"),
+                web("web-0", "ScheduleAnyway", on="a"),
+                web("web-1", "ScheduleAnyway", on="a"),
+            ],
+            pod("lone", cpu="2", labels={"app": "web"}),
+            "would fit on a if cpu <= 1",
+            [],
+            id="a spread that was lost before is no consequence",
+        ),
+        pytest.param(
+            [node("a", cpu="1"), pod("waiting", cpu="1", priority=5)],
+            pod("lone", cpu="2"),
+            "would fit on a if cpu <= 1",
+            ["pending pod default/waiting, which would go to a now, would fit nowhere"],
+            id="a pending pod that would have had the room",
+        ),
+        pytest.param(
+            [node("a", cpu="1"), pod("waiting", cpu="3")],
+            pod("lone", cpu="2"),
+            "would fit on a if cpu <= 1",
+            [],
+            id="a pending pod that fits nowhere anyhow is no consequence",
+        ),
+        pytest.param(
+            [
+                node("a", zone="x"),
+                node("b", zone="y", taints=[{"key": "node.kubernetes.io/not-ready", "effect": "NoSchedule"}]),
+                pod("db-0", on="a", affinity=repelled_by(app="web"), metadata=owned_by("StatefulSet", "db")),
+            ],
+            pod("lone", labels={"app": "web"}),
+            "would fit on a if pod default/db-0 is deleted",
+            ["a pod like default/db-0 would find no room"],
+            id="a pod that goes and finds no other place",
+        ),
+        pytest.param(
+            [
+                node("a", zone="x"),
+                node("b", zone="y", taints=[{"key": "node.kubernetes.io/not-ready", "effect": "NoSchedule"}]),
+                pod("db", on="a", affinity=repelled_by(app="web")),
+            ],
+            pod("lone", labels={"app": "web"}),
+            "would fit on a if pod default/db is deleted",
+            ["pod default/db is lost: no controller recreates it"],
+            id="a pod that goes and that nobody recreates",
+        ),
+    ],
+)
+def test_a_fix_says_what_else_it_would_cause(ask, objects, subject, fix, consequences):
+    found = {hint.text: hint.consequences for hint in ask(cluster(*objects), subject).hints}
+    assert found[fix] == consequences
+
+
+def test_the_cluster_is_as_before(ask):
+    state = cluster(node("a", cpu="1"), pod("waiting", cpu="1"), web("web-0", "ScheduleAnyway", on="a"))
+    before = (list(state.pending), sorted(state.pod_table.row_of))
+    ask(state, pod("lone", cpu="2"))
+    assert (list(state.pending), sorted(state.pod_table.row_of)) == before
