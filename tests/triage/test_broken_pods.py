@@ -316,14 +316,17 @@ PODS = [
         "the zones with GPUs have one of its like each, and the third zone has no GPUs",
         "spread-skew",
         ("2 nodes: node(s) didn't match pod topology spread constraints",),
-        ("maxSkew over topology.kubernetes.io/zone is 2",),
+        ("maxSkew over topology.kubernetes.io/zone is 2 then: pod batch/spread-skew has skew 2 over",),
         ("maxSkew: 1", "maxSkew: 2"),
     ),
     row(
         "each zone has a pod that it keeps away from",
         "anti-affinity-by-zone",
         ("node(s) didn't match pod anti-affinity rules", "has orders/api-1-x"),
-        ("would fit on 9 nodes if it does not require pod anti-affinity over topology.kubernetes.io/zone",),
+        (
+            "would fit on 9 nodes if it does not require pod anti-affinity over topology.kubernetes.io/zone",
+            "then: a pod like orders/api-1-x would find",
+        ),
         ("\n        - {topologyKey: topology.kubernetes.io/zone, labelSelector: {matchLabels: {app: api}}}", " []"),
     ),
     row(
