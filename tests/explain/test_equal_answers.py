@@ -127,7 +127,7 @@ def test_a_fix_for_two_workloads_has_the_patches_of_both_and_one_command():
 
     answers, _ = explained([unplaced("api"), unplaced("web")])
     (merged,) = equal_answers.merge(answers, lambda subject: f"Deployment {subject.name}")
-    (fix,) = [hint for hint in merged.hints if hint.fits]
+    fix, *_ = [hint for hint in merged.hints if hint.fits]
     assert [patch.name for patch in fix.patches] == ["api", "web"]
     assert fix.command == (
         "kubectl set resources deployment/api -n default --containers=main --requests=cpu=4 && "
