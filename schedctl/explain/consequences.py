@@ -9,40 +9,43 @@ import heapq
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 
-import numpy as np
-
 from schedctl.api.pods import Pod
-from schedctl.api.selectors import SelectorError
 from schedctl.cache.cluster import Cluster
 from schedctl.cache.pod_info import PodInfo
 from schedctl.engine.attempts import Attempt
 from schedctl.engine.certainty import assumptions_affecting_verdict
+from schedctl.engine.faults import describe_fault
 from schedctl.errors import NotModelled
+from schedctl.framework.faults import ESCAPING
 from schedctl.framework.pod_edits import as_pending
-from schedctl.plugins.pod_topology_spread.skews import Skew, violated
 from schedctl.scheduler.schedulers import Scheduler
 from schedctl.workloads import ownership
 
 _MOST_PENDING = 2
 """Of how many other pending workloads a pod is placed before and after; each is a cycle more."""
 
-Spread = tuple[str, str]
-"""Whose constraint it is, and its topology key."""
+Rule = tuple[str, str]
+"""Whose rule it is, and what it is about."""
 
 
 class Consequences:
-    """Compares a cluster in which a fix was made, and its pod placed, with the cluster as it is."""
+    """Compares a cluster in which a fix was made, and its pod placed, with the cluster as it is.
+
+    Attributes:
+        faults: in words, what went wrong in asking plugins; each once.
+    """
 
     def __init__(self, scheduler: Scheduler, pod: Pod) -> None:
         self._scheduler = scheduler
         self._pod = PodInfo(pod)
+        self.faults: dict[str, None] = {}
 
     def prepare(self) -> None:
         """Find out which other pending pods have a place now; outside of any fork, for once there it is too late."""
         _ = self._placeable
 
-    def after(self, outcome: Attempt, removed: Sequence[PodInfo]) -> tuple[dict[Spread, Skew], list[str]]:
-        """Place the pod of a fix in the fork, and return the spreads that are violated then, and who loses a place.
+    def after(self, outcome: Attempt, removed: Sequence[PodInfo]) -> tuple[dict[Rule, str], list[str]]:
+        """Place the pod of a fix in the fork, and return the rules that are violated then, and who loses a place.
 
         Args:
             outcome: the attempt that chose a node after the fix.
@@ -50,30 +53,27 @@ class Consequences:
         """
         scheduler = self._scheduler
         scheduler.place(outcome)
-        spreads = self._violated()
+        violated = self._violated()
         texts = [self._recreated(info) for info in removed]
         for info, node in self._placeable:
             if not self._node_of(info):
                 texts.append(f"pending pod {info.key}, which would go to {node} now, would fit nowhere")
-        return spreads, texts
+        return violated, texts
 
-    def lost(self, spreads: dict[Spread, Skew]) -> list[str]:
-        """Return in words which of the spreads are not violated now; outside of any fork."""
-        before = self._violated() if spreads else {}
-        return [
-            f"{owner} has skew {skew.skew} over {skew.topology_key} (maxSkew {skew.max_skew})"
-            for (owner, key), skew in spreads.items()
-            if (owner, key) not in before
-        ]
+    def new(self, violated: dict[Rule, str]) -> list[str]:
+        """Return in words which of the rules are not violated now; outside of any fork."""
+        before = self._violated() if violated else {}
+        return [f"{owner} {text}" for (owner, about), text in violated.items() if (owner, about) not in before]
 
-    def _violated(self) -> dict[Spread, Skew]:
-        found: dict[Spread, Skew] = {}
+    def _violated(self) -> dict[Rule, str]:
+        found: dict[Rule, str] = {}
         for owner, info in self._spread_workloads():
-            try:
-                for skew in violated(self._scheduler.cluster, info):
-                    found.setdefault((owner, skew.topology_key), skew)
-            except SelectorError:  # it is told where its pods are judged
-                continue
+            profile = self._scheduler.profile_of(info)
+            for plugin in profile.plugins.values() if profile is not None else ():
+                try:
+                    found |= {(owner, about): text for about, text in plugin.violations(info).items()}
+                except ESCAPING as fault:  # a fix is worth telling without what one plugin would have added
+                    self.faults[f"{plugin.name} failed in violations: {describe_fault(plugin, fault)}"] = None
         return found
 
     def _spread_workloads(self) -> Iterator[tuple[str, PodInfo]]:
@@ -127,7 +127,7 @@ class Consequences:
 
 def _pods_of(cluster: Cluster, namespace: str) -> Iterator[PodInfo]:
     table = cluster.pod_table
-    for row in np.flatnonzero(table.namespace == table.strings.find_code(namespace)).tolist():
+    for row in (table.namespace == table.strings.find_code(namespace)).nonzero()[0].tolist():
         if (info := table.infos[row]) is not None:
             yield info
 

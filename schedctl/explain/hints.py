@@ -73,7 +73,7 @@ def find(
     if not next_steps and not node and not any(hint.fits for hint in hints) and not _preempts(outcome):
         next_steps = [_preemption_hint(plan, trial, trials) for plan, trial in search.preempting[:1]]
     by_hand = [Hint(type=each.kind, text=each.text, command=each.command) for each in offers.advice(reasons)]
-    faults = [Hint(type="plugin-failed", text=fault) for fault in offers.faults]
+    faults = [Hint(type="plugin-failed", text=fault) for fault in (*offers.faults, *trials.faults)]
     hints += [*next_steps, *by_hand, *faults]
     more = not matrix and not node and _was_filtered(outcome)
     if by_hand or any(hint.fits for hint in hints) or (hints and trials.made <= len(hints) and not more):

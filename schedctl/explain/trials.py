@@ -68,12 +68,14 @@ class Trials:
         left: how many tries are left.
         made: how many were made.
         kinds: of what kinds the remedies were.
+        faults: in words, what went wrong in asking plugins what a change would cause.
     """
 
     def __init__(self, scheduler: Scheduler, pod: Pod) -> None:
         self._scheduler = scheduler
         self._pod = pod
         self._consequences = Consequences(scheduler, pod)
+        self.faults = self._consequences.faults
         self.left = MOST_TRIES
         self.made = 0
         self.kinds: list[str] = []
@@ -110,8 +112,8 @@ class Trials:
             trial = replace(_trial(outcome, node, near=near), remedies=tuple(remedies))
             if not trial.fits:
                 return trial
-            spreads, texts = self._consequences.after(outcome, removed)
-        return replace(trial, consequences=(*self._consequences.lost(spreads), *texts))
+            violated, texts = self._consequences.after(outcome, removed)
+        return replace(trial, consequences=(*self._consequences.new(violated), *texts))
 
     def patches_and_command(self, trial: Trial) -> tuple[list[Patch], str]:
         """Return what was tried as patches and as a command, see `patches.patches_and_command`."""

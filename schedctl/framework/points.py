@@ -181,6 +181,16 @@ class Plugin(ABC):  # noqa: B024 - abstract until it takes part in a point
         """
         return ()
 
+    def violations(self, pod: PodInfo) -> Mapping[str, str]:
+        """Return which of a pod's rules the pods of its workload do not keep on the cluster as it is.
+
+        Explanations ask before and after a fix, and tell what is new. Called outside of cycles, never in a run.
+
+        Returns:
+            By what the rule is about, such as a topology key, what stands behind the workload's name: ``has skew 2 …``.
+        """
+        return {}
+
     def wording(self) -> Mapping[str, Wording]:
         """Return how the evidence of this plugin's reasons reads, by reference (``team-fence/foreign``).
 

@@ -313,6 +313,12 @@ class PodTopologySpread(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlug
         return warnings(pod, replicas, self.handle.cluster)
 
     @override
+    def violations(self, pod: PodInfo) -> Mapping[str, str]:
+        from schedctl.plugins.pod_topology_spread.skews import violations
+
+        return violations(self.handle.cluster, pod)
+
+    @override
     def remedies(self, pod: PodInfo, rejection: Rejection) -> Remedies:
         from schedctl.plugins.pod_topology_spread.remedies import remedies
 
