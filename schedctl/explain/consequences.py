@@ -52,6 +52,9 @@ class Consequences:
             removed: the running pods that the fix makes go.
         """
         scheduler = self._scheduler
+        waiting = scheduler.cluster.pending.get(self._pod.key)
+        if waiting is not None:  # else the fork would leave behind the pod as the fix has it
+            scheduler.cluster.remove_pod(waiting)
         scheduler.place(outcome)
         violated = self._violated()
         texts = [self._recreated(info) for info in removed]

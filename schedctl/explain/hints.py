@@ -114,7 +114,9 @@ def missing_class(scheduler: Scheduler, pod: PodInfo) -> list[Hint]:
     if other:
         fact += did_you_mean(other)
         trial = trials.attempt([typo_remedies.use_priority_class(other)])
-        found.append(_hint(typo_remedies.USE_PRIORITY_CLASS, f"{fact}; with it the pod {_would(trial)}", trial, trials))
+        found.append(
+            _hint(typo_remedies.USE_PRIORITY_CLASS, f"{fact}; if fixed, the pod {_would(trial)}", trial, trials)
+        )
     remedy = pod_remedies.create_priority_class(name)
     trial = trials.attempt([remedy])
     start = "" if other else f"{fact}; "

@@ -112,7 +112,9 @@ def test_a_fix_says_what_else_it_would_cause(ask, objects, subject, fix, consequ
 
 
 def test_the_cluster_is_as_before(ask):
-    state = cluster(node("a", cpu="1"), pod("waiting", cpu="1"), web("web-0", "ScheduleAnyway", on="a"))
-    before = (list(state.pending), sorted(state.pod_table.row_of))
-    ask(state, pod("lone", cpu="2"))
-    assert (list(state.pending), sorted(state.pod_table.row_of)) == before
+    lone = pod("lone", cpu="2")
+    state = cluster(node("a", cpu="1"), lone, pod("waiting", cpu="1"), web("web-0", "ScheduleAnyway", on="a"))
+    before = (list(state.pending.values()), sorted(state.pod_table.row_of))
+    assert ask(state, lone).hints[0].consequences
+    assert [each is old for each, old in zip(state.pending.values(), before[0], strict=True)] == [True, True]
+    assert sorted(state.pod_table.row_of) == before[1]

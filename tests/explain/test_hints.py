@@ -366,7 +366,7 @@ SPOT = taint("spot", "true")
             [node("a", labels={"pool": "spot"}, taints=[SPOT]), node("b", labels={"pool": "std"})],
             pod(nodeSelector={"pool": "spoot"}, tolerations=[{"key": "spot", "value": "yes"}]),
             [
-                'no node has pool=spoot (did you mean "spot"?); with it the pod would still fit nowhere',
+                'no node has pool=spoot (did you mean "spot"?); if fixed, the pod would still fit nowhere',
                 'would fit on a if it asks for pool=spot and toleration spot=yes has value: "true"',
                 "would fit on b if its nodeSelector does not require pool=spoot",
             ],
@@ -467,8 +467,9 @@ def test_hints_can_be_left_out(shop, ask):
         pytest.param(
             "hihg",
             [
-                'priority class "hihg" is not in the cluster (did you mean "high"?); with it the pod would go to a',
-                "if PriorityClass hihg is created with value 0 the pod would go to a",
+                'priority class "hihg" is not in the cluster (did you mean "high"?);'
+                " if fixed, the pod would be placed on a",
+                "if PriorityClass hihg is created with value 0 the pod would be placed on a",
             ],
             ["", "kubectl create priorityclass hihg --value=0"],
             id="a misspelt class",
@@ -477,7 +478,7 @@ def test_hints_can_be_left_out(shop, ask):
             "other",
             [
                 'priority class "other" is not in the cluster;'
-                " if PriorityClass other is created with value 0 the pod would go to a"
+                " if PriorityClass other is created with value 0 the pod would be placed on a"
             ],
             ["kubectl create priorityclass other --value=0"],
             id="a class like no other",
