@@ -336,5 +336,5 @@ class Cluster(ClusterView):
         self._undoes(lambda: self._release(where, info))
 
     def _release(self, where: dict[str, PodInfo], info: PodInfo) -> None:
-        del where[info.key]
-        self._undoes(lambda: self._hold(where, info))
+        before = where.pop(info.key)  # what is assumed may be an edited copy of what was pending
+        self._undoes(lambda: self._hold(where, before))

@@ -106,6 +106,14 @@ def test_a_pod_on_a_node_that_comes_later_moves_from_the_strays_to_the_node():
     assert c.nodes.requested("cpu").tolist() == [1000]
 
 
+def test_after_a_fork_in_which_an_edited_copy_was_assumed_the_pod_that_was_pending_is_pending():
+    c = cluster(node("a"), pod("p", cpu="8"))
+    pending = c.pending["default/p"]
+    with c.fork():
+        c.assume(pod("p", cpu="1"), "a")
+    assert c.pending["default/p"] is pending
+
+
 def test_finished_pods_take_part_in_nothing():
     c = cluster(node("a"), pod("done", on="a", cpu="1", status={"phase": "Succeeded"}))
     assert c.nodes.pod_count.tolist() == [0]
