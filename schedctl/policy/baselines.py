@@ -1,4 +1,4 @@
-"""Baselines: what was violated when a team began to check, so that only what is new fails.
+"""Baselines: what was violated when a team began to check, so that only what is new or worse fails.
 
 A baseline is a document of its own, which lives beside the policies and is reviewed like them.
 """
@@ -6,20 +6,26 @@ A baseline is a document of its own, which lives beside the policies and is revi
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final, Literal
 
 import msgspec
 
+from schedctl.documents.findings import Finding, Place
+from schedctl.documents.texts import Document, Text, split
 from schedctl.errors import ConfigError, Problem
+from schedctl.policy.fingerprints import rule_and_object
 from schedctl.reports.checks import CheckOutcome, CheckResult
 from schedctl.reports.metadata import Record
+from schedctl.sources.files import Source, Unreadable
 
 API_VERSION: Final = "schedctl.dev/v1alpha1"
 KIND: Final = "CheckBaseline"
 _AGAIN: Final = "write it again with --write-baseline"
+_NO_BASELINE: Final = f"this is not a baseline of this version of schedctl; {_AGAIN}"
 _LISTED: Final = 5
 
 
@@ -29,14 +35,16 @@ class Entry(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
     Attributes:
         policy, check, scenario: which rule.
         subject: the object, as messages name it.
-        fingerprint: what it is matched by.
+        violates: what is accepted and how far, e.g. ``{"pods pending": 2}``; what is beyond it is new.
+        fingerprint: of rule and object, which it is matched by.
     """
 
-    # Findings are matched by the fingerprint alone; the rest is for whoever reads a diff.
+    # Findings are matched by `fingerprint` and `violates`; the rest is for whoever reads a diff.
     policy: str
     check: str
     scenario: str = "baseline"
     subject: str
+    violates: dict[str, int] = msgspec.field(default_factory=dict)
     fingerprint: str
 
 
@@ -48,9 +56,9 @@ class CheckBaseline(Record, frozen=True, kw_only=True, forbid_unknown_fields=Tru
         entries: sorted, so that a diff shows what changed and nothing else.
     """
 
-    api_version: Literal["schedctl.dev/v1alpha1"] = API_VERSION
-    kind: Literal["CheckBaseline"] = KIND
-    entries: list[Entry] = msgspec.field(default_factory=list)
+    api_version: Literal["schedctl.dev/v1alpha1"]
+    kind: Literal["CheckBaseline"]
+    entries: list[Entry]
 
 
 @dataclass(slots=True)
@@ -60,30 +68,42 @@ class Baseline:
     Attributes:
         source: the file.
         digest: ``sha256:...`` of it.
-        entries: by fingerprint.
+        entries: by fingerprint of rule and object.
     """
 
     source: str
     digest: str
-    entries: dict[str, Entry]
+    entries: Mapping[str, Entry]
     _met: set[str] = field(default_factory=set)
+    _worse: list[str] = field(default_factory=list)
 
     def accepts(self, result: CheckResult) -> bool:
-        """Return whether a violation is in it."""
-        if result.outcome is not CheckOutcome.VIOLATED or result.fingerprint not in self.entries:
+        """Return whether a violation is in it, and no worse than it was."""
+        known_by = rule_and_object(result.fingerprint)
+        entry = self.entries.get(known_by)
+        if result.outcome is not CheckOutcome.VIOLATED or entry is None:
             return False
-        self._met.add(result.fingerprint)
-        return True
+        self._met.add(known_by)
+        new = [
+            f"{what} ({far}, {entry.violates.get(what, 0)} accepted)"
+            for what, far in result.violates.items()
+            if far > entry.violates.get(what, 0)
+        ]
+        if new:
+            self._worse.append(f"{_describe(entry)} is worse than in the baseline: {', '.join(new)}")
+        # An entry that accepts something of a kind says nothing of a violation whose kind is not known.
+        return not new and bool(result.violates) == bool(entry.violates)
 
     def notes(self) -> list[str]:
-        """Return what to know of entries that were not met: they would let the same violation back in."""
+        """Return what is worse than accepted, and which entries were not met: they would let the violation back in."""
         gone = [entry for fingerprint, entry in self.entries.items() if fingerprint not in self._met]
         if not gone:
-            return []
-        shown = [f"{entry.subject} [{entry.check}]{_in(entry.scenario)}" for entry in gone[:_LISTED]]
+            return self._worse
+        shown = [_describe(entry) for entry in gone[:_LISTED]]
         more = f" and {len(gone) - _LISTED} more" if len(gone) > _LISTED else ""
         many = "entries of the baseline occur" if len(gone) > 1 else "entry of the baseline occurs"
-        return [f"{len(gone)} {many} no longer: {', '.join(shown)}{more}; {_AGAIN} to keep it from coming back"]
+        note = f"{len(gone)} {many} no longer: {', '.join(shown)}{more}; {_AGAIN} to keep it from coming back"
+        return [*self._worse, note]
 
 
 def read(path: str) -> Baseline:
@@ -92,36 +112,41 @@ def read(path: str) -> Baseline:
     Raises:
         ConfigError: it cannot be read, or is none.
     """
+    file = Path(path)
     try:
-        data = Path(path).read_bytes()
-    except (OSError, ValueError) as error:
-        why = getattr(error, "strerror", None) or str(error)
-        hint = "`--write-baseline` makes one" if isinstance(error, FileNotFoundError) else ""
-        raise ConfigError([Problem(f"cannot be read: {why.lower()}", path, hint=hint)]) from None
+        data = Source(path, file, 0).read(None)
+    except Unreadable as error:
+        hint = "`--write-baseline` makes one"
+        raise ConfigError([error.problem if file.exists() else replace(error.problem, hint=hint)]) from None
     try:
         document = msgspec.convert(_plain(data, path), CheckBaseline)
     except msgspec.ValidationError as error:
         message, _, where = str(error).partition(" - at ")
-        problem = Problem(f"{message[:1].lower()}{message[1:]}", path, path=where.strip("`").removeprefix("$."))
+        where = where.strip("`").removeprefix("$").removeprefix(".")
+        problem = Problem(f"{message[:1].lower()}{message[1:]}", path, path=where, hint=_NO_BASELINE)
         raise ConfigError([problem]) from None
     return Baseline(path, f"sha256:{hashlib.sha256(data).hexdigest()}", {e.fingerprint: e for e in document.entries})
 
 
 def baseline_of(results: Iterable[CheckResult]) -> CheckBaseline:
     """Return the baseline that accepts everything that is violated now, what an older one accepts included."""
-    violated = {
-        result.fingerprint: Entry(
+    violates: defaultdict[str, dict[str, int]] = defaultdict(dict)
+    entries: dict[str, Entry] = {}
+    for result in results:
+        if result.outcome not in (CheckOutcome.VIOLATED, CheckOutcome.BASELINED) or result.refused:
+            continue
+        known_by = rule_and_object(result.fingerprint)
+        violates[known_by] |= result.violates
+        entries[known_by] = Entry(
             policy=result.policy,
             check=result.check,
             scenario=result.scenario,
             subject=result.subject,
-            fingerprint=result.fingerprint,
+            violates=dict(sorted(violates[known_by].items())),
+            fingerprint=known_by,
         )
-        for result in results
-        if result.outcome in (CheckOutcome.VIOLATED, CheckOutcome.BASELINED) and not result.refused
-    }
-    order = sorted(violated.values(), key=lambda e: (e.policy, e.check, e.scenario, e.subject, e.fingerprint))
-    return CheckBaseline(entries=order)
+    order = sorted(entries.values(), key=lambda e: (e.policy, e.check, e.scenario, e.subject, e.fingerprint))
+    return CheckBaseline(api_version=API_VERSION, kind=KIND, entries=order)
 
 
 def _plain(data: bytes, path: str) -> Any:
@@ -132,14 +157,28 @@ def _plain(data: bytes, path: str) -> Any:
         except msgspec.DecodeError as error:
             raise ConfigError([Problem(f"is not JSON: {error}", path)]) from None
     from schedctl.documents import yaml_values
-    from schedctl.documents.findings import Place
 
+    documents = []
     try:
-        values = list(yaml_values.read(data, Place(1, 1), lambda finding, place: None))
+        for part in split(Text(path, data)):
+            if isinstance(part, Document):
+                text = data[part.start : part.end]
+                documents += [(each.value, part.place) for each in yaml_values.read(text, part.place, _ignore)][-1:]
     except (yaml_values.YAMLProblem, UnicodeError) as error:
         place = getattr(error, "place", (0, 0))
         raise ConfigError([Problem(str(error), path, *place)]) from None
-    return values[-1].value if values else None
+    if len(documents) > 1:
+        raise ConfigError([Problem("expected one document, found another", path, *documents[1][1], hint=_NO_BASELINE)])
+    return documents[0][0] if documents else None
+
+
+def _ignore(finding: Finding, place: Place) -> None:
+    """Leave what is odd about a YAML document to the strict reading of its fields."""
+
+
+def _describe(entry: Entry) -> str:
+    """Return what an entry accepts, as notes name it."""
+    return f"{entry.subject} [{entry.check}]{_in(entry.scenario)}"
 
 
 def _in(scenario: str) -> str:

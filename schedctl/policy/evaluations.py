@@ -385,7 +385,8 @@ def _identity(scenario: documents.Scenario) -> str:
 
 
 def _of_verdict(verdict: Verdict) -> Finding:
-    return Finding(verdict.outcome, verdict.message or "holds", verdict.reasons, verdict.hints)
+    violates = dict.fromkeys(verdict.violates, 1)
+    return Finding(verdict.outcome, verdict.message or "holds", verdict.reasons, verdict.hints, violates=violates)
 
 
 def _seconds(written: str) -> float | None:

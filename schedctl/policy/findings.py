@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from schedctl.cache.pod_info import PodInfo
 from schedctl.policy.causes import Cause, Causes
@@ -69,6 +69,8 @@ class Finding:
         hints: next steps, a line each.
         path: the deciding field in the spec of the pods, () where it is the object itself.
         about: another object than the check was asked about, None for that one.
+        violates: what is violated, by names that last, and how far, so that what grows worse is recognised; of a
+            violation without one only the object is known.
     """
 
     outcome: CheckOutcome
@@ -77,6 +79,7 @@ class Finding:
     hints: tuple[str, ...] = ()
     path: Path = ()
     about: Judged | None = None
+    violates: Mapping[str, int] = field(default_factory=dict)
 
     def because(self, cause: Cause) -> Finding:
         """Return the finding with what stands behind it."""
@@ -116,9 +119,16 @@ def pass_finding(message: str) -> Finding:
     return Finding(CheckOutcome.PASSED, message)
 
 
-def violation(message: str, reasons: Sequence[str] = (), hints: Sequence[str] = (), path: Path = ()) -> Finding:
-    """Return a finding that something is wrong."""
-    return Finding(CheckOutcome.VIOLATED, message, tuple(reasons), tuple(hints), path)
+def violation(
+    message: str,
+    reasons: Sequence[str] = (),
+    hints: Sequence[str] = (),
+    path: Path = (),
+    *,
+    violates: Mapping[str, int] | None = None,
+) -> Finding:
+    """Return a finding that something is wrong, with what is violated and how far."""
+    return Finding(CheckOutcome.VIOLATED, message, tuple(reasons), tuple(hints), path, violates=violates or {})
 
 
 def inconclusive(message: str, reasons: Sequence[str] = (), hints: Sequence[str] = (), path: Path = ()) -> Finding:

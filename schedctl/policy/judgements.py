@@ -134,7 +134,8 @@ class Judgement:
             first, *others = violations
             more = [other.message for other in others] + [line for each in violations for line in each.reasons]
             more += [f"{fault.verdict().message} ({_line_with_place(fault.expression)})" for fault in faults]
-            return Verdict(CheckOutcome.VIOLATED, first.message, tuple(more))
+            failing = tuple(_one_line(each.expression.text) for each, answer in answers if answer is False)
+            return Verdict(CheckOutcome.VIOLATED, first.message, tuple(more), violates=failing)
         return faults[0].verdict() if faults else PASSED
 
     def _violation(self, validation: Validation) -> Verdict:

@@ -104,6 +104,7 @@ class Results:
             namespace=about.namespace,
             name=about.name,
             more=more,
+            violates=finding.violates,
         )
         result = checks.CheckResult(
             policy=policy.name,
@@ -121,6 +122,7 @@ class Results:
             reasons=list(finding.reasons),
             hints=list(finding.hints),
             location=where if isinstance(where, checks.Location) else checks.Location(),
+            violates=dict(finding.violates),
             fingerprint=known_by,
         )
         deciding = None if isinstance(where, checks.Location) else where

@@ -17,12 +17,14 @@ class Verdict:
         message: the finding in one line, "" where it passed.
         reasons: what stands behind it, a line each.
         hints: next steps, a line each.
+        violates: the expressions that do not hold, each once.
     """
 
     outcome: CheckOutcome
     message: str = ""
     reasons: tuple[str, ...] = ()
     hints: tuple[str, ...] = ()
+    violates: tuple[str, ...] = ()
 
 
 PASSED: Final = Verdict(CheckOutcome.PASSED)

@@ -78,7 +78,9 @@ class CheckResult(Record, frozen=True, kw_only=True):
         reasons: what stands behind it, a line each.
         hints: next steps, a line each.
         location: where the deciding field is.
-        fingerprint: the same as long as the finding is the same: of policy, check, scenario and object.
+        violates: what is violated and how far, e.g. ``{"pods pending": 2}``; empty where only the object is known.
+        fingerprint: the same as long as the finding is the same: of policy, check, scenario and object, and, behind a
+            dash, of what is violated.
         acceptance: why it does not count, null where it does.
     """
 
@@ -97,6 +99,7 @@ class CheckResult(Record, frozen=True, kw_only=True):
     reasons: list[str] = []
     hints: list[str] = []
     location: Location = Location()
+    violates: dict[str, int] = {}
     fingerprint: str
     acceptance: Acceptance | None = None
 

@@ -35,6 +35,7 @@ POLICY = "apiVersion: schedctl.dev/v1alpha1\nkind: CheckPolicy\nmetadata: {name:
 FITS = "    - {name: fits, builtin: schedulable}\n"
 UNCLEAR = "    - {name: unclear, scope: run, validations: [{expression: 'result.headroom.gpus > 0'}]}\n"
 CONFIG = "apiVersion: schedctl.dev/v1alpha1\nkind: Config\n"
+BASELINE = "apiVersion: schedctl.dev/v1alpha1\nkind: CheckBaseline\nentries: []\n"
 STATE = ("-f", "node.yaml")
 
 
@@ -194,7 +195,7 @@ def test_an_ignore_in_the_manifest_accepts_unless_that_is_off(check):
 
 
 def test_the_report_names_everything_that_was_read(check):
-    Path("b.yaml").write_text("kind: CheckBaseline\nentries: []\n")
+    Path("b.yaml").write_text(BASELINE)
     document = json.loads(check("web.yaml", *STATE, "-p", "policy.yaml", "--baseline", "b.yaml", "-o", "json").out)
     assert [(each["role"], each["source"]) for each in document["metadata"]["inputs"]] == [
         ("Manifests", "web.yaml"),
@@ -296,6 +297,18 @@ def test_a_baseline_accepts_what_is_and_fails_on_what_is_new(check):
     assert (ended.code, "1 entry of the baseline occurs no longer" in ended.out) == (0, True)
 
 
+def test_more_pending_pods_than_the_baseline_accepts_are_new(check):
+    four = BIG.replace("replicas: 2", "replicas: 5").replace('cpu: "3"', 'cpu: "9"')
+    Path("big.yaml").write_text(four)
+    check("big.yaml", *STATE, "--write-baseline", "b.yaml")
+    Path("big.yaml").write_text(four.replace("replicas: 5", "replicas: 4"))
+    assert check("big.yaml", *STATE, "--baseline", "b.yaml").code == 0
+    Path("big.yaml").write_text(four.replace("replicas: 5", "replicas: 50"))
+    ended = check("big.yaml", *STATE, "--baseline", "b.yaml")
+    assert ended.code == 1
+    assert "big [schedulable] is worse than in the baseline: pods pending (50, 5 accepted)" in ended.out
+
+
 def test_no_baseline_is_made_of_what_is_inconclusive(check):
     Path("b.yaml").write_text("good")
     arguments = ("web.yaml", *STATE, "-p", "unclear.yaml", "--write-baseline", "b.yaml")
@@ -366,7 +379,7 @@ def test_options_go_before_what_a_repository_sets(check):
         CONFIG
         + "check: {policies: [none.yaml], state: [none.yaml], output: json, failOn: error, baseline: none.yaml}\n"
     )
-    Path("b.yaml").write_text("kind: CheckBaseline\nentries: []\n")
+    Path("b.yaml").write_text(BASELINE)
     options = ("-p", "policy.yaml", *STATE, "-o", "text", "--baseline", "b.yaml")
     assert check("big.yaml", *options).code == 1
     assert check("big.yaml", *options, "--fail-on", "never").code == 0

@@ -13,7 +13,7 @@ from schedctl.errors import ConfigError
 from schedctl.policy import baselines
 from schedctl.policy.documents import BUILT_IN_POLICY, CheckPolicy, Exemption, Match
 from schedctl.policy.exemptions import Acceptances
-from schedctl.policy.fingerprints import fingerprint
+from schedctl.policy.fingerprints import fingerprint, rule_and_object
 from schedctl.render import machine
 from schedctl.reports import checks
 
@@ -35,7 +35,7 @@ def deployment(annotation="", template=""):
     return sources.load_text(text).objects[0].object
 
 
-def result(check="fits", outcome=checks.CheckOutcome.VIOLATED, scenario="baseline", name="web", **more):
+def result(check="fits", outcome=checks.CheckOutcome.VIOLATED, scenario="baseline", name="web", violates=None, **more):
     known_by = {"policy": "p", "check": check, "scenario": scenario, "kind": "Deployment", "namespace": "shop"}
     return checks.CheckResult(
         **known_by,
@@ -44,7 +44,8 @@ def result(check="fits", outcome=checks.CheckOutcome.VIOLATED, scenario="baselin
         outcome=outcome,
         subject=f"Deployment shop/{name}",
         message="2 of 3 pods on a node",
-        fingerprint=fingerprint(**known_by, group="apps", name=name),
+        fingerprint=fingerprint(**known_by, group="apps", name=name, violates=violates or ()),
+        violates=violates or {},
         **more,
     )
 
@@ -117,6 +118,8 @@ def test_an_annotation_without_a_reason_accepts_nothing_and_is_noted():
 
 # -- baselines -----------------------------------------------------------------------
 
+HEAD = "apiVersion: schedctl.dev/v1alpha1\nkind: CheckBaseline\n"
+
 
 def test_a_fingerprint_is_of_the_rule_and_the_object_alone():
     known_by = dict.fromkeys(("policy", "check", "scenario", "group", "kind", "namespace", "name"), "a")
@@ -127,6 +130,55 @@ def test_a_fingerprint_is_of_the_rule_and_the_object_alone():
     assert fingerprint(**{**known_by, "kind": "ab", "name": ""}) != fingerprint(
         **{**known_by, "kind": "a", "name": "b"}
     )
+
+
+def test_a_fingerprint_has_what_is_violated_as_its_second_part():
+    known_by = dict.fromkeys(("policy", "check", "scenario", "group", "kind", "namespace", "name"), "a")
+    budget = fingerprint(**known_by, violates=["PodDisruptionBudget shop/web", "Pod shop/bare"])
+    assert budget == fingerprint(**known_by, violates=["Pod shop/bare", "PodDisruptionBudget shop/web"])
+    assert rule_and_object(budget) == fingerprint(**known_by)
+    assert budget != fingerprint(**known_by, violates=["Pod shop/bare"]) != fingerprint(**known_by)
+
+
+@pytest.mark.parametrize(
+    ("accepted", "violated", "is_accepted"),
+    [
+        pytest.param({"pods pending": 4}, {"pods pending": 4}, True, id="the same"),
+        pytest.param({"pods pending": 4}, {"pods pending": 3}, True, id="less of it"),
+        pytest.param({"pods pending": 4}, {"pods pending": 50}, False, id="more of it"),
+        pytest.param({"Pod shop/bare": 1}, {"PodDisruptionBudget shop/web": 1}, False, id="something else"),
+        pytest.param({"Pod a/b": 1, "Pod a/c": 1}, {"Pod a/b": 1}, True, id="one of two"),
+        pytest.param({"Pod a/b": 1}, {"Pod a/b": 1, "Pod a/c": 1}, False, id="another one besides"),
+        pytest.param({}, {"pods pending": 1}, False, id="something where nothing was named"),
+        pytest.param({"pods pending": 1}, {}, False, id="nothing named where something was"),
+        pytest.param({}, {}, True, id="a rule that names nothing"),
+    ],
+)
+def test_a_baseline_accepts_what_is_named_and_no_more_of_it(tmp_path, accepted, violated, is_accepted):
+    file = tmp_path / "b.yaml"
+    file.write_text(machine.yaml(baselines.baseline_of([result(violates=accepted)])))
+    acceptances = Acceptances(TODAY, baseline=baselines.read(str(file)))
+    by = checks.Acceptance(by="baseline") if is_accepted else None
+    assert acceptances.acceptance(BUILT_IN_POLICY, result(violates=violated), []) == by
+
+
+def test_what_is_worse_than_in_the_baseline_is_noted(tmp_path):
+    file = tmp_path / "b.yaml"
+    file.write_text(machine.yaml(baselines.baseline_of([result(violates={"pods pending": 4})])))
+    acceptances = Acceptances(TODAY, baseline=baselines.read(str(file)))
+    acceptances.acceptance(BUILT_IN_POLICY, result(violates={"pods pending": 50}), [])
+    assert acceptances.notes() == [
+        "Deployment shop/web [fits] is worse than in the baseline: pods pending (50, 4 accepted)"
+    ]
+
+
+@pytest.mark.parametrize("ending", ["\n", "\r\n"], ids=["LF", "CRLF"])
+@pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"], ids=["no mark", "a byte order mark"])
+def test_a_baseline_may_have_been_saved_on_windows(tmp_path, ending, mark):
+    text = machine.yaml(baselines.baseline_of([result(violates={"pods pending": 4})]))
+    (tmp_path / "b.yaml").write_bytes(mark + text.replace("\n", ending).encode())
+    acceptances = Acceptances(TODAY, baseline=baselines.read(str(tmp_path / "b.yaml")))
+    assert acceptances.acceptance(BUILT_IN_POLICY, result(violates={"pods pending": 4}), []) is not None
 
 
 @pytest.mark.parametrize("name", ["b.yaml", "b.json"])
@@ -171,9 +223,14 @@ def test_a_baseline_may_be_long(tmp_path):
         pytest.param("", "expected `object`, got `null`", id="nothing"),
         pytest.param("a: [", "b.yaml:2:1: did not find", id="no YAML"),
         pytest.param("{", "is not JSON", id="no JSON"),
-        pytest.param("kind: CheckBaseline\nentris: []\n", "unknown field `entris`", id="a misspelt field"),
-        pytest.param("kind: CheckReport\n", "invalid enum value 'CheckReport'", id="another document"),
-        pytest.param("entries: [{policy: a}]\n", "missing required field", id="half an entry"),
+        pytest.param(HEAD + "entris: []\n", "unknown field `entris`", id="a misspelt field"),
+        pytest.param(HEAD.replace("Baseline", "Report"), "invalid enum value 'CheckReport'", id="another document"),
+        pytest.param(HEAD + "entries: [{policy: a}]\n", "missing required field", id="half an entry"),
+        pytest.param("{}", "missing required field `apiVersion`", id="an empty object"),
+        pytest.param("[]", "expected `object`, got `array`", id="a list"),
+        pytest.param("entries: []\n", "missing required field `apiVersion`", id="no head"),
+        pytest.param(HEAD, "missing required field `entries`", id="no entries"),
+        pytest.param(f"{HEAD}entries: []\n---\n{HEAD}entries: []\n", "b.yaml:5:1: expected one document", id="two"),
         pytest.param(b"\xff", "b.yaml", id="no text"),
     ],
 )

@@ -6,6 +6,7 @@ for more replicas is found by placing them, one after another, as `schedctl.simu
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from typing import Any
 
@@ -63,7 +64,10 @@ def _judge(group: Group, arguments: Headroom, unknown: int) -> findings.Finding:
         needed = absolute.milli_value if resource == CPU else absolute.value
         message = f"{amount(resource, group.free)} of {resource} free, needs {amount(resource, int(needed))}"
     if group.free < needed or not group.allocatable:
-        return findings.Finding(CheckOutcome.VIOLATED, message, about=group.about)
+        # In percent, and rounded: amounts change with every pod of a cluster.
+        short = 100 - math.floor(share(group.free, math.ceil(needed))) if needed else 100
+        violates = {f"{resource}, percent missing": short}
+        return findings.Finding(CheckOutcome.VIOLATED, message, about=group.about, violates=violates)
     if group.free - unknown < needed:
         more = f"inconclusive pods request {amount(resource, unknown)} more"
         return findings.Finding(CheckOutcome.INCONCLUSIVE, message, (more,), about=group.about)
@@ -89,7 +93,9 @@ def _more_replicas(view: findings.View, arguments: Headroom) -> findings.Finding
         return findings.inconclusive(message, (facts.not_modelled,))
     if facts.quota and allowed is not None and allowed < replicas:
         return findings.violation(
-            f"the ResourceQuota allows {allowed} more of {subject}, needs {replicas}", (facts.quota,)
+            f"the ResourceQuota allows {allowed} more of {subject}, needs {replicas}",
+            (facts.quota,),
+            violates={"replicas missing by quota": replicas - allowed},
         )
     if facts.limited and view.situation.unclear_pods:
         unclear = view.situation.unclear_pods
@@ -101,7 +107,8 @@ def _more_replicas(view: findings.View, arguments: Headroom) -> findings.Finding
         )
     if facts.limited:
         return findings.pass_finding(f"{counts.of(replicas, 'more replica')} of {subject} would fit")
-    return findings.violation(message, facts.reasons or ((facts.message,) if facts.message else ()))
+    reasons = facts.reasons or ((facts.message,) if facts.message else ())
+    return findings.violation(message, reasons, violates={"replicas missing": replicas - facts.fits})
 
 
 def _copies(view: findings.View, written: str) -> PodCopies:

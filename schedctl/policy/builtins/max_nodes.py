@@ -18,7 +18,7 @@ def judge(view: findings.View, arguments: MaxNodes, about: findings.Judged) -> I
     message = f"on {counts.of(len(nodes), 'node')}, at most {arguments.count} allowed"
     if len(nodes) > arguments.count:
         path = fields.first(judged.pods[0].info.pod.spec, fields.SPREADING)
-        yield findings.violation(message, [f"nodes: {abbreviate(nodes)}"], path=path)
+        yield findings.violation(message, [f"nodes: {abbreviate(nodes)}"], path=path, violates={"nodes": len(nodes)})
     elif len(nodes) + len(judged.unclear_pods) > arguments.count:
         unclear = counts.of(len(judged.unclear_pods), "pod")
         yield findings.inconclusive(f"{message}; {unclear} inconclusive").because(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 
 from schedctl.api.amounts import amount
@@ -34,7 +35,8 @@ def _judge(group: Group, arguments: MaxUtilization, unknown: int) -> Finding:
         return Finding(CheckOutcome.PASSED, f"offers no {resource}", about=group.about)
     most = arguments.percent * group.allocatable
     if 100 * group.requested > most:
-        return Finding(CheckOutcome.VIOLATED, message, about=group.about)
+        over = math.ceil(group.percent(group.requested) - arguments.percent)
+        return Finding(CheckOutcome.VIOLATED, message, about=group.about, violates={f"{resource}, percent over": over})
     if 100 * (group.requested + unknown) > most:
         more = f"inconclusive pods request {amount(resource, unknown)} more"
         return Finding(CheckOutcome.INCONCLUSIVE, message, (more,), about=group.about)

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from schedctl.policy import fields, findings
 from schedctl.policy.documents import NoPreemption
+from schedctl.policy.identities import owners
 from schedctl.policy.situations import JudgedWorkload, Situation
 from schedctl.reports import counts
 from schedctl.simulation.outcomes import Eviction
@@ -25,7 +26,9 @@ def judge(view: findings.View, arguments: NoPreemption, about: findings.Judged) 
     ]
     message = f"would preempt {counts.of(len(victims), 'pod')}, at most {arguments.max} allowed"
     if len(victims) > arguments.max:
-        yield findings.violation(message, describe_victims(victims, view.situation), path=_priority(judged))
+        reasons = describe_victims(victims, view.situation)
+        violates = preempted(victims, view.situation)
+        yield findings.violation(message, reasons, path=_priority(judged), violates=violates)
     elif judged.unclear_pods:
         yield findings.inconclusive(f"{message}; {counts.of(len(judged.unclear_pods), 'pod')} inconclusive").because(
             view.causes.explain_pending(judged.unclear_pods)
@@ -47,6 +50,12 @@ def describe_victims(victims: list[Eviction], situation: Situation) -> list[str]
     if len(victims) > _SHOWN:
         lines.append(f"and {len(victims) - _SHOWN} more")
     return lines
+
+
+def preempted(victims: Iterable[Eviction], situation: Situation) -> dict[str, int]:
+    """Return how many pods of each workload would be preempted, as what a finding violates."""
+    pods = (eviction.pod for eviction in victims)
+    return {f"preempts {name}": count for name, count in owners(pods, situation.cluster).items()}
 
 
 def _priority(judged: JudgedWorkload) -> fields.Path:

@@ -5,11 +5,14 @@ What ran before is every pod on a node in the state as it was given.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
+from typing import NamedTuple
 
 from schedctl.policy import findings
 from schedctl.policy.causes import Cause
 from schedctl.policy.documents import NoRegression
+from schedctl.policy.identities import owner
 from schedctl.policy.situations import JudgedPod
 from schedctl.reports import counts
 from schedctl.reports.simulations import Fate
@@ -20,14 +23,26 @@ _SHOWN = 10
 _UNCLEAR = (Fate.INCONCLUSIVE, Fate.FOREIGN_SCHEDULER)
 
 
+class _Regression(NamedTuple):
+    """Something that ran before and would not, or of which nobody can tell; `who` is its workload."""
+
+    line: str
+    is_known: bool
+    who: str
+    pods: int = 1
+
+
 def judge(view: findings.View, arguments: NoRegression, about: findings.Judged) -> Iterable[findings.Finding]:
     """Judge the run: all that ran before runs, and nobody had to make room."""
     wrong = [*_evictions(view), *_missing_pods(view), *_fewer(view), *_guests(view)]
-    unclear = [line for line, known in wrong if not known]
-    proved = [line for line, known in wrong if known]
+    unclear = [each.line for each in wrong if not each.is_known]
+    proved = [each.line for each in wrong if each.is_known]
     message = f"{counts.of(len(proved), 'regression')} among {counts.of(len(view.before), 'pod')} that ran before"
     if proved:
-        finding = findings.violation(message, _few(proved))
+        violates: Counter[str] = Counter()
+        for each in wrong:
+            violates[each.who] += each.pods if each.is_known else 0
+        finding = findings.violation(message, _few(proved), violates=+violates)
         yield finding.because(_why(view))
     elif unclear:
         yield findings.inconclusive(f"{message}; {len(unclear)} inconclusive", _few(unclear))
@@ -35,13 +50,14 @@ def judge(view: findings.View, arguments: NoRegression, about: findings.Judged) 
         yield findings.pass_finding(f"all {counts.of(len(view.before), 'pod')} that ran before run")
 
 
-def _evictions(view: findings.View) -> Iterator[tuple[str, bool]]:
+def _evictions(view: findings.View) -> Iterator[_Regression]:
     for eviction in view.situation.evictions:
         if eviction.pod.key in view.before:
-            yield f"{eviction.pod.key} (on {eviction.node}) would be preempted by {eviction.by}", True
+            line = f"{eviction.pod.key} (on {eviction.node}) would be preempted by {eviction.by}"
+            yield _Regression(line, True, owner(eviction.pod, view.situation.cluster))
 
 
-def _missing_pods(view: findings.View) -> Iterator[tuple[str, bool]]:
+def _missing_pods(view: findings.View) -> Iterator[_Regression]:
     situation = view.situation
     evicted = {eviction.pod.key for eviction in situation.evictions}
     replaced = {info.key for judged in situation.workloads for info in judged.removed}
@@ -53,21 +69,22 @@ def _missing_pods(view: findings.View) -> Iterator[tuple[str, bool]]:
         # A pod on its way out is not missed, nor is one of a DaemonSet, which goes with its node.
         if (now and now in on_nodes) or info.is_terminating or stays(info.pod):
             continue
+        who = owner(info, situation.cluster)
         if not now or now == key:
-            yield f"{key} is lost: no controller recreates it", True
+            yield _Regression(f"{key} is lost: no controller recreates it", True, who)
             continue
         outcome = situation.run.pods.get(now)
         pending = situation.cluster.pending.get(now)
         if pending is not None and situation.scheduler.profile_of(pending) is None:
-            yield f"{now}, which replaces {key}, belongs to another scheduler", False
+            yield _Regression(f"{now}, which replaces {key}, belongs to another scheduler", False, who)
         elif outcome is not None and report_builder.fate_of(outcome) in _UNCLEAR:
-            yield f"{now}, which replaces {key}: {outcome.message}", False
+            yield _Regression(f"{now}, which replaces {key}: {outcome.message}", False, who)
         else:
             why = f": {outcome.message}" if outcome is not None and outcome.message else ""
-            yield f"{now}, which replaces {key}, would stay pending{why}", True
+            yield _Regression(f"{now}, which replaces {key}, would stay pending{why}", True, who)
 
 
-def _fewer(view: findings.View) -> Iterator[tuple[str, bool]]:
+def _fewer(view: findings.View) -> Iterator[_Regression]:
     for judged in view.situation.workloads:
         # Pods that a release replaces come back under other names: as many have to run as before, or as are wanted now.
         fresh = [pod for pod in judged.pods if not pod.keys or pod.keys[0] not in view.before]
@@ -75,18 +92,18 @@ def _fewer(view: findings.View) -> Iterator[tuple[str, bool]]:
         run = sum(pod.is_placed for pod in fresh)
         if run < ran:
             unclear = sum(pod.is_unclear for pod in fresh)
-            text = f"{judged.workload.subject}: {len(judged.removed)} pods ran before, {run} of the new ones run"
-            yield text, run + unclear < ran
+            subject = judged.workload.subject
+            text = f"{subject}: {len(judged.removed)} pods ran before, {run} of the new ones run"
+            yield _Regression(text, run + unclear < ran, subject, ran - run)
 
 
-def _guests(view: findings.View) -> Iterator[tuple[str, bool]]:
+def _guests(view: findings.View) -> Iterator[_Regression]:
     for judged in view.situation.workloads:
         if judged.unclear_pods:
             pods = abbreviate([pod.name for pod in judged.unclear_pods])
-            yield (
-                f"{judged.workload.subject}: unknown where {pods} would go and which pods would be preempted",
-                False,
-            )
+            subject = judged.workload.subject
+            text = f"{subject}: unknown where {pods} would go and which pods would be preempted"
+            yield _Regression(text, False, subject)
 
 
 def _why(view: findings.View) -> Cause:

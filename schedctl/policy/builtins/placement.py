@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 
 from schedctl.api.nodes import Node
 from schedctl.policy import fields, findings
 from schedctl.policy.documents import NodeDemand, Placement
+from schedctl.policy.identities import node_class
 from schedctl.reports import counts
 
 _SHOWN = 5
@@ -18,17 +20,21 @@ def judge(view: findings.View, arguments: Placement, about: findings.Judged) -> 
     assert judged is not None
     table = view.situation.cluster.node_table
     wrong: dict[str, list[str]] = {}
+    violates: Counter[str] = Counter()
     for pod in judged.placed_pods:
-        why = _objection(table.objects[table.row_of[pod.node]], arguments)
+        node = table.objects[table.row_of[pod.node]]
+        why = _objection(node, arguments)
         if why:
             wrong.setdefault(f"{pod.node} {why}", []).append(pod.name)
+            violates[f"{node_class(node)} {why}"] += 1
     outside = sum(map(len, wrong.values()))
     message = f"{outside} of {counts.of(len(judged.placed_pods), 'pod')} on a node that is not allowed"
     if wrong:
         reasons = [f"{where}: {', '.join(names[:_SHOWN])}" for where, names in list(wrong.items())[:_SHOWN]]
         if len(wrong) > _SHOWN:
             reasons.append(f"and on {counts.of(len(wrong) - _SHOWN, 'more node')}")
-        yield findings.violation(message, reasons, path=fields.first(judged.pods[0].info.pod.spec, fields.PLACING))
+        path = fields.first(judged.pods[0].info.pod.spec, fields.PLACING)
+        yield findings.violation(message, reasons, path=path, violates=violates)
     elif judged.unclear_pods:
         unclear = counts.of(len(judged.unclear_pods), "pod")
         yield findings.inconclusive(f"{message}; {unclear} inconclusive").because(

@@ -24,7 +24,8 @@ def judge(view: findings.View, arguments: Schedulable, about: findings.Judged) -
     if placed >= needed:
         yield findings.pass_finding(message)
     elif placed + unclear < needed:
-        yield findings.violation(message).because(view.causes.explain_pending(judged.pending_pods))
+        violates = {"pods pending": len(judged.pending_pods)}
+        yield findings.violation(message, violates=violates).because(view.causes.explain_pending(judged.pending_pods))
     else:
         yield findings.inconclusive(f"{message}; {unclear} inconclusive").because(
             view.causes.explain_pending(judged.unclear_pods)

@@ -47,9 +47,10 @@ def judge(view: findings.View, arguments: Spread, about: findings.Judged) -> Ite
     if too_uneven:
         message += f", skew {skew}, at most {arguments.max_skew} allowed"
     message += _show_counts(pods_by_domain)
+    violates = ({"domains missing": few_domains - filled} if too_few else {}) | ({"skew": skew} if too_uneven else {})
     if filled + unclear < few_domains or (too_uneven and not unclear):
         yield _explain(
-            findings.violation(message, hints=_impossible(pods_by_domain, judged, few_domains, key)),
+            findings.violation(message, hints=_impossible(pods_by_domain, judged, few_domains, key), violates=violates),
             view,
             judged,
             key,

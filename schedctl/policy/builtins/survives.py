@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from schedctl.policy import findings
-from schedctl.policy.builtins.no_preemption import describe_victims
+from schedctl.policy.builtins.no_preemption import describe_victims, preempted
 from schedctl.policy.documents import Survives
 from schedctl.policy.situations import JudgedPod, JudgedWorkload
 from schedctl.reports import counts
@@ -29,10 +29,14 @@ def judge(view: findings.View, arguments: Survives, about: findings.Judged) -> I
     if not arguments.allow_preemption:  # in the scenario; whom the release evicted before is no-preemption's concern
         victims = [eviction for eviction in view.situation.run.evictions if eviction.by in keys]
     if len(pending) > allowed:
-        yield findings.violation(message, _changes(view)).because(view.causes.explain_pending(pending))
+        violates = {"pods pending": len(pending)}
+        yield findings.violation(message, _changes(view), violates=violates).because(
+            view.causes.explain_pending(pending)
+        )
     elif victims:
         text = f"survives only by preempting {counts.of(len(victims), 'pod')}"
-        yield findings.violation(text, [*_changes(view), *describe_victims(victims, view.situation)])
+        reasons = [*_changes(view), *describe_victims(victims, view.situation)]
+        yield findings.violation(text, reasons, violates=preempted(victims, view.situation))
     elif len(pending) + len(unclear) > allowed:
         names = abbreviate([pod.name for pod in unclear])
         yield findings.inconclusive(f"{message}; inconclusive: {names}").because(view.causes.explain_pending(unclear))
