@@ -467,7 +467,7 @@ def _comparison(comparison: explanations.Comparison | None) -> Iterator[Block]:
 
 def _matrix(matrix: explanations.Matrix, verdict: explanations.Verdict, detail: Detail) -> Iterator[Block]:
     if not matrix.patterns:
-        yield line("no filter was asked about any node: the pod does not come that far", "faint")
+        yield line("no filter runs on any node: the pod does not enter the scheduling cycle", "faint")
         return
     yield line("every filter about every node:", "faint")
     rows: list[Sequence[Cell]] = []
@@ -495,14 +495,14 @@ _NEVER_FILTERED = (
 
 def _silent(filters: Sequence[explanations.PluginRefusals], verdict: explanations.Verdict) -> Iterator[Block]:
     if verdict in _NEVER_FILTERED:
-        yield line("no filter was asked: the pod does not come that far", "faint")
+        yield line("no filter runs: the pod does not enter the scheduling cycle", "faint")
         return
     content = [each.plugin for each in filters if each.asked and not each.refused]
     skipped = [each.plugin for each in filters if not each.asked]
     if content:
-        yield line(f"no refusals: {', '.join(content)}", "faint")
+        yield line(f"passed: {', '.join(content)}", "faint")
     if skipped:
-        yield line(f"not asked, since nothing in the pod concerns them: {', '.join(skipped)}", "faint")
+        yield line(f"skipped, since nothing in the pod concerns them: {', '.join(skipped)}", "faint")
 
 
 def _node(node: explanations.NodeDetail, verdict: explanations.Verdict, detail: Detail) -> Iterator[Block]:
