@@ -36,7 +36,7 @@ class Expected(Form, frozen=True):
 
     Attributes:
         policy, check, scenario: which rule.
-        subject: how messages name the object, e.g. ``Deployment shop/web``.
+        subject: how messages name the object, e.g. ``Deployment shop/web``; pods also go by that of their workload.
         kind, namespace, name: the object.
         outcome: what came of it.
         message: a part of the message, or all of it.
@@ -57,7 +57,7 @@ class Expected(Form, frozen=True):
         return self.of_check(result) and all(
             not expected or expected == got
             for expected, got in (
-                (self.subject, result.subject),
+                (self.subject, result.workload if self.subject == result.workload else result.subject),
                 (self.kind, result.kind),
                 (self.namespace, result.namespace),
                 (self.name, result.name),

@@ -14,14 +14,13 @@ import msgspec
 from schedctl.api.selectors import EVERYTHING
 from schedctl.cache.cluster import Cluster
 from schedctl.errors import Problem
-from schedctl.policy import findings
+from schedctl.policy import findings, pod_groups
 from schedctl.policy.documents import BASELINE, BUILT_IN_POLICY, BUILTINS, Check, CheckPolicy
 from schedctl.policy.fields import Path, in_object
 from schedctl.policy.fingerprints import fingerprint
 from schedctl.policy.locations import Locator
 from schedctl.reports import checks
 from schedctl.sources.manifests import Sourced
-from schedctl.workloads.expansion import Workload
 
 _SCHEDULABLE = "schedulable"
 _STDIN = "<stdin>"
@@ -91,8 +90,10 @@ class Results:
         check = policy.checks[rule.check]
         owner = about.workload.workload if about.workload is not None else None
         group_of_owner = owner.api_version.rpartition("/")[0] if owner is not None else ""
-        # The name of a pod says nothing of what makes it, so group and kind of its owner tell pods apart.
-        group, more = (group_of_owner, ()) if about.pod is None else ("", _owner_identity(owner, group_of_owner))
+        # Pods of a workload are known by the workload: its template is what is judged, and replicas come and go.
+        owned = owner if about.pod is not None and owner is not None and owner.kind != "Pod" else None
+        group = group_of_owner if about.pod is None else ""
+        more: tuple[str, ...] = (group_of_owner, owned.kind) if owned is not None else ()
         if refused is not None:
             more = (refused.source, refused.path, "" if refused.subject else refused.message)
         known_by = fingerprint(
@@ -102,7 +103,7 @@ class Results:
             group=group,
             kind=about.kind,
             namespace=about.namespace,
-            name=about.name,
+            name=owned.name if owned is not None else about.name,
             more=more,
             violates=finding.violates,
         )
@@ -118,6 +119,8 @@ class Results:
             namespace=about.namespace,
             name=about.name,
             subject=about.subject,
+            workload=owned.subject if owned is not None else "",
+            pods=1 if about.pod is not None else 0,
             message=finding.message,
             reasons=list(finding.reasons),
             hints=list(finding.hints),
@@ -190,7 +193,7 @@ class Results:
             result
             for number, policy in enumerate(self.policies)
             for place in range(len(policy.checks))
-            for result in self._results.get(Rule(number, place), ())
+            for result in pod_groups.merge(self._results.get(Rule(number, place), ()))
         ]
         fields = {(id(of[0]), of[1]): of for _, of in results if of is not None}
         # All at once, so that a document is read once more however many results point into it.
@@ -203,11 +206,6 @@ class Results:
             checks.PolicyRules(name=policy.name, source=policy.source, checks=[_rule(check) for check in policy.checks])
             for policy in self.policies
         ]
-
-
-def _owner_identity(owner: Workload | None, group: str) -> tuple[str, ...]:
-    """Return what tells a pod from one of the same name that another owner makes."""
-    return () if owner is None or owner.kind == "Pod" else (group, owner.kind)
 
 
 def _rule(check: Check) -> checks.CheckRule:

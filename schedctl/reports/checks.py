@@ -74,13 +74,15 @@ class CheckResult(Record, frozen=True, kw_only=True):
         refused: whether the object took no part, as it cannot be read or is refused; nobody accepts that.
         group, kind, namespace, name: the object; kind is ``""`` for a check of the run as a whole.
         subject: how messages name it, e.g. ``Deployment shop/web``; ``the run`` for the run as a whole.
+        workload: the workload of pods, e.g. ``Deployment shop/web``; "" for everything else, and for a pod on its own.
+        pods: how many pods it is about: equal pods of one workload are one result, ``Pod shop/web[0..59]``; else 0.
         message: the finding in one line without the subject, e.g. ``2 zones, needs 3 (eu-1a 4, eu-1b 2, eu-1c 0)``.
         reasons: what stands behind it, a line each.
         hints: next steps, a line each.
         location: where the deciding field is.
         violates: what is violated and how far, e.g. ``{"pods pending": 2}``; empty where only the object is known.
         fingerprint: the same as long as the finding is the same: of policy, check, scenario and object, and, behind a
-            dash, of what is violated.
+            dash, of what is violated; pods are known by their workload, however many they are.
         acceptance: why it does not count, null where it does.
     """
 
@@ -95,6 +97,8 @@ class CheckResult(Record, frozen=True, kw_only=True):
     namespace: str = ""
     name: str = ""
     subject: str
+    workload: str = ""
+    pods: int = 0
     message: str
     reasons: list[str] = []
     hints: list[str] = []

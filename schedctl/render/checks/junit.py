@@ -10,6 +10,8 @@ from collections import Counter
 from collections.abc import Iterable
 from xml.etree import ElementTree as ET
 
+import msgspec
+
 from schedctl.render import sanitise
 from schedctl.render.checks import findings
 from schedctl.reports.checks import CheckOutcome, CheckReport, CheckResult
@@ -32,14 +34,21 @@ def document(report: CheckReport) -> str:
         properties = add_element(suite, "properties")
         for name, value in _facts(report, policy):
             add_element(properties, "property", name=name, value=value)
+        seen: Counter[tuple[str, str]] = Counter()
         for each in results:
-            _case(suite, each)
+            _case(suite, each, seen)
     return to_text(root)
 
 
-def _case(suite: ET.Element, result: CheckResult) -> None:
-    # No number and no message is in the name, so that a test report can follow a case from run to run.
-    case = add_element(suite, "testcase", classname=f"{result.policy}.{result.check}", name=findings.subject_of(result))
+def _case(suite: ET.Element, result: CheckResult, seen: Counter[tuple[str, str]]) -> None:
+    # No count and no message is in the name, so that a test report can follow a case from run to run. Of the pods of
+    # one workload those come first that are violated: the case of that name fails until none is.
+    subject = f"pods of {result.workload}" if result.workload else result.subject
+    name = findings.subject_of(msgspec.structs.replace(result, subject=subject))
+    seen[result.check, name] += 1
+    if result.workload and seen[result.check, name] > 1:
+        name = f"{name} #{seen[result.check, name]}"
+    case = add_element(suite, "testcase", classname=f"{result.policy}.{result.check}", name=name)
     tag = _tag(result)
     if tag == "skipped":
         add_element(case, tag, result.message, message=findings.acceptance(result))

@@ -338,6 +338,22 @@ def test_the_names_of_cases_do_not_change_with_the_numbers():
     assert cases("2 zones") == cases("1 zone")
 
 
+def test_the_case_of_pods_does_not_change_with_their_number_and_fails_while_one_does():
+    def pods(name, **more):
+        return result(kind="Pod", name=name, subject=f"Pod shop/{name}", workload="Deployment shop/web", **more)
+
+    def cases(*results):
+        root = ET.fromstring(written(report(*results), "junit"))
+        return [(case.get("name"), [each.tag for each in case]) for case in root.iter("testcase")]
+
+    few, many = pods("web[0..2]"), pods("web[0..3]")
+    assert cases(few) == cases(many) == [("pods of Deployment shop/web", ["failure"])]
+    assert cases(pods("web[0]"), pods("web[1..2]", outcome=PASSED)) == [
+        ("pods of Deployment shop/web", ["failure"]),
+        ("pods of Deployment shop/web #2", []),
+    ]
+
+
 def test_tap_is_not_ok_only_where_the_run_is_not():
     document = report(
         result(),
