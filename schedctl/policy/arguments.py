@@ -12,6 +12,7 @@ from schedctl.api.tolerations import NO_EXECUTE, NO_SCHEDULE, PREFER_NO_SCHEDULE
 from schedctl.documents.spelling import did_you_mean
 from schedctl.errors import UsageError
 from schedctl.policy import documents
+from schedctl.policy.references import Taint
 from schedctl.simulation.what_if_syntax import subject_named
 
 _QUANTITY: Final = re.compile(next(meta.pattern for meta in Quantity.__args__[0].__metadata__))
@@ -134,7 +135,7 @@ def _of_nodes(name: str, demand: documents.NodeDemand) -> Iterator[Mistake]:
         yield name, f"{name} needs a nodeSelector or a taint", "e.g. nodeSelector: {pool: general}"
     yield from _labels(f"{name}.nodeSelector", demand.node_selector)
     if demand.taint:
-        key, _, effect = demand.parse_taint
+        key, _, effect = Taint.parse(demand.taint)
         effects = (NO_SCHEDULE, PREFER_NO_SCHEDULE, NO_EXECUTE)
         yield from _label(f"{name}.taint", key)
         if effect and effect not in effects:

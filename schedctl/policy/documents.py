@@ -23,6 +23,7 @@ from schedctl.api.meta import Int32
 from schedctl.api.selectors import EVERYTHING, LabelQuery
 from schedctl.documents.fields import ConfigStruct
 from schedctl.documents.scalar_positions import Stretch
+from schedctl.policy.references import RefersTo
 from schedctl.reports.checks import Location, Severity
 
 API_VERSION: Final = "schedctl.dev/v1alpha1"
@@ -39,6 +40,13 @@ NUMBERS_AS_TEXT: Final = frozenset({"absolute", "allowPending"})
 """Arguments of built-ins that are text, and may be written as numbers."""
 _DAY: Final = "24h"
 _AGE: Final = msgspec.Meta(extra_json_schema={"type": "string", "default": _DAY, "examples": ["36h", "1h30m"]})
+
+LabelKey = Annotated[str, RefersTo.LABEL_KEY]
+"""The label of nodes whose values make groups of them; also by a shorthand such as ``zone``."""
+NodeLabels = Annotated[dict[str, str], RefersTo.NODE_LABELS]
+"""Labels that nodes have."""
+ResourceName = Annotated[str, RefersTo.RESOURCE]
+"""A resource that nodes offer."""
 
 Count = Annotated[int, msgspec.Meta(ge=0, le=2**31 - 1)]
 """How many of something."""
@@ -219,12 +227,15 @@ class Spread(ConfigStruct, frozen=True):
         min_domains: how many have to have a pod; at least 1.
         max_skew: by how many pods the fullest may exceed the emptiest, at least 1; any unless given.
         per: whose pods are counted together; there is no other than ``workload``.
+        ignore_pending: whether pods without a node are left out; unless it is true, a check that could turn out either
+            way once they have one is inconclusive.
     """
 
-    topology_key: str = topology.ZONE
+    topology_key: LabelKey = topology.ZONE
     min_domains: Count = 1
     max_skew: Count | None = None
     per: str = "workload"
+    ignore_pending: bool = False
 
 
 class Survives(ConfigStruct, frozen=True):
@@ -267,14 +278,17 @@ class Headroom(ConfigStruct, frozen=True):
         by: a label of nodes, for each of whose values it must hold; the cluster as a whole unless given.
         node_selector: labels of the nodes that count, whatever their taints; unless given, nodes that are not cordoned
             and have no taint of the effects NoSchedule and NoExecute.
+        ignore_pending: whether pods without a node are left out; unless it is true, a check that could turn out either
+            way once they have one is inconclusive. Pending pods of the state count like those of the manifests.
     """
 
-    resource: str = ""
+    resource: ResourceName = ""
     percent: float | None = None
     absolute: str = ""
-    replicas_of: str = ""
-    by: str = ""
-    node_selector: dict[str, str] = msgspec.field(default_factory=dict)
+    replicas_of: Annotated[str, RefersTo.WORKLOAD] = ""
+    by: LabelKey = ""
+    node_selector: NodeLabels = msgspec.field(default_factory=dict)
+    ignore_pending: bool = False
 
 
 class NodeDemand(ConfigStruct, frozen=True):
@@ -285,15 +299,8 @@ class NodeDemand(ConfigStruct, frozen=True):
         taint: a taint it has: ``KEY``, ``KEY=VALUE``, ``KEY:EFFECT`` or ``KEY=VALUE:EFFECT``.
     """
 
-    node_selector: dict[str, str] = msgspec.field(default_factory=dict)
-    taint: str = ""
-
-    @property
-    def parse_taint(self) -> tuple[str, str | None, str]:
-        """Key, value (None for any) and effect ("" for any) of the taint."""
-        left, _, effect = self.taint.partition(":")
-        key, equals, value = left.partition("=")
-        return key, value if equals else None, effect
+    node_selector: NodeLabels = msgspec.field(default_factory=dict)
+    taint: Annotated[str, RefersTo.TAINT] = ""
 
 
 class Placement(ConfigStruct, frozen=True):
@@ -302,10 +309,12 @@ class Placement(ConfigStruct, frozen=True):
     Attributes:
         must: what every node has that runs one; this, or ``mustNot``, or both.
         must_not: what no node has that runs one.
+        ignore_pending: as for ``spread``.
     """
 
     must: NodeDemand | None = None
     must_not: NodeDemand | None = None
+    ignore_pending: bool = False
 
 
 class NoRegression(ConfigStruct, frozen=True):
@@ -317,9 +326,15 @@ class DrainSafe(ConfigStruct, frozen=True):
 
     Attributes:
         node_selector: labels of those nodes; unless given, it is all nodes that run a pod which the policy matches.
+        force: as ``kubectl drain --force``: pods that no controller recreates may be deleted, and are lost.
+        ignore_daemon_sets: as ``kubectl drain --ignore-daemonsets``: pods of DaemonSets stay.
+        delete_empty_dir_data: as ``kubectl drain --delete-emptydir-data``: what pods have in emptyDir volumes is lost.
     """
 
-    node_selector: dict[str, str] = msgspec.field(default_factory=dict)
+    node_selector: NodeLabels = msgspec.field(default_factory=dict)
+    force: bool = False
+    ignore_daemon_sets: bool = True
+    delete_empty_dir_data: bool = True
 
 
 class MaxNodes(ConfigStruct, frozen=True):
@@ -327,9 +342,11 @@ class MaxNodes(ConfigStruct, frozen=True):
 
     Attributes:
         count: how many; at least 1, and needed.
+        ignore_pending: as for ``spread``.
     """
 
     count: Count = 0
+    ignore_pending: bool = False
 
 
 class MaxUtilization(ConfigStruct, frozen=True):
@@ -340,12 +357,14 @@ class MaxUtilization(ConfigStruct, frozen=True):
         percent: how much of a hundred of what nodes offer may be requested; above 0.
         by: a label of nodes, for each of whose values it must hold; the cluster as a whole unless given.
         node_selector: as for ``headroom``.
+        ignore_pending: as for ``headroom``.
     """
 
-    resource: str = "cpu"
+    resource: ResourceName = "cpu"
     percent: float = 100.0
-    by: str = ""
-    node_selector: dict[str, str] = msgspec.field(default_factory=dict)
+    by: LabelKey = ""
+    node_selector: NodeLabels = msgspec.field(default_factory=dict)
+    ignore_pending: bool = False
 
 
 class SnapshotFresh(ConfigStruct, frozen=True):
@@ -414,6 +433,7 @@ class Check:
         conditions: which objects it is about: all must be true.
         validations: what must be true; none for a built-in.
         description: what it demands, in words.
+        allow_unknown_names: whether arguments of the built-in may name what nothing in the cluster has.
         location: of its name.
     """
 
@@ -426,6 +446,7 @@ class Check:
     conditions: tuple[Condition, ...] = ()
     validations: tuple[Validation, ...] = ()
     description: str = ""
+    allow_unknown_names: bool = False
     location: Location = NOWHERE
 
     @property

@@ -31,6 +31,7 @@ from schedctl.policy.findings import RUN, Finding, Judged, View
 from schedctl.policy.results import AcceptancePolicy, Results, Rule
 from schedctl.policy.situations import Situation
 from schedctl.policy.summaries import FailOn, OnInconclusive, summarize
+from schedctl.policy.unknown_names import KnownNames, find_unknown_names
 from schedctl.policy.verdicts import EvaluationFailed, Verdict
 from schedctl.reports.checks import (
     CheckOutcome,
@@ -152,6 +153,7 @@ class _Evaluation:
         self._before: dict[str, PodInfo] = {}
         self._state: data.Data = {}
         self._placed: Situation
+        self._placed_names: KnownNames
         self._facts: Simulation
 
     # -- the situations ----------------------------------------------------------
@@ -179,6 +181,7 @@ class _Evaluation:
             for one in self._manifests.objects
         }
         self._placed = situations.released_situation(self._facts, self._scheduler, sourced)
+        self._placed_names = KnownNames.of(self._placed)
         self._notes += self._warnings()
 
     def _warnings(self) -> Iterator[str]:
@@ -269,12 +272,24 @@ class _Evaluation:
             policy = self._policies[number]
             if number not in views:
                 matched = situations.selected_workloads(situation.workloads, policy.match)
-                views[number] = View(situation, facts, causes, matched, self._before, self._taken, self._now)
+                views[number] = View(
+                    situation, facts, causes, matched, policy.match, self._before, self._taken, self._now
+                )
             check = policy.checks[place]
             causes.begin_check()
+            unknown = self._find_unknown_names(check, views[number])
+            if unknown is not None:
+                self._results.add(rule, unknown, RUN, situation.name)
+                continue
             for about in _objects(check, views[number]):
                 for finding in self._findings(number, check, about, views[number]):
                     self._results.add(rule, finding, finding.about or about, situation.name)
+
+    def _find_unknown_names(self, check: documents.Check, view: View) -> Finding | None:
+        """Return what to say of a built-in check that names what is not there, None where it can be judged."""
+        if check.scope is documents.Scope.WORKLOAD and not view.workloads:
+            return None
+        return find_unknown_names(check, self._placed_names, view.situation)
 
     def _findings(self, number: int, check: documents.Check, about: Judged, view: View) -> Iterator[Finding]:
         judgement = None

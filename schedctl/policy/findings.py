@@ -7,10 +7,14 @@ from dataclasses import dataclass, field, replace
 
 from schedctl.cache.pod_info import PodInfo
 from schedctl.policy.causes import Cause, Causes
+from schedctl.policy.documents import Match
 from schedctl.policy.facts import Facts
 from schedctl.policy.fields import Path
 from schedctl.policy.situations import JudgedPod, JudgedWorkload, Situation
+from schedctl.reports import counts
 from schedctl.reports.checks import CheckOutcome
+
+IGNORE_PENDING = "`ignorePending: true` judges without the pods that have no node"
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +104,7 @@ class View:
         facts: its objects as plain data.
         causes: what answers why pods are pending.
         workloads: those the policy is about.
+        match: by what it chooses them.
         before: the pods that were on a node in the state as it was given, by key.
         state_taken: when the state was as it is, in Unix seconds, None where nobody said.
         now: Unix seconds.
@@ -109,9 +114,20 @@ class View:
     facts: Facts
     causes: Causes
     workloads: Sequence[JudgedWorkload]
+    match: Match
     before: Mapping[str, PodInfo]
     state_taken: float | None
     now: float
+
+
+def undecided(message: str, pods: Sequence[JudgedPod]) -> Finding:
+    """Return a finding that could turn out either way once some pods have a node."""
+    unclear = sum(pod.is_unclear for pod in pods)
+    pending = len(pods) - unclear
+    parts = [f"{counts.of(pending, 'pod')} pending"] if pending else []
+    parts += [f"{counts.of(unclear, 'pod')} inconclusive"] if unclear else []
+    hints = [IGNORE_PENDING] if pending else []
+    return inconclusive(f"{message}; {', '.join(parts)}", hints=hints)
 
 
 def pass_finding(message: str) -> Finding:

@@ -118,6 +118,8 @@ class Check(Form, frozen=True):
         scenarios: the scenarios in which the check is judged; `baseline` unless given.
         match_conditions: the check is about the objects for which all of these are true.
         validations: expressions that must be true, of a check that is not built in.
+        allow_unknown_names: whether arguments of the built-in check may name what nothing in the cluster has, such as
+            a label, a taint or a resource; unless this is true, such a check is inconclusive.
     """
 
     name: str = ""
@@ -129,6 +131,7 @@ class Check(Form, frozen=True):
     scenarios: tuple[str, ...] = ()
     match_conditions: tuple[Named, ...] = ()
     validations: tuple[Validation, ...] = ()
+    allow_unknown_names: bool = False
 
 
 class ExemptionMatch(Form, frozen=True):

@@ -300,6 +300,8 @@ class PolicyReader:
             hint = "set the scenario under with: {scenario: ...}"
             self._wrong(f"{path}.scenarios", "`scenarios` is not allowed for survives", hint)
         arguments = self._arguments(written, path, scenarios)
+        if written.allow_unknown_names and not written.builtin:
+            self._wrong(f"{path}.allowUnknownNames", "`allowUnknownNames` goes with `builtin`", "leave it out")
         if not written.builtin and not written.validations:
             hint = f"add `builtin:` ({', '.join(documents.BUILTINS)}) or `validations:`"
             if f"{path}.validations" not in self._decoder.spoilt:
@@ -323,6 +325,7 @@ class PolicyReader:
                 self._validation(one, f"{path}.validations[{index}]") for index, one in enumerate(written.validations)
             ),
             description=written.description,
+            allow_unknown_names=written.allow_unknown_names,
             location=self._location(f"{path}.name"),
         )
 

@@ -108,6 +108,10 @@ class JudgedWorkload:
         """Those of which nobody here can tell."""
         return [pod for pod in self.pods if pod.is_unclear]
 
+    def undecided_pods(self, ignore_pending: bool) -> list[JudgedPod]:
+        """Return those whose node nobody knows: they have none, or nobody can tell; pending ones can be left out."""
+        return [pod for pod in self.pods if pod.is_unclear or (pod.is_pending and not ignore_pending)]
+
     @property
     def keys(self) -> set[str]:
         """Every key that one of its pods has had."""
@@ -165,6 +169,19 @@ class Situation:
     def unclear_pods(self) -> list[JudgedPod]:
         """The pods of the manifests of which nobody here can tell where they go."""
         return [pod for judged in self.workloads for pod in judged.unclear_pods]
+
+    def undecided_pods(self, ignore_pending: bool) -> list[PodInfo]:
+        """Return the pods of the cluster and of the manifests whose node nobody knows.
+
+        Pending ones can be left out, those of the state among them.
+        """
+        if ignore_pending:
+            return [pod.info for pod in self.unclear_pods]
+        pending = dict(self.cluster.pending)
+        judged = [pod for each in self.workloads for pod in each.undecided_pods(ignore_pending)]
+        # Pods that were never created, or that another scheduler places, are in no queue.
+        outside = [pod.info for pod in judged if not (pod.keys and pod.keys[-1] in pending)]
+        return [*outside, *pending.values()]
 
     def evictions_for(self, keys: Iterable[str]) -> list[Eviction]:
         """Return who had to make room for some pods."""

@@ -154,7 +154,7 @@ def test_what_an_expression_cannot_answer_is_inconclusive() -> None:
 
 def test_conditions_leave_objects_out() -> None:
     checked = policy(check("spread", documents.Spread(), conditions=BIG))
-    found = report(cluster(node("a")), manifests_of(deployment("small", 2), deployment("large", 3)), checked)
+    found = report(cluster(*zoned(1)), manifests_of(deployment("small", 2), deployment("large", 3)), checked)
     assert [result.name for result in found.results] == ["large"]
 
 
@@ -168,7 +168,7 @@ def test_variables_are_seen_by_conditions_of_built_ins_too() -> None:
         ),
         variables=(large,),
     )
-    found = report(cluster(node("a")), manifests_of(deployment("small", 2), deployment("big", 3)), checked)
+    found = report(cluster(*zoned(1)), manifests_of(deployment("small", 2), deployment("big", 3)), checked)
     assert [result.name for result in found.results] == ["big"]
 
 

@@ -131,7 +131,8 @@ def test_a_built_in_of_the_cluster_is_inconclusive_where_nobody_can_tell_of_a_po
 
 def test_a_selector_of_nodes_that_selects_none_judges_nothing() -> None:
     drained = check("drain-safe", documents.DrainSafe(node_selector={"pool": "gpu"}))
-    found = report(cluster(node("a")), manifests_of(deployment(replicas=1)), policy(drained))
+    state = cluster(node("a", labels={"pool": "web"}))
+    found = report(state, manifests_of(deployment(replicas=1)), policy(drained))
     assert outcomes_of(found.results) == [("the run", "Inconclusive", "no node has pool=gpu")]
 
 

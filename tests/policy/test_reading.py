@@ -81,6 +81,29 @@ def mistakes(spec):
     ]
 
 
+def test_flags_of_built_ins_are_written_as_in_kubernetes_apis():
+    text = """  checks:
+    - name: drains
+      builtin: drain-safe
+      with: {force: true, ignoreDaemonSets: false, deleteEmptyDirData: false}
+      allowUnknownNames: true
+    - {name: few, builtin: max-nodes, with: {count: 2, ignorePending: true}}
+"""
+    ((policy,), problems) = read(HEAD + text)
+    assert problems == []
+    assert [(check.arguments, check.allow_unknown_names) for check in policy.checks] == [
+        (documents.DrainSafe(force=True, ignore_daemon_sets=False, delete_empty_dir_data=False), True),
+        (documents.MaxNodes(count=2, ignore_pending=True), False),
+    ]
+
+
+def test_names_are_allowed_only_where_a_check_has_arguments():
+    ((message, _),) = mistakes("""  checks:
+    - {name: a, scope: run, validations: [{expression: "true"}], allowUnknownNames: true}
+""")
+    assert message.endswith("spec.checks[0].allowUnknownNames: `allowUnknownNames` goes with `builtin`")
+
+
 def test_a_policy_means_what_it_says():
     policies, problems = read(GOOD)
     assert problems == []
@@ -293,7 +316,7 @@ CHECK = "  checks: [{name: a, builtin: schedulable}]\n"
         pytest.param(
             "  checks: [{name: a, builtin: spread, with: {quux: 1}}]\n",
             '5:46 spec.checks[0].with.quux: unknown field "quux"',
-            "expected one of topologyKey, minDomains, maxSkew, per",
+            "expected one of topologyKey, minDomains, maxSkew, per, ignorePending",
             id="an argument that is near to none",
         ),
         pytest.param(

@@ -45,19 +45,21 @@ JUDGES: Final[Mapping[str, Judge]] = {
 }
 """By the names of `schedctl.policy.documents.BUILTINS`.
 
-What they make of pods that are on no node:
+What they make of pods without a node:
 
 ===================  ============================  ==================================  ===============================
 fate of a pod        schedulable, survives         spread, placement, max-nodes        headroom, max-utilization
 ===================  ============================  ==================================  ===============================
-pending, gated       violated, unless few enough   it is nowhere, so it counts for     it takes nothing
-                     are allowed to be             no domain, node or zone
+pending, gated       violated, unless few enough   no pass where its node could make   no pass where what it requests
+                     are allowed to be             the difference: inconclusive        could: inconclusive
 rejected, not        the same: it does not run     the same                            the same
 created
 evicted for good     the same                      the same                            the same
 inconclusive, other  inconclusive, unless enough   inconclusive where its node could   inconclusive where what it
 scheduler            run, or too few in any case   make the difference                 requests could
 ===================  ============================  ==================================  ===============================
+
+All but those of the last row are left out by ``ignorePending``.
 
 ``no-preemption`` is inconclusive where an inconclusive pod might evict, ``no-regression`` where a pod is one that takes
 the place of another; ``drain-safe`` asks the same about the pods that a drain moves. What is proved wrong is violated,

@@ -11,10 +11,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from schedctl.api import topology
+from schedctl.api.amounts import amount
 from schedctl.api.resources import PODS
 from schedctl.cache.cluster import Cluster
 from schedctl.policy.facts import takes_pods, usage
-from schedctl.policy.findings import RUN, Judged, View
+from schedctl.policy.findings import IGNORE_PENDING, RUN, Finding, Judged
+from schedctl.policy.situations import Situation
+from schedctl.reports import counts
+from schedctl.reports.checks import CheckOutcome
 from schedctl.simulation.node_choices import label_of
 from schedctl.simulation.utilisation import share
 
@@ -73,9 +77,32 @@ def groups(cluster: Cluster, resource: str, by: str, selector: Mapping[str, str]
     return [found[value] for value in sorted(found)] or [Group(RUN)]
 
 
-def unclear_demand(view: View, resource: str) -> int:
-    """Return what those pods of the manifests ask for of which nobody can tell where they go."""
-    pods = view.situation.unclear_pods
-    if resource == PODS:
-        return len(pods)
-    return sum(pod.info.demand.fit_requests.get(resource, 0) for pod in pods)
+@dataclass(frozen=True, slots=True)
+class UndecidedDemand:
+    """What pods request whose node nobody knows.
+
+    Attributes:
+        resource: of which.
+        amount: how much.
+        pods: how many of them request any.
+        ignores_pending: whether it is without pending pods.
+    """
+
+    resource: str
+    amount: int
+    pods: int
+    ignores_pending: bool
+
+    def undecided(self, message: str, about: Judged) -> Finding:
+        """Return the finding that it could make the difference."""
+        text = f"{counts.of(self.pods, 'pod')} without a node {'requests' if self.pods == 1 else 'request'}"
+        hints = () if self.ignores_pending else (IGNORE_PENDING,)
+        reasons = (f"{text} {amount(self.resource, self.amount)} of {self.resource}",)
+        return Finding(CheckOutcome.INCONCLUSIVE, message, reasons, hints, about=about)
+
+
+def undecided_demand(situation: Situation, resource: str, ignore_pending: bool) -> UndecidedDemand:
+    """Return what pods request of a resource whose node nobody knows."""
+    pods = situation.undecided_pods(ignore_pending)
+    requested = [1 if resource == PODS else info.demand.fit_requests.get(resource, 0) for info in pods]
+    return UndecidedDemand(resource, sum(requested), sum(map(bool, requested)), ignore_pending)

@@ -22,7 +22,7 @@ from schedctl.errors import UsageError
 from schedctl.explain import facts as read_off
 from schedctl.framework.pod_edits import as_pending
 from schedctl.policy import findings
-from schedctl.policy.builtins.grouping import Group, groups, unclear_demand
+from schedctl.policy.builtins.grouping import Group, UndecidedDemand, groups, undecided_demand
 from schedctl.policy.causes import lines
 from schedctl.policy.documents import Headroom
 from schedctl.policy.situations import JudgedWorkload
@@ -42,17 +42,17 @@ def judge(view: findings.View, arguments: Headroom, about: findings.Judged) -> I
     if arguments.replicas_of:
         yield _more_replicas(view, arguments)
         return
-    unknown = unclear_demand(view, arguments.resource)
+    undecided = undecided_demand(view.situation, arguments.resource, arguments.ignore_pending)
     found = groups(view.situation.cluster, arguments.resource, arguments.by, arguments.node_selector)
     offered = any(group.allocatable or group.closed for group in found)
     for group in found:
         if offered and not (group.allocatable or group.closed):
             yield findings.Finding(CheckOutcome.PASSED, f"offers no {arguments.resource}", about=group.about)
         else:
-            yield _judge(group, arguments, unknown)
+            yield _judge(group, arguments, undecided)
 
 
-def _judge(group: Group, arguments: Headroom, unknown: int) -> findings.Finding:
+def _judge(group: Group, arguments: Headroom, undecided: UndecidedDemand) -> findings.Finding:
     resource = arguments.resource
     left = f"{amount(resource, group.free)} of {amount(resource, group.allocatable)}"
     if arguments.percent is not None:
@@ -68,9 +68,8 @@ def _judge(group: Group, arguments: Headroom, unknown: int) -> findings.Finding:
         short = 100 - math.floor(share(group.free, math.ceil(needed))) if needed else 100
         violates = {f"{resource}, percent missing": short}
         return findings.Finding(CheckOutcome.VIOLATED, message, about=group.about, violates=violates)
-    if group.free - unknown < needed:
-        more = f"inconclusive pods request {amount(resource, unknown)} more"
-        return findings.Finding(CheckOutcome.INCONCLUSIVE, message, (more,), about=group.about)
+    if group.free - undecided.amount < needed:
+        return undecided.undecided(message, group.about)
     return findings.Finding(CheckOutcome.PASSED, message, about=group.about)
 
 
@@ -97,18 +96,21 @@ def _more_replicas(view: findings.View, arguments: Headroom) -> findings.Finding
             (facts.quota,),
             violates={"replicas missing by quota": replicas - allowed},
         )
-    if facts.limited and view.situation.unclear_pods:
-        unclear = view.situation.unclear_pods
-        message = (
-            f"{counts.of(replicas, 'more replica')} of {subject} would fit, apart from {counts.of(len(unclear), 'pod')}"
-        )
-        return findings.inconclusive(f"{message} that schedctl cannot place").because(
-            view.causes.explain_pending(unclear)
-        )
     if facts.limited:
-        return findings.pass_finding(f"{counts.of(replicas, 'more replica')} of {subject} would fit")
+        return _with_undecided(f"{counts.of(replicas, 'more replica')} of {subject} would fit", view, arguments)
     reasons = facts.reasons or ((facts.message,) if facts.message else ())
     return findings.violation(message, reasons, violates={"replicas missing": replicas - facts.fits})
+
+
+def _with_undecided(message: str, view: findings.View, arguments: Headroom) -> findings.Finding:
+    """Return a pass, unless there are pods whose node nobody knows: they may want the room as well."""
+    undecided = view.situation.undecided_pods(arguments.ignore_pending)
+    if not undecided:
+        return findings.pass_finding(message)
+    judged = [pod for each in view.situation.workloads for pod in each.undecided_pods(arguments.ignore_pending)]
+    hints = [] if arguments.ignore_pending else [findings.IGNORE_PENDING]
+    message += f", apart from {counts.of(len(undecided), 'pod')} without a node"
+    return findings.inconclusive(message, hints=hints).because(view.causes.explain_pending(judged))
 
 
 def _copies(view: findings.View, written: str) -> PodCopies:

@@ -15,14 +15,12 @@ def judge(view: findings.View, arguments: MaxNodes, about: findings.Judged) -> I
     judged = about.workload
     assert judged is not None
     nodes = sorted({pod.node for pod in judged.placed_pods})
+    undecided = judged.undecided_pods(arguments.ignore_pending)
     message = f"on {counts.of(len(nodes), 'node')}, at most {arguments.count} allowed"
     if len(nodes) > arguments.count:
         path = fields.first(judged.pods[0].info.pod.spec, fields.SPREADING)
         yield findings.violation(message, [f"nodes: {abbreviate(nodes)}"], path=path, violates={"nodes": len(nodes)})
-    elif len(nodes) + len(judged.unclear_pods) > arguments.count:
-        unclear = counts.of(len(judged.unclear_pods), "pod")
-        yield findings.inconclusive(f"{message}; {unclear} inconclusive").because(
-            view.causes.explain_pending(judged.unclear_pods)
-        )
+    elif undecided and (not nodes or len(nodes) + len(undecided) > arguments.count):
+        yield findings.undecided(message, undecided).because(view.causes.explain_pending(undecided))
     else:
         yield findings.pass_finding(message)

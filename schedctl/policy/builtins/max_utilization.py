@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable
 
 from schedctl.api.amounts import amount
-from schedctl.policy.builtins.grouping import Group, groups, unclear_demand
+from schedctl.policy.builtins.grouping import Group, UndecidedDemand, groups, undecided_demand
 from schedctl.policy.documents import MaxUtilization
 from schedctl.policy.findings import Finding, Judged, View, inconclusive
 from schedctl.reports.checks import CheckOutcome
@@ -14,7 +14,7 @@ from schedctl.reports.checks import CheckOutcome
 
 def judge(view: View, arguments: MaxUtilization, about: Judged) -> Iterable[Finding]:
     """Judge the cluster, or each group of its nodes: what is requested is no more than so much of a hundred."""
-    unknown = unclear_demand(view, arguments.resource)
+    undecided = undecided_demand(view.situation, arguments.resource, arguments.ignore_pending)
     found = groups(view.situation.cluster, arguments.resource, arguments.by, arguments.node_selector)
     if not any(group.allocatable for group in found):
         yield inconclusive(
@@ -22,10 +22,10 @@ def judge(view: View, arguments: MaxUtilization, about: Judged) -> Iterable[Find
         )
         return
     for group in found:
-        yield _judge(group, arguments, unknown)
+        yield _judge(group, arguments, undecided)
 
 
-def _judge(group: Group, arguments: MaxUtilization, unknown: int) -> Finding:
+def _judge(group: Group, arguments: MaxUtilization, undecided: UndecidedDemand) -> Finding:
     resource = arguments.resource
     message = (
         f"{group.percent(group.requested):g} % of {resource} requested, at most {arguments.percent:g} % allowed"
@@ -37,7 +37,6 @@ def _judge(group: Group, arguments: MaxUtilization, unknown: int) -> Finding:
     if 100 * group.requested > most:
         over = math.ceil(group.percent(group.requested) - arguments.percent)
         return Finding(CheckOutcome.VIOLATED, message, about=group.about, violates={f"{resource}, percent over": over})
-    if 100 * (group.requested + unknown) > most:
-        more = f"inconclusive pods request {amount(resource, unknown)} more"
-        return Finding(CheckOutcome.INCONCLUSIVE, message, (more,), about=group.about)
+    if 100 * (group.requested + undecided.amount) > most:
+        return undecided.undecided(message, group.about)
     return Finding(CheckOutcome.PASSED, message, about=group.about)

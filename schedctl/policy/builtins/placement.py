@@ -9,6 +9,7 @@ from schedctl.api.nodes import Node
 from schedctl.policy import fields, findings
 from schedctl.policy.documents import NodeDemand, Placement
 from schedctl.policy.identities import node_class
+from schedctl.policy.references import Taint
 from schedctl.reports import counts
 
 _SHOWN = 5
@@ -35,11 +36,8 @@ def judge(view: findings.View, arguments: Placement, about: findings.Judged) -> 
             reasons.append(f"and on {counts.of(len(wrong) - _SHOWN, 'more node')}")
         path = fields.first(judged.pods[0].info.pod.spec, fields.PLACING)
         yield findings.violation(message, reasons, path=path, violates=violates)
-    elif judged.unclear_pods:
-        unclear = counts.of(len(judged.unclear_pods), "pod")
-        yield findings.inconclusive(f"{message}; {unclear} inconclusive").because(
-            view.causes.explain_pending(judged.unclear_pods)
-        )
+    elif undecided := judged.undecided_pods(arguments.ignore_pending):
+        yield findings.undecided(message, undecided).because(view.causes.explain_pending(undecided))
     else:
         yield findings.pass_finding(f"{counts.of(len(judged.placed_pods), 'pod')} on allowed nodes")
 
@@ -60,11 +58,8 @@ def _has(node: Node, demand: NodeDemand) -> bool:
         return False
     if not demand.taint:
         return True
-    key, value, effect = demand.parse_taint
-    return any(
-        taint.key == key and value in (None, taint.value or "") and effect in ("", taint.effect)
-        for taint in node.spec.taints or ()
-    )
+    named = Taint.parse(demand.taint)
+    return any(named.matches(taint.key, taint.value, taint.effect) for taint in node.spec.taints or ())
 
 
 def _describe(demand: NodeDemand) -> str:

@@ -36,6 +36,7 @@ def judge(view: findings.View, arguments: Spread, about: findings.Judged) -> Ite
     pods_by_domain = _counts(view.situation, judged, key)
     filled = sum(1 for domain, count in pods_by_domain.items() if domain and count)
     unclear, few_domains = len(judged.unclear_pods), arguments.min_domains
+    undecided = judged.undecided_pods(arguments.ignore_pending)
     demanded = _eligible_domains(view.situation, judged, key)
     skew = max(pods_by_domain.values(), default=0) - min(
         (pods_by_domain[each] for each in pods_by_domain if each in demanded), default=0
@@ -56,12 +57,14 @@ def judge(view: findings.View, arguments: Spread, about: findings.Judged) -> Ite
             key,
             pods_by_domain,
         )
-    elif unclear and (too_few or arguments.max_skew is not None):
-        yield findings.inconclusive(f"{message}; {counts.of(unclear, 'pod')} inconclusive").because(
-            view.causes.explain_pending(judged.unclear_pods)
-        )
+    elif undecided and (too_few or too_uneven or _could_be_uneven(skew + len(undecided), arguments)):
+        yield findings.undecided(message, undecided).because(view.causes.explain_pending(undecided))
     else:
         yield findings.pass_finding(message)
+
+
+def _could_be_uneven(skew: int, arguments: Spread) -> bool:
+    return arguments.max_skew is not None and skew > arguments.max_skew
 
 
 def _counts(situation: Situation, judged: JudgedWorkload, key: str) -> dict[str, int]:
