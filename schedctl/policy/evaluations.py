@@ -349,6 +349,7 @@ class _Evaluation:
         results = self._results.located()
         notes = [
             *self._notes,
+            *_unused_scenarios(self._policies),
             *self._results.idle(self._unmatched),
             *(self._accepting.notes() if self._accepting is not None else ()),
         ]
@@ -392,6 +393,15 @@ def _unclear(about: Judged, view: View) -> dict[str, str]:
 def _scenarios_of(check: documents.Check) -> Sequence[str]:
     """Return in which situations a check is judged, by the name of the scenario."""
     return (check.arguments.scenario,) if isinstance(check.arguments, documents.Survives) else check.scenarios
+
+
+def _unused_scenarios(policies: Iterable[documents.CheckPolicy]) -> Iterator[str]:
+    """Yield a note for each scenario in which nothing is judged."""
+    for policy in policies:
+        used = {name for check in policy.checks for name in _scenarios_of(check)}
+        for scenario in policy.scenarios:
+            if scenario.name not in used:
+                yield f"scenario {scenario.name} of policy {policy.name} is not used by any check"
 
 
 def _identity(scenario: documents.Scenario) -> str:

@@ -11,15 +11,19 @@ from datetime import date
 from typing import Any
 
 from schedctl.api.custom_kinds import CustomWorkload
+from schedctl.api.defaults import DEFAULT_NAMESPACE
 from schedctl.api.pods import PodTemplate
 from schedctl.api.workloads import CronJob
 from schedctl.documents.spelling import nearest
 from schedctl.policy.baselines import Baseline
 from schedctl.policy.documents import CheckPolicy, Exemption
 from schedctl.reports.checks import Acceptance, CheckResult
+from schedctl.simulation.what_ifs import abbreviate
 
 PREFIX = "schedctl.dev/ignore."
 """What the annotation begins with that accepts a finding; the name of the check follows."""
+
+_Object = tuple[str, str, str]
 
 
 @dataclass(slots=True)
@@ -28,7 +32,7 @@ class Acceptances:
 
     Attributes:
         today: what expiry dates are compared with.
-        policies: whose expired exemptions are told.
+        policies: whose exemptions are noted that have expired or accept nothing.
         inline: whether annotations of objects accept anything.
         baseline: what is old, None for nothing.
     """
@@ -38,6 +42,8 @@ class Acceptances:
     inline: bool = True
     baseline: Baseline | None = None
     _notes: dict[str, None] = field(default_factory=dict)
+    _used: set[int] = field(default_factory=set)
+    _used_annotations: set[tuple[str, _Object]] = field(default_factory=set)
 
     def acceptance(self, policy: CheckPolicy, result: CheckResult, objects: Sequence[Any]) -> Acceptance | None:
         """Return why a violated or inconclusive result does not count, None where it does.
@@ -50,6 +56,7 @@ class Acceptances:
         # The policy goes before the object, and both before the baseline: who gives a reason is named.
         for exemption in policy.exemptions:
             if result.check in exemption.checks and self._holds(exemption) and _selects(exemption, result, objects):
+                self._used.add(id(exemption))
                 expires = exemption.expires.isoformat() if exemption.expires else ""
                 return Acceptance(by="policy", reason=exemption.reason, expires=expires)
         if self.inline and (reason := self._ignore_reason(result, objects)):
@@ -60,13 +67,14 @@ class Acceptances:
 
     def notes(self) -> list[str]:
         """Return what was meant to accept and does not, e.g. an exemption of yesterday, once all has been asked."""
-        expired = [
-            _expiry_note(policy, exemption)
-            for policy in self.policies
-            for exemption in policy.exemptions
-            if not self._holds(exemption)
+        exemptions = [(policy, exemption) for policy in self.policies for exemption in policy.exemptions]
+        expired = [_expiry_note(*each) for each in exemptions if not self._holds(each[1])]
+        unused = [
+            f"{_words(policy, exemption)} accepts nothing: {exemption.reason}"
+            for policy, exemption in exemptions
+            if self._holds(exemption) and id(exemption) not in self._used
         ]
-        return [*expired, *self._notes, *(self.baseline.notes() if self.baseline is not None else ())]
+        return [*expired, *unused, *self._notes, *(self.baseline.notes() if self.baseline is not None else ())]
 
     def _holds(self, exemption: Exemption) -> bool:
         return exemption.expires is None or self.today <= exemption.expires
@@ -77,34 +85,40 @@ class Acceptances:
         for written in (each for obj in objects for each in _annotations(obj)):
             if key in written:
                 if reason := written[key].strip():
+                    self._used_annotations.update((key, _identity(obj)) for obj in objects)
                     return reason
                 self._notes.setdefault(f"the annotation {key} of {result.subject} has no reason and is ignored")
         return ""
 
+    def annotation_notes(self, objects: Iterable[Any]) -> Iterator[str]:
+        """Yield a note for each annotation of objects that is meant to accept findings and does not.
 
-def misnamed_annotations(policies: Iterable[CheckPolicy], objects: Iterable[Any]) -> Iterator[str]:
-    """Yield a note for each annotation of objects that is meant to accept the findings of a check, and names none."""
-    names = sorted({check.name for policy in policies for check in policy.checks})
-    known = {f"{PREFIX}{name}" for name in names}
-    seen: set[str] = set()
-    for obj in objects:
-        for key in (key for written in _annotations(obj) for key in written):
-            if key.startswith(PREFIX) and key not in known and key not in seen:
-                seen.add(key)
-                close = nearest(key.removeprefix(PREFIX), names)
-                meant = f"; did you mean {PREFIX}{close}?" if close else ""
-                metadata = obj.metadata
-                name = f"{metadata.namespace}/{metadata.name}" if metadata.namespace else metadata.name
-                yield f"the annotation {key} of {_kind(obj)} {name} does not name a check of this run{meant}"
+        It names no check of the run, or none of its findings is left to accept.
+        """
+        names = sorted({check.name for policy in self.policies for check in policy.checks})
+        known = {f"{PREFIX}{name}" for name in names}
+        subjects: dict[str, dict[str, None]] = {}
+        for obj in objects:
+            for key, reason in (item for written in _annotations(obj) for item in written.items()):
+                if key.startswith(PREFIX) and reason.strip() and (key, _identity(obj)) not in self._used_annotations:
+                    subjects.setdefault(key, {})[_subject(obj)] = None
+        for key, found in subjects.items():
+            of = f"the annotation {key} of {abbreviate(list(found))}"
+            if key in known:
+                yield f"{of} accepts nothing"
+                continue
+            close = nearest(key.removeprefix(PREFIX), names)
+            yield f"{of} does not name a check of this run{f'; did you mean {PREFIX}{close}?' if close else ''}"
 
 
 def _expiry_note(policy: CheckPolicy, exemption: Exemption) -> str:
+    return f"{_words(policy, exemption)} expired on {exemption.expires} and is ignored: {exemption.reason}"
+
+
+def _words(policy: CheckPolicy, exemption: Exemption) -> str:
     place = exemption.location
     where = f" ({place.file}:{place.line})" if place.file else ""
-    return (
-        f"the exemption of {', '.join(exemption.checks)} in policy {policy.name}{where} expired on {exemption.expires}"
-        f" and is ignored: {exemption.reason}"
-    )
+    return f"the exemption of {', '.join(exemption.checks)} in policy {policy.name}{where}"
 
 
 def templates(obj: Any) -> Iterator[Any]:
@@ -140,6 +154,17 @@ def _labels(obj: Any) -> Iterator[Mapping[str, str]]:
     """Yield the labels of the pods of a workload, or those of the object itself."""
     found = [template.metadata.labels or {} for template in templates(obj)]
     yield from found or [obj.metadata.labels or {}]
+
+
+def _identity(obj: Any) -> _Object:
+    """Return kind, namespace and name; a manifest need not write the namespace that kubectl would fill in."""
+    return _kind(obj), obj.metadata.namespace or DEFAULT_NAMESPACE, obj.metadata.name
+
+
+def _subject(obj: Any) -> str:
+    metadata = obj.metadata
+    name = f"{metadata.namespace}/{metadata.name}" if metadata.namespace else metadata.name
+    return f"{_kind(obj)} {name}"
 
 
 def _kind(obj: Any) -> str:

@@ -21,7 +21,7 @@ from schedctl.policy.baselines import Baseline, CheckBaseline
 from schedctl.policy.builtins.snapshot_fresh import is_to_come
 from schedctl.policy.documents import BUILT_IN_POLICY, CheckPolicy
 from schedctl.policy.evaluations import Conditions, evaluate
-from schedctl.policy.exemptions import Acceptances, misnamed_annotations
+from schedctl.policy.exemptions import Acceptances
 from schedctl.policy.fingerprints import fingerprint
 from schedctl.policy.summaries import FailOn, OnInconclusive, summarize
 from schedctl.reports import counts, exit_codes
@@ -230,13 +230,14 @@ def check(
         now=lambda: options.now,
     )
     scheduler = session.scheduler()
+    acceptances = Acceptances(today, policies, inline=options.inline, baseline=options.baseline)
     with session.notifier.progress("checking") as progress, log_assumptions(scheduler.cluster) as assumptions:
         report = evaluate(
             policies,
             scheduler,
             manifests,
             conditions=conditions,
-            accepting=Acceptances(today, policies, inline=options.inline, baseline=options.baseline),
+            accepting=acceptances,
             advance=progress.advance,
         )
     if not (report.results or options.allow_empty):
@@ -246,7 +247,7 @@ def check(
             [Problem(message, hint=f"`match` and `matchConditions` select what is checked; {_ALLOW_EMPTY}")]
         )
     if options.inline:
-        ignores = misnamed_annotations(policies, (one.object for one in manifests.objects))
+        ignores = acceptances.annotation_notes(one.object for one in manifests.objects)
         report = msgspec.structs.replace(report, notes=[*report.notes, *ignores])
     assumptions.admission(session.state.assembled.unknown)
     report = _with_assumptions(report, assumptions.describe(), options)

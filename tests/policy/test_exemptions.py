@@ -116,6 +116,35 @@ def test_an_annotation_without_a_reason_accepts_nothing_and_is_noted():
     ]
 
 
+def test_an_exemption_that_accepts_nothing_is_noted():
+    located = policy(match=Match(names=("wbe",)), location=checks.Location(file="p.yaml", line=9, column=7))
+    acceptances = Acceptances(TODAY, [located])
+    assert acceptances.acceptance(located, result(), [deployment()]) is None
+    assert acceptances.notes() == ["the exemption of fits in policy p (p.yaml:9) accepts nothing: why"]
+
+
+@pytest.mark.parametrize("where", ["annotation", "template"])
+@pytest.mark.parametrize("used", [True, False])
+def test_an_annotation_that_accepts_nothing_is_noted(where, used):
+    obj = deployment(**{where: "schedctl.dev/ignore.schedulable: it is a test"})
+    acceptances = Acceptances(TODAY, [BUILT_IN_POLICY])
+    if used:
+        acceptances.acceptance(BUILT_IN_POLICY, result("schedulable"), [obj])
+    noted = ["the annotation schedctl.dev/ignore.schedulable of Deployment shop/web accepts nothing"]
+    assert list(acceptances.annotation_notes([obj])) == ([] if used else noted)
+
+
+def test_annotations_of_many_objects_that_accept_nothing_are_one_note():
+    obj = deployment("schedctl.dev/ignore.schedulable: it is a test")
+    objects = [
+        msgspec.structs.replace(obj, metadata=msgspec.structs.replace(obj.metadata, name=f"web-{number}"))
+        for number in range(20)
+    ]
+    (note,) = Acceptances(TODAY, [BUILT_IN_POLICY]).annotation_notes(objects)
+    assert note.startswith("the annotation schedctl.dev/ignore.schedulable of Deployment shop/web-0, ")
+    assert note.endswith(" more accepts nothing")
+
+
 # -- baselines -----------------------------------------------------------------------
 
 HEAD = "apiVersion: schedctl.dev/v1alpha1\nkind: CheckBaseline\n"

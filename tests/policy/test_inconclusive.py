@@ -150,6 +150,12 @@ def test_a_check_without_results_is_worth_a_note() -> None:
     assert outcomes_of(found.results) == [("DaemonSet shop/agent", "Passed", "no node matches its pod template")]
 
 
+def test_a_scenario_in_which_nothing_is_judged_is_worth_a_note() -> None:
+    fits = check("schedulable", documents.Schedulable())
+    found = report(cluster(node("a")), manifests_of(deployment()), policy(fits, scenarios=[LOSE_ZONE]))
+    assert found.notes == ["scenario lose-zone of policy policy is not used by any check"]
+
+
 def test_require_match_refuses_empty_manifests() -> None:
     with pytest.raises(ConfigError, match="matches nothing"):
         report(
