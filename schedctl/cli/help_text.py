@@ -91,7 +91,8 @@ def lists(command: Any, context: Any, width: int) -> Iterator[tuple[str, list[tu
 
 def _option(option: Any) -> tuple[str, str]:
     short = [name for name in option.opts if not name.startswith("--")]
-    long = [name for name in option.opts if name.startswith("--")]
+    no = "[no-]" if option.secondary_opts else ""
+    long = [f"--{no}{name.removeprefix('--')}" for name in option.opts if name.startswith("--")]
     names = f"{short[0]}, " if short else " " * _SHORT
     value = "" if option.is_flag or option.count else f" {option.metavar or option.name.upper()}"
     text = "Show this help and exit" if option.name == "help" else option.help or ""

@@ -32,7 +32,13 @@ State = Annotated[
     ),
 ]
 Recursive = Annotated[
-    bool, typer.Option("-R", "--recursive", help="Read folders inside folders, too", rich_help_panel=CLUSTER)
+    bool,
+    typer.Option(
+        "--recursive/--no-recursive",
+        "-R",
+        help="Read folders inside folders, too (default)",
+        rich_help_panel=CLUSTER,
+    ),
 ]
 StdinFilename = Annotated[
     str, typer.Option(metavar="PATH", help="File name shown for standard input in messages", rich_help_panel=CLUSTER)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 _OPTIONS = {
     "filename": (options.State, None),
-    "recursive": (options.Recursive, False),
+    "recursive": (options.Recursive, True),
     "stdin_filename": (options.StdinFilename, "<stdin>"),
     "live": (options.Live, False),
     "context": (options.Context, ""),

@@ -20,7 +20,7 @@ from schedctl.api.times import unix_nanoseconds
 from schedctl.cache.pod_info import PodInfo
 from schedctl.errors import ConfigError, Problem, UsageError
 from schedctl.explain import remarks
-from schedctl.policy import documents, scenarios, situations
+from schedctl.policy import documents, not_judged, scenarios, situations
 from schedctl.policy import facts as data
 from schedctl.policy.builtins import JUDGES, drain_safe, survives
 from schedctl.policy.causes import Causes
@@ -29,7 +29,7 @@ from schedctl.policy.facts import Facts
 from schedctl.policy.fields import Path
 from schedctl.policy.findings import RUN, Finding, Judged, View
 from schedctl.policy.results import AcceptancePolicy, Results, Rule
-from schedctl.policy.situations import Situation
+from schedctl.policy.situations import Key, Situation
 from schedctl.policy.summaries import FailOn, OnInconclusive, summarize
 from schedctl.policy.unknown_names import KnownNames, find_unknown_names
 from schedctl.policy.verdicts import EvaluationFailed, Verdict
@@ -150,6 +150,7 @@ class _Evaluation:
         self._now = conditions.now()
         self._taken = _seconds(conditions.metadata.state_taken)
         self._unmatched: set[int] = set()
+        self._judged: set[Key] = set()
         self._before: dict[str, PodInfo] = {}
         self._state: data.Data = {}
         self._placed: Situation
@@ -284,6 +285,10 @@ class _Evaluation:
             for about in _objects(check, views[number]):
                 for finding in self._findings(number, check, about, views[number]):
                     self._results.add(rule, finding, finding.about or about, situation.name)
+                    # What a check says of nodes or the run, it says of the pods of all workloads of its policy.
+                    judged = views[number].workloads if about.workload is None else [about.workload]
+                    if not isinstance(check.arguments, documents.SnapshotFresh):
+                        self._judged.update(each.key for each in judged)
 
     def _find_unknown_names(self, check: documents.Check, view: View) -> Finding | None:
         """Return what to say of a built-in check that names what is not there, None where it can be judged."""
@@ -347,17 +352,20 @@ class _Evaluation:
         self._results.add_refused(self._problems())
         conditions = self._conditions
         results = self._results.located()
+        unjudged = not_judged.find(self._manifests, self._placed.workloads, self._judged)
         notes = [
             *self._notes,
             *_unused_scenarios(self._policies),
             *self._results.idle(self._unmatched),
             *(self._accepting.notes() if self._accepting is not None else ()),
+            *not_judged.notes(unjudged),
         ]
         return CheckReport(
             metadata=conditions.metadata,
-            summary=summarize(results, conditions.fail_on, conditions.on_inconclusive),
+            summary=summarize(results, conditions.fail_on, conditions.on_inconclusive, unjudged),
             policies=self._results.rules(),
             results=results,
+            not_judged=unjudged,
             notes=list(dict.fromkeys(notes)),
         )
 

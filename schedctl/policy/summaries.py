@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final, Literal
 
 from schedctl.reports import exit_codes
-from schedctl.reports.checks import CheckOutcome, CheckResult, CheckSummary, Severity
+from schedctl.reports.checks import CheckOutcome, CheckResult, CheckSummary, NotJudged, Severity
 
 FailOn = Literal["error", "warning", "info", "never"]
 OnInconclusive = Literal["fail", "warn", "ignore"]
@@ -34,7 +34,12 @@ def fails(result: CheckResult, fail_on: FailOn, on_inconclusive: OnInconclusive)
     return found and _RANK[result.severity] >= _RANK[fail_on]
 
 
-def summarize(results: Sequence[CheckResult], fail_on: FailOn, on_inconclusive: OnInconclusive) -> CheckSummary:
+def summarize(
+    results: Sequence[CheckResult],
+    fail_on: FailOn,
+    on_inconclusive: OnInconclusive,
+    not_judged: Sequence[NotJudged] = (),
+) -> CheckSummary:
     """Return the answer in numbers."""
     outcomes = Counter(result.outcome for result in results)
     violations = Counter(result.severity for result in results if result.outcome is CheckOutcome.VIOLATED)
@@ -50,6 +55,7 @@ def summarize(results: Sequence[CheckResult], fail_on: FailOn, on_inconclusive: 
         exempted=outcomes[CheckOutcome.EXEMPTED],
         baselined=outcomes[CheckOutcome.BASELINED],
         inconclusive=outcomes[CheckOutcome.INCONCLUSIVE],
+        not_judged=sum(each.count for each in not_judged),
         fail_on=fail_on,
         on_inconclusive=on_inconclusive,
     )

@@ -138,6 +138,23 @@ class PolicyRules(Record, frozen=True, kw_only=True):
     checks: list[CheckRule]
 
 
+class NotJudged(Record, frozen=True, kw_only=True):
+    """Something among the manifests that no check has judged.
+
+    Attributes:
+        kind: ``File`` for one that looks like a manifest and was not read; ``Workload`` for one that no check is about;
+            ``Object`` for objects of a kind that scheduling does not read.
+        name: the file, the workload as messages name it, or ``apiVersion kind`` of the objects.
+        count: how many objects of that kind; 1 for a file or workload.
+        reason: why it was not judged.
+    """
+
+    kind: Literal["File", "Workload", "Object"]
+    name: str
+    count: int = 1
+    reason: str
+
+
 @schema_name("Summary")
 class CheckSummary(Record, frozen=True, kw_only=True):
     """The answer in numbers.
@@ -147,6 +164,7 @@ class CheckSummary(Record, frozen=True, kw_only=True):
         results: how many checks of objects there were.
         passed, exempted, baselined, inconclusive: how many ended so.
         errors, warnings, infos: violations, by severity.
+        not_judged: how many files, workloads and objects among the manifests no check has judged.
         fail_on: from which severity on violations fail.
         on_inconclusive: what inconclusive results do.
     """
@@ -160,6 +178,7 @@ class CheckSummary(Record, frozen=True, kw_only=True):
     exempted: int = 0
     baselined: int = 0
     inconclusive: int = 0
+    not_judged: int = 0
     fail_on: Literal["error", "warning", "info", "never"] = "error"
     on_inconclusive: Literal["fail", "warn", "ignore"] = "fail"
 
@@ -173,6 +192,7 @@ class CheckReport(Record, frozen=True, kw_only=True):
         summary: the answer in numbers.
         policies: what was checked.
         results: every check of every object.
+        not_judged: what is among the manifests and was not judged.
         notes: what a reader must know, e.g. that an exemption has expired.
     """
 
@@ -182,4 +202,5 @@ class CheckReport(Record, frozen=True, kw_only=True):
     summary: CheckSummary
     policies: list[PolicyRules] = []
     results: list[CheckResult] = []
+    not_judged: list[NotJudged] = []
     notes: list[str] = []

@@ -355,7 +355,7 @@ def _with_assumptions(report: CheckReport, guesses: Sequence[ReportedAssumption]
         report,
         results=results,
         notes=report.notes if results != report.results else [*report.notes, *texts],
-        summary=summarize(results, options.fail_on, options.on_inconclusive),
+        summary=summarize(results, options.fail_on, options.on_inconclusive, report.not_judged),
     )
 
 
@@ -395,7 +395,7 @@ def _with_age(report: CheckReport, options: CheckOptions, most: Duration) -> Che
         report,
         results=results,
         policies=[*report.policies, PolicyRules(name=_COMMAND_LINE, checks=[rule])],
-        summary=summarize(results, options.fail_on, options.on_inconclusive),
+        summary=summarize(results, options.fail_on, options.on_inconclusive, report.not_judged),
     )
 
 

@@ -31,7 +31,7 @@ def in_files(kind: str, namespace: str, paths: Sequence[str]) -> list[str]:
     from schedctl.sources import files
 
     named = [path for path in paths if path != files.STDIN]
-    found = files.find(named, recursive=False, stdin_filename="", problems=[], warnings=[])
+    found = files.find(named, recursive=True, stdin_filename="", problems=[], warnings=[])
     if not found or sum(source.size for source in found) > MOST_BYTES:
         return []
     try:

@@ -160,7 +160,7 @@ def _report(
     read = manifests.load(
         test.manifests,
         (),
-        recursive=False,
+        recursive=True,
         stdin_filename="",
         namespace=options.namespace or DEFAULT_NAMESPACE,
         allow_empty=options.allow_empty,

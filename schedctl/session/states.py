@@ -80,7 +80,7 @@ class StateSource:
     """
 
     paths: tuple[str, ...] = ()
-    recursive: bool = False
+    recursive: bool = True
     stdin_filename: str = "<stdin>"
     live: bool = False
     access: Access | None = None

@@ -36,6 +36,8 @@ _BYTE_ORDER_MARKS = (  # UTF-32 first: its little-endian mark begins with that o
     (b"\xfe\xff", "utf-16"),
 )
 STDIN = "-"
+_LEADS_OUT = "is a link to outside of the folder and is not followed"
+_NAME_IT = "to read it, name it"
 
 
 class Unreadable(Exception):
@@ -141,7 +143,7 @@ def find(
             found.setdefault(STDIN, Source(stdin_filename, None, 0))
             continue
         before = len(problems)
-        paths = list(_expand(name, problems))
+        paths = list(_expand(name, problems, warnings))
         for path in paths:
             try:
                 if path.is_dir():
@@ -157,7 +159,7 @@ def find(
     return list(found.values())
 
 
-def _expand(name: str, problems: list[Problem]) -> Iterator[Path]:
+def _expand(name: str, problems: list[Problem], warnings: list[Problem]) -> Iterator[Path]:
     """Yield the paths of one name; a name that exists is never a pattern."""
     shown = printable(name)
     if "\0" in name:
@@ -178,12 +180,24 @@ def _expand(name: str, problems: list[Problem]) -> Iterator[Path]:
             matches = sorted(glob.glob(name, recursive=True))  # noqa: PTH207
             if not matches:
                 problems.append(Problem("no file matches the pattern", source=shown))
-            yield from map(Path, matches)
+            top = os.path.realpath(_folder_of_pattern(name))
+            for match in map(Path, matches):
+                if os.path.commonpath((top, os.path.realpath(match))) == top:
+                    yield match
+                else:
+                    warnings.append(Problem(_LEADS_OUT, source=printable(str(match)), hint=_NAME_IT))
         else:
             message = "no such file or folder" if code in (errno.ENOENT, errno.ENOTDIR) else _reason(error)
             problems.append(Problem(message, source=shown, hint=_near_file(path)))
     else:
         yield path
+
+
+def _folder_of_pattern(pattern: str) -> Path:
+    """Return the folder that a pattern names, up to its first wildcard."""
+    parts = Path(pattern).parts
+    literal = next((at for at, part in enumerate(parts) if any(c in part for c in "*?[")), len(parts))
+    return Path(*parts[:literal])
 
 
 def _near_file(path: Path) -> str:
@@ -217,27 +231,27 @@ def _folder(root: Path, recursive: bool, warnings: list[Problem], problems: list
                 target, is_link, is_folder = os.path.realpath(path), entry.is_symlink(), entry.is_dir()
                 is_special = not entry.is_file() and os.path.exists(target)  # noqa: PTH110
             except _PATH_ERRORS as error:
-                if _is_manifest(entry.name) or recursive:
+                if is_manifest_name(entry.name) or recursive:
                     problems.append(_unreadable_path(path, error))
                 continue
             if is_link and os.path.commonpath((top, target)) != top:
-                message = "is a link to outside of the folder and is not followed"
-                if _is_manifest(entry.name) or recursive:
-                    warnings.append(Problem(message, source=printable(str(path)), hint="to read it, name it with -f"))
+                if is_manifest_name(entry.name) or recursive:
+                    warnings.append(Problem(_LEADS_OUT, source=printable(str(path)), hint=_NAME_IT))
             elif is_folder:
                 if recursive and target not in seen:
                     seen.add(target)
                     folders.append(path)
-            elif _is_manifest(entry.name):
+            elif is_manifest_name(entry.name):
                 if is_special:
                     message = "is not a regular file and is not read"
-                    warnings.append(Problem(message, source=printable(str(path)), hint="to read it, name it with -f"))
+                    warnings.append(Problem(message, source=printable(str(path)), hint=_NAME_IT))
                 else:
                     yield path
         pending.extend(reversed(folders))  # the last is taken first
 
 
-def _is_manifest(name: str) -> bool:
+def is_manifest_name(name: str) -> bool:
+    """Return whether a file of this name is read in a folder."""
     return name.lower().removesuffix(".gz").endswith(_SUFFIXES)
 
 
@@ -251,8 +265,8 @@ def _is_dump(folder: Path) -> bool:
 
 def _empty_folder(path: Path, recursive: bool) -> Problem:
     message = f"no manifests in the folder ({', '.join(_SUFFIXES)}, also with .gz)"
-    deeper = not recursive and any(_is_manifest(file.name) for file in path.glob("*/*"))
-    hint = "-R reads the folders in it, too" if deeper else ""
+    deeper = not recursive and any(is_manifest_name(file.name) for file in path.glob("*/*"))
+    hint = "without --no-recursive the folders in it are read, too" if deeper else ""
     return Problem(message, source=printable(str(path)), hint=hint)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import hashlib
+import os
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -18,6 +19,7 @@ from schedctl.sources import checks, files, kustomize
 from schedctl.sources.kustomize import Kustomization
 from schedctl.sources.manifests import Reading, Sourced
 from schedctl.sources.terms import READING, Terms
+from schedctl.sources.unread import Unread, unread_files
 
 if TYPE_CHECKING:
     from schedctl.reports.snapshots import Header
@@ -37,6 +39,8 @@ class Manifests:
         problems: why objects that were to be created are not among them; empty on other terms, which raise instead.
         snapshots: what the snapshots among the input say of themselves, in the order of the input.
         digests: ``sha256:...`` of each text, unpacked, by the name of its file.
+        unread: files in folders that look like manifests and were not read; known on the terms of creating only.
+        unread_templates: how many of those in ``ignored`` have containers in them, by ``apiVersion kind``.
     """
 
     objects: list[Sourced]
@@ -45,12 +49,14 @@ class Manifests:
     digests: dict[str, str] = field(default_factory=dict)
     problems: list[Problem] = field(default_factory=list)
     snapshots: list[Header] = field(default_factory=list)
+    unread: list[Unread] = field(default_factory=list)
+    unread_templates: Counter[str] = field(default_factory=Counter)
 
 
 def load(
     paths: Sequence[str],
     *,
-    recursive: bool = False,
+    recursive: bool = True,
     stdin: BinaryIO | None = None,
     stdin_filename: str = "<stdin>",
     progress: Progress | None = None,
@@ -76,16 +82,14 @@ def load(
             instead, as long as there are others.
     """
     reading = Reading(terms)
-    sources: list[files.Source | Kustomization] = [
-        *files.find(
-            paths,
-            recursive=recursive,
-            stdin_filename=stdin_filename,
-            problems=reading.problems,
-            warnings=reading.warnings,
-        ),
-        *map(kustomize.kustomization, kustomizations),
-    ]
+    found = files.find(
+        paths,
+        recursive=recursive,
+        stdin_filename=stdin_filename,
+        problems=reading.problems,
+        warnings=reading.warnings,
+    )
+    sources: list[files.Source | Kustomization] = [*found, *map(kustomize.kustomization, kustomizations)]
     complete = not reading.problems
     total, done = sum(source.size for source in sources), 0
     digests: dict[str, str] = {}
@@ -103,7 +107,12 @@ def load(
             done += source.size
         if progress is not None:
             progress(total, total, "")
-        return replace(_finish(reading, allow_empty, complete), digests=digests)
+        manifests = _finish(reading, allow_empty, complete)
+    unread: list[Unread] = []
+    if terms.creating:
+        read = {os.path.realpath(source.path) for source in found if source.path is not None}
+        unread = unread_files(paths, read, recursive=recursive)
+    return replace(manifests, digests=digests, unread=unread)
 
 
 def load_text(data: bytes, name: str = "<text>", *, allow_empty: bool = False, terms: Terms = READING) -> Manifests:
@@ -181,6 +190,7 @@ def _finish(reading: Reading, allow_empty: bool, complete: bool) -> Manifests:
         reading.warnings + warnings,
         problems=_in_order(problems),
         snapshots=reading.snapshots,
+        unread_templates=reading.unread_templates,
     )
 
 

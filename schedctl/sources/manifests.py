@@ -120,6 +120,7 @@ class Reading:
         terms: on what terms the objects are read.
         objects: all objects of kinds that scheduling reads.
         ignored: how many objects there were of other kinds, by ``apiVersion kind``.
+        unread_templates: how many of them have containers in them; looked for on the terms of creating only.
         problems: what keeps the input from being used.
         warnings: what does not, but should be known.
         snapshots: what the snapshots among the texts say of themselves.
@@ -131,6 +132,7 @@ class Reading:
         self.documents = 0
         self.objects: list[Sourced] = []
         self.ignored: Counter[str] = Counter()
+        self.unread_templates: Counter[str] = Counter()
         self.problems: list[Problem] = []
         self.warnings: list[Problem] = []
         self.snapshots: list[Header] = []
@@ -371,7 +373,10 @@ class Reading:
                     message = f"unknown apiVersion {quote(api_version)} for {meant}"
                 self._find(origin, Finding(("apiVersion",), message, f'did you mean "{meant.api_version}"?'))
         else:
-            self.ignored[f"{printable(api_version)} {printable(name)}"] += 1
+            kind = f"{printable(api_version)} {printable(name)}"
+            self.ignored[kind] += 1
+            if self.terms.creating and _has_containers(body):
+                self.unread_templates[kind] += 1
 
     def _report_non_object(self, origin: _Origin, value: Any) -> None:
         """Report what is no object; a document that is empty or null is fine."""
@@ -424,6 +429,20 @@ class Reading:
 def _has_uid(data: bytes, item: json_values.Item) -> bool:
     """Return whether an item may have been to an API server."""
     return data.find(b'"uid"', item.offset, item.offset + len(item.text)) >= 0
+
+
+def _has_containers(body: objects.Body) -> bool:
+    """Return whether an object has a list of containers in it, at any depth: probably it makes pods."""
+    pending: list[Any] = [body if isinstance(body, dict) else plain(body)]
+    while pending:
+        value = pending.pop()
+        if isinstance(value, dict):
+            if isinstance(value.get("containers"), list):
+                return True
+            pending += value.values()
+        elif isinstance(value, list):
+            pending += value
+    return False
 
 
 def _within(index: int, path: Path) -> Path:

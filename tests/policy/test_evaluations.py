@@ -213,7 +213,10 @@ def test_a_policy_that_matches_nothing_is_worth_a_note() -> None:
     checked = policy(check("schedulable", documents.Schedulable()), match=documents.Match(namespaces=("nowhere",)))
     found = report(cluster(node("a")), manifests_of(deployment()), checked)
     assert found.results == []
-    assert found.notes == ["policy policy matches nothing in the manifests"]
+    assert found.notes == [
+        "policy policy matches nothing in the manifests",
+        "1 workload not judged: Deployment shop/web (no check of the policies applies to it)",
+    ]
 
 
 def test_a_policy_with_require_match_that_matches_nothing_is_refused() -> None:

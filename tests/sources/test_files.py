@@ -66,6 +66,22 @@ def test_what_is_named_is_read(folder, paths, recursive, expected):
     assert names(load(paths, recursive=recursive)) == expected
 
 
+def test_folders_in_folders_are_read_unless_that_is_switched_off(folder):
+    assert names(load(["all"])) == names(load(["all"], recursive=True))
+
+
+def test_a_pattern_does_not_lead_out_of_its_folder(folder):
+    Path("all/leak.yaml").symlink_to(folder / "outside/f.yaml")
+    Path("all/deep/leaks").symlink_to(folder / "outside")
+    manifests = load(["all/**/*.yaml"])
+    assert names(manifests) == "b d e"
+    message = "is a link to outside of the folder and is not followed"
+    assert [str(each) for each in manifests.warnings] == [
+        f"all/deep/leaks/f.yaml: {message}",
+        f"all/leak.yaml: {message}",
+    ]
+
+
 def test_standard_input_is_read_once_and_has_the_name_given():
     stdin = io.BytesIO(pod("a").encode())
     manifests = load(["-", "-"], stdin=stdin, stdin_filename="chart/web")
@@ -124,12 +140,12 @@ def test_a_folder_without_manifests_is_a_problem(folder):
     Path("high/low").mkdir(parents=True)
     Path("high/low/a.yaml").write_text(pod("a"))
     with pytest.raises(InputError) as caught:
-        load(["empty", "high"])
+        load(["empty", "high"], recursive=False)
     assert [(str(problem), problem.hint) for problem in caught.value.problems] == [
         ("empty: no manifests in the folder (.yaml, .yml, .json, also with .gz)", ""),
         (
             "high: no manifests in the folder (.yaml, .yml, .json, also with .gz)",
-            "-R reads the folders in it, too",
+            "without --no-recursive the folders in it are read, too",
         ),
     ]
 

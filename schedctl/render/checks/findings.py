@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import posixpath
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePath
@@ -146,8 +147,17 @@ def tally(report: CheckReport) -> str:
         f"{summary.exempted} exempted",
         *([f"{summary.baselined} in the baseline"] if summary.baselined else []),
         f"{summary.inconclusive} inconclusive",
+        *not_judged(report),
     ]
     return ", ".join(parts)
+
+
+def not_judged(report: CheckReport) -> list[str]:
+    """Return how much was not judged, in words, as the last part of the numbers; nothing if everything was."""
+    numbers = Counter[str]()
+    for each in report.not_judged:
+        numbers[each.kind.lower()] += each.count
+    return [f"not judged: {', '.join(counts.of(count, kind) for kind, count in numbers.items())}"] if numbers else []
 
 
 def policies(report: CheckReport) -> str:

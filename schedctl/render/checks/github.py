@@ -26,11 +26,14 @@ def lines(report: CheckReport) -> Iterator[str]:
     found = findings.open_findings(report)
     for level, command in _COMMANDS.items():
         results = [each for each in found if findings.level(report, each) is level]
-        shown = results if len(results) <= MOST else results[: MOST - 1]
+        room = MOST - (level is Severity.INFO and bool(report.not_judged))
+        shown = results if len(results) <= room else results[: room - 1]
         yield from (_annotation(report, result, command) for result in shown)
         if len(shown) < len(results):
             more = f"{counts.of(len(results) - len(shown), 'more finding')} of this level not shown here"
             yield f"::{command} title=schedctl::{_data(more)}\n"
+    for text in findings.not_judged(report):
+        yield f"::notice title=schedctl::{_data(_clean(text))}; the summary of the job lists them\n"
 
 
 def _annotation(report: CheckReport, result: CheckResult, command: str) -> str:

@@ -21,7 +21,18 @@ _NOWHERE = "-"
 def document(report: CheckReport) -> str:
     """Return the list as JSON, the worst first."""
     seen: Counter[str] = Counter()
-    return machine.json([_entry(report, result, seen) for result in findings.open_findings(report)])
+    entries = [_entry(report, result, seen) for result in findings.open_findings(report)]
+    return machine.json([*entries, *map(_not_judged, findings.not_judged(report))])
+
+
+def _not_judged(text: str) -> dict[str, Any]:
+    return {
+        "description": text,
+        "check_name": "not-judged",
+        "fingerprint": "not-judged",
+        "severity": _SEVERITIES[Severity.INFO],
+        "location": {"path": _NOWHERE, "lines": {"begin": 1}},
+    }
 
 
 def _entry(report: CheckReport, result: CheckResult, seen: Counter[str]) -> dict[str, Any]:

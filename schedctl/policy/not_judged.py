@@ -1,0 +1,50 @@
+"""What is among the manifests and was not judged: files not read, workloads of no check, objects of other kinds."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+
+from schedctl.policy.situations import JudgedWorkload, Key
+from schedctl.reports import counts
+from schedctl.reports.checks import NotJudged
+from schedctl.sources import Manifests
+
+_LISTED = 5
+_OURS = "schedctl.dev/"
+_NO_CHECK = "no check of the policies applies to it"
+_NOT_READ = "scheduling does not read this kind"
+_TEMPLATES = "it has containers, but schedctl does not know how it makes pods: see `customKinds` in the settings"
+
+
+def find(manifests: Manifests, workloads: Iterable[JudgedWorkload], judged: Collection[Key]) -> list[NotJudged]:
+    """Return what was not judged: files first, then workloads, then objects.
+
+    Args:
+        manifests: what was to be judged.
+        workloads: those that they make.
+        judged: which of the workloads a check has judged.
+    """
+    found = [NotJudged(kind="File", name=each.file, reason=each.reason) for each in manifests.unread]
+    found += [
+        NotJudged(kind="Workload", name=each.workload.subject, reason=_NO_CHECK)
+        for each in workloads
+        if each.key not in judged
+    ]
+    for kind, count in sorted(manifests.ignored.items()):
+        templates = manifests.unread_templates[kind]
+        if templates:
+            found.append(NotJudged(kind="Object", name=kind, count=templates, reason=_TEMPLATES))
+        # Policies and settings of schedctl that stand beside manifests are no part of them.
+        if count > templates and not kind.startswith(_OURS):
+            found.append(NotJudged(kind="Object", name=kind, count=count - templates, reason=_NOT_READ))
+    return found
+
+
+def notes(found: Sequence[NotJudged]) -> Iterator[str]:
+    """Yield a note for each reason, with what was not judged for it."""
+    for kind, reason in dict.fromkeys((each.kind, each.reason) for each in found):
+        same = [each for each in found if (each.kind, each.reason) == (kind, reason)]
+        names = [f"{each.count} {each.name}" if kind == "Object" else each.name for each in same]
+        more = f" and {len(names) - _LISTED} more" if len(names) > _LISTED else ""
+        number = counts.of(sum(each.count for each in same), kind.lower())
+        yield f"{number} not judged: {', '.join(names[:_LISTED])}{more} ({reason})"

@@ -1,0 +1,92 @@
+"""What ``schedctl check`` reads of folders, and how it counts what it has not judged."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.test_check import BIG, NODE, POLICY, STATE, WEB
+
+CONFIG_MAP = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: settings}\n"
+ONLY_SHOP = POLICY.replace("spec:\n", "spec:\n  match: {names: [web]}\n") + "    - {name: fits, builtin: schedulable}\n"
+
+
+@pytest.fixture
+def check(schedctl, tmp_path, monkeypatch):
+    """``schedctl check`` beside a folder ``deploy`` with web that fits, and ``deploy/sub`` with big that does not."""
+    monkeypatch.chdir(tmp_path)
+    for name, text in {"node.yaml": NODE, "deploy/web.yaml": WEB, "deploy/sub/big.yaml": BIG}.items():
+        Path(name).parent.mkdir(parents=True, exist_ok=True)
+        Path(name).write_text(text)
+    return lambda *arguments: schedctl("check", *arguments)
+
+
+@pytest.mark.parametrize("arguments", [("deploy",), ("deploy", "-R"), ("deploy", "--recursive")])
+def test_folders_in_folders_are_judged(check, arguments):
+    ended = check(*arguments, *STATE)
+    assert (ended.code, "deploy/sub/big.yaml" in ended.out) == (1, True)
+
+
+def test_what_no_recursive_leaves_out_is_counted_in_the_last_line(check):
+    ended = check("deploy", "--no-recursive", *STATE)
+    assert ended.code == 0
+    assert "not judged: 1 file (policy built-in)" in ended.out.splitlines()[-1]
+    assert (
+        "note: 1 file not judged: deploy/sub/big.yaml (--no-recursive leaves out the folders in a folder)" in ended.out
+    )
+
+
+def test_the_state_may_be_in_folders_of_folders(check):
+    Path("state/eu/a").mkdir(parents=True)
+    Path("node.yaml").rename("state/eu/a/node.yaml")
+    assert check("deploy/web.yaml", "-f", "state").code == 0
+
+
+def test_a_workload_that_no_policy_is_about_is_counted(check):
+    Path("policy.yaml").write_text(ONLY_SHOP)
+    ended = check("deploy", *STATE, "-p", "policy.yaml")
+    assert ended.code == 0
+    assert "not judged: 1 workload (policy mine)" in ended.out.splitlines()[-1]
+    assert "1 workload not judged: Deployment shop/big (no check of the policies applies to it)" in ended.out
+
+
+def test_the_age_of_the_state_judges_no_workload(check):
+    Path("policy.yaml").write_text(POLICY + "    - {name: fresh, builtin: snapshot-fresh, with: {maxAge: 24h}}\n")
+    ended = check("deploy/web.yaml", *STATE, "-p", "policy.yaml")
+    assert "not judged: 1 workload" in ended.out.splitlines()[-1]
+
+
+def test_objects_of_other_kinds_are_counted_and_those_with_containers_are_named(check):
+    shop = "apiVersion: example.com/v1\nkind: Shop\nmetadata: {name: a}\nspec: {containers: [{name: c, image: c}]}\n"
+    Path("deploy/others.yaml").write_text(f"{CONFIG_MAP}---\n{shop}")
+    ended = check("deploy", *STATE)
+    assert "not judged: 2 objects (policy built-in)" in ended.out.splitlines()[-1]
+    assert "1 object not judged: 1 v1 ConfigMap (scheduling does not read this kind)" in ended.out
+    assert "1 object not judged: 1 example.com/v1 Shop (it has containers, but" in ended.out
+
+
+def test_everything_judged_is_not_mentioned(check):
+    assert "not judged" not in check("deploy", *STATE).out
+
+
+def test_what_is_not_judged_is_in_the_report_as_data(check):
+    Path("deploy/.api.yaml").write_text(WEB)
+    report = json.loads(check("deploy/", *STATE, "-o", "json").out)
+    assert report["summary"]["notJudged"] == 1
+    assert report["notJudged"] == [
+        {
+            "kind": "File",
+            "name": "deploy/.api.yaml",
+            "count": 1,
+            "reason": "its name, or that of its folder, begins with a dot",
+        }
+    ]
+
+
+@pytest.mark.parametrize("form", ["text", "json", "yaml", "junit", "sarif", "github", "gitlab", "tap", "markdown"])
+def test_every_format_counts_what_was_not_judged(check, form):
+    Path("deploy/.api.yaml").write_text(WEB)
+    out = check("deploy", *STATE, "-o", form).out
+    assert "not judged: 1 file" in out or "1 file not judged: deploy/.api.yaml" in out
