@@ -13,6 +13,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from schedctl.cel import types
+from schedctl.cel.budgets import Budget
 from schedctl.cel.types import Kind, Type
 
 Implementation = Callable[..., Any]
@@ -60,6 +61,9 @@ class Environment:
         step_limit: how many elements all loops of an evaluation may visit together.
         checks_literals: whether dates, patterns and the like that are written down are looked at while compiling, and
             lists and maps must not mix types, as in Kubernetes.
+        budget: what is spent before each call and in each round of a loop; None where only the cost counts.
+        recurring: variables whose values are often the same object in the next evaluation, so that a loop that reads no
+            others is run once for all of them.
     """
 
     variables: Mapping[str, types.Type]
@@ -69,6 +73,8 @@ class Environment:
     cost_limit: float = math.inf
     step_limit: float = math.inf
     checks_literals: bool = True
+    budget: Budget | None = None
+    recurring: frozenset[str] = frozenset()
 
 
 _DECLARATION = re.compile(r"(\.?)(\S+) (\S+) \((.*)\) (\S.*)")

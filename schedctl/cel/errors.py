@@ -57,6 +57,10 @@ class LimitExceeded(Exception):
     """The evaluation costs more, or takes more steps, than it may."""
 
 
+class BudgetExceeded(LimitExceeded):
+    """The evaluation would read or make more than its budget of work allows."""
+
+
 class Unsupported(Exception):
     """What Kubernetes' CEL has an answer to and this one does not.
 

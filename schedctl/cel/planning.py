@@ -5,9 +5,11 @@ The parts are those of `steps`, `attributes` and `overloads`; here is which of t
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 from schedctl.cel import attributes, conversions, costs, patterns, steps, syntax, values
+from schedctl.cel.budgets import count_nodes
 from schedctl.cel.checking import TYPE_NAMES
 from schedctl.cel.declarations import Environment, Implementation
 from schedctl.cel.errors import LimitExceeded, PlanError
@@ -39,6 +41,7 @@ class _Planner:
     def __init__(self, environment: Environment) -> None:
         self._environment = environment
         self._functions = environment.functions
+        self._budget = environment.budget
         self._global_places = {name: place for place, name in enumerate(environment.variables, FIRST_VARIABLE)}
         self._scopes: list[dict[str, steps.Variable]] = []
         self.places = FIRST_VARIABLE + len(environment.variables)
@@ -58,7 +61,7 @@ class _Planner:
             case syntax.MapOf():
                 return self._map(node)
             case syntax.Fold():
-                return attributes.Planned(self._fold(node))
+                return attributes.Planned(self._recurring(node, self._fold(node)))
         raise TypeError(f"cannot plan {type(node).__name__}")
 
     def _attribute(self, node: syntax.Node) -> attributes.Attribute:
@@ -116,9 +119,9 @@ class _Planner:
             case "_?_:_":
                 return self._conditional(node)
             case "_==_":
-                return attributes.Planned(steps.equality(*self._steps(node)))
+                return attributes.Planned(self._comparison(node, steps.equality, values.equal))
             case "_!=_":
-                return attributes.Planned(steps.inequality(*self._steps(node)))
+                return attributes.Planned(self._comparison(node, steps.inequality, values.differs))
             case "_[_]" | "_?._" | "_[?_]":
                 return self._index(node)
             case "or" | "orValue":
@@ -128,6 +131,12 @@ class _Planner:
 
     def _steps(self, node: syntax.Call) -> list[Step]:
         return [self.plan(argument).step() for argument in node.children()]
+
+    def _comparison(self, node: syntax.Call, plain: Callable[[Step, Step], Step], compare: Implementation) -> Step:
+        if self._budget is None:
+            return plain(*self._steps(node))
+        left, right = self._steps(node)
+        return steps.binary(left, right, self._budget.metered(node.function, compare), None)
 
     def _fold_constant(self, node: syntax.Call, arguments: list[attributes.Planned]) -> attributes.Planned | None:
         """Return what is computed while planning: conversions of constants, membership in a constant list."""
@@ -155,6 +164,8 @@ class _Planner:
         implementation, one_by_one = self._constant_pattern(node, arguments) or implementation_of(node, self._functions)
         if node.function == "@not_strictly_false":
             return steps.lenient(argument_steps[0], implementation)
+        if self._budget is not None:
+            implementation = self._budget.metered(node.function, implementation)
         if len(argument_steps) == 1 and not one_by_one:
             return steps.unary(argument_steps[0], implementation, cost)
         if len(argument_steps) == 2 and not one_by_one:
@@ -192,22 +203,38 @@ class _Planner:
         elements = [self.plan(element) for element in node.elements]
         if all(isinstance(element, attributes.Constant) for element in elements):
             return attributes.Constant([element.step()([]) for element in elements])
-        parts = [(element.step(), index in node.optional) for index, element in enumerate(elements)]
+        parts = [
+            (self._part(element, index in node.optional), index in node.optional)
+            for index, element in enumerate(elements)
+        ]
+        spend = self._budget.spend if self._budget is not None else None
 
         def step(frame: Frame) -> Value:
+            if spend is not None:
+                spend(len(parts))
             made = steps.elements(frame, parts)
             frame[COST] += costs.LIST
             return made
 
         return attributes.Planned(step)
 
+    def _part(self, planned: attributes.Planned, optional: bool) -> Step:
+        """Return the step of an element or a value."""
+        # One that may be absent is printed if it turns out to be no optional.
+        step, budget = planned.step(), self._budget
+        return (lambda frame: budget.spend_on(step(frame))) if optional and budget is not None else step
+
     def _map(self, node: syntax.MapOf) -> attributes.Planned:
         entries = [(self.plan(entry.key), self.plan(entry.value), entry.optional) for entry in node.entries]
-        parts = [(key.step(), value.step(), optional) for key, value, optional in entries]
+        parts = [(key.step(), self._part(value, optional), optional) for key, value, optional in entries]
         if all(isinstance(part, attributes.Constant) for key, value, _ in entries for part in (key, value)):
             return attributes.Constant(steps.entries([], parts))
 
+        spend = self._budget.spend if self._budget is not None else None
+
         def step(frame: Frame) -> Value:
+            if spend is not None:
+                spend(len(parts))
             made = steps.entries(frame, parts)
             frame[COST] += costs.MAP
             return made
@@ -232,6 +259,8 @@ class _Planner:
         result = self.plan(node.result).step()
         self._scopes.pop()
         cost_limit, step_limit = self._environment.cost_limit, self._environment.step_limit
+        spend = self._budget.spend if self._budget is not None else None
+        size = count_nodes(node.condition) + count_nodes(node.step)
 
         def fold(frame: Frame) -> Value:
             frame[accumulator] = steps.UNSET
@@ -245,6 +274,8 @@ class _Planner:
                 frame[STEPS] += 1
                 if frame[STEPS] > step_limit:
                     raise LimitExceeded
+                if spend is not None:
+                    spend(size)
                 for place, item in zip(variables, items, strict=True):
                     frame[place] = item
                 if condition(frame) is False:
@@ -255,3 +286,31 @@ class _Planner:
             return steps.freeze(result(frame))
 
         return fold
+
+    def _recurring(self, node: syntax.Fold, fold: Step) -> Step:
+        """Return a loop that is not run again for the same objects, where it reads only variables that recur."""
+        names, recurring = sorted(syntax.free_names(node)), self._environment.recurring
+        hidden = {name for scope in self._scopes for name in scope}
+        for name in names:
+            root = name.partition(".")[0]
+            if root in hidden or not (root in recurring or name in recurring):
+                return fold
+        reads = [self._read_name(name) for name in names]
+        known: list[Any] = []
+
+        def recall(frame: Frame) -> Value:
+            found = [read(frame) for read in reads]
+            if not known or any(a is not b for a, b in zip(found, known[0], strict=True)):
+                value = fold(frame)
+                known[:] = [found, value]
+            return known[1]
+
+        return recall
+
+    def _read_name(self, name: str) -> Step:
+        """Return the step that reads a variable; of a variable that recurs only in part, the field."""
+        root, _, field = name.partition(".")
+        attribute = attributes.Attribute(steps.read_variable(steps.Variable(self._global_places[root])))
+        if root not in self._environment.recurring:
+            attribute.add(attributes.Qualifier(field, False))
+        return attribute.resolve()

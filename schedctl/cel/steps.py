@@ -117,7 +117,7 @@ def inequality(a: Step, b: Step) -> Step:
         frame[COST] += costs.equality(left, right)
         if left.__class__ is Failure:
             return left
-        return right if right.__class__ is Failure else values.equal(left, right) is not True
+        return right if right.__class__ is Failure else values.differs(left, right)
 
     return inequality
 

@@ -238,3 +238,23 @@ class Fold(Node):
     @override
     def children(self) -> Iterator[Node]:
         return iter((self.range, self.initial, self.condition, self.step, self.result))
+
+
+def free_names(node: Node, bound: frozenset[str] = frozenset()) -> frozenset[str]:
+    """Return the names that an expression reads and no loop in it has made, with the field that follows: ``a.b``.
+
+    Args:
+        node: the expression.
+        bound: the names that loops around it have made.
+    """
+    match node:
+        case Ident():
+            return frozenset() if node.name in bound else frozenset((node.name.removeprefix("."),))
+        case Select(operand=Ident(name=name)) if name not in bound:
+            return frozenset((f"{name.removeprefix('.')}.{node.field}",))
+        case Fold():
+            inside = bound | {node.accumulator, *node.variables}
+            outer = free_names(node.range, bound) | free_names(node.initial, bound)
+            result = free_names(node.result, bound | {node.accumulator})
+            return outer | result | free_names(node.condition, inside) | free_names(node.step, inside)
+    return frozenset().union(*(free_names(child, bound) for child in node.children()))

@@ -300,6 +300,11 @@ def equal(a: Value, b: Value) -> bool | Failure:
     return same(a, b)
 
 
+def differs(a: Value, b: Value) -> bool:
+    """Return whether two values are not equal; those that cannot be compared differ."""
+    return equal(a, b) is not True
+
+
 def same(a: Value, b: Value) -> bool | Failure:
     """Return what the Equal method of a value's Go type says; that of an opaque one fails on another type."""
     kind = a.__class__

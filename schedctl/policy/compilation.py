@@ -13,6 +13,7 @@ from typing import Final
 
 from schedctl.cel import errors as cel_errors
 from schedctl.cel import types
+from schedctl.cel.budgets import Budget
 from schedctl.cel.declarations import Environment
 from schedctl.cel.programs import Program, check_text
 from schedctl.cel.syntax import Source
@@ -22,12 +23,12 @@ from schedctl.errors import Problem, UsageError
 from schedctl.policy.documents import Check, CheckPolicy, Expression, Scope
 from schedctl.policy.expressions import variable_names
 from schedctl.policy.functions import LIBRARY, functions
-from schedctl.policy.variables import IN_SCOPE, RECORDS, ROOTS
+from schedctl.policy.variables import IN_SCOPE, PARAMS, RECORDS, ROOTS, VARIABLES
 
-VARIABLES: Final = "variables"
-PARAMS: Final = "params"
 STEP_LIMIT: Final = 10_000
 """How many elements one evaluation visits at most, over all macros of the expression."""
+WORK_LIMIT: Final = 1_000_000
+"""How much an expression and the variables it reads may read and make: so many elements, or 16 bytes for each."""
 _PREFIX: Final = "schedctl."
 """Before the names of records, which are no names in expressions."""
 _QUANTITY: Final = "kubernetes.Quantity"
@@ -73,8 +74,18 @@ class ScopeCompiler:
         reached: the variables that checks have used.
     """
 
-    def __init__(self, policy: CheckPolicy, scope: Scope) -> None:
-        self._scope = scope
+    def __init__(
+        self, policy: CheckPolicy, scope: Scope, budget: Budget | None = None, recurring: frozenset[str] = frozenset()
+    ) -> None:
+        """Compile the variables of a policy.
+
+        Args:
+            policy: whose expressions are compiled.
+            scope: what they may read.
+            budget: what their evaluation spends; not needed to find what is wrong.
+            recurring: the variables that many objects of the scope share.
+        """
+        self._scope, self._budget, self._recurring = scope, budget, recurring
         self._policy = policy
         self.of_variables: dict[str, list[Problem]] = {}
         self.reached: set[str] = set()
@@ -127,6 +138,8 @@ class ScopeCompiler:
             records,
             step_limit=STEP_LIMIT,
             checks_literals=False,
+            budget=self._budget,
+            recurring=self._recurring,
         )
 
     def _check(self, expression: Expression, expected: Type | None) -> tuple[Type, list[Problem]]:

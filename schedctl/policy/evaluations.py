@@ -265,6 +265,8 @@ class _Evaluation:
     # -- the checks --------------------------------------------------------------
 
     def _judge_all(self, situation: Situation, rules: Iterable[Rule]) -> None:
+        for programs in self._programs.values():
+            programs.begin_situation()
         causes = Causes(situation)
         facts = Facts(situation, causes)
         views: dict[int, View] = {}

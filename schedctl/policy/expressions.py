@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from schedctl.policy.documents import CheckPolicy, Scope, Variable
-from schedctl.policy.variables import IN_SCOPE
+from schedctl.policy.variables import IN_SCOPE, PARAMS, VARIABLES
 
 _REFERENCE: Final = re.compile(r"\bvariables\s*\.\s*\??\s*([A-Za-z_]\w*)")
 _WHOLE: Final = re.compile(r"\bvariables\b(?!\s*\.\s*\??\s*[A-Za-z_])")
@@ -39,6 +39,7 @@ class PolicyExpressions:
         self.variables: Mapping[str, Variable] = {each.name: each for each in policy.variables}
         self._roots: dict[Scope, frozenset[str]] = {}
         self._words: dict[Scope, frozenset[str]] = {}
+        self._recurring: dict[Scope, frozenset[str]] = {}
         self._placement: dict[str, frozenset[str]] = {}
 
     def roots(self, scope: Scope) -> frozenset[str]:
@@ -54,6 +55,24 @@ class PolicyExpressions:
             texts = [each.text for check in self.policy.checks if check.scope is scope for each in check.expressions]
             self._words[scope] = frozenset(_WORD.findall(self._with_variables(texts)))
         return self._words[scope]
+
+    def recurring(self, scope: Scope) -> frozenset[str]:
+        """Return the variables that many objects of a scope share, as the pods of a workload share the workload.
+
+        They are those of the scope but the object itself, and each of the policy's own that does not read the object.
+        """
+        if scope not in self._recurring:
+            itself = scope.value
+            shared = {PARAMS, *IN_SCOPE[scope]} - {itself}
+            # By words alone: a name of that kind elsewhere makes an evaluation more expensive, but none wrong.
+            for name, variable in self.variables.items():
+                text = variable.expression.text
+                reads = {f"{VARIABLES}.{each}" for each in variable_names(text, self.variables)}
+                # A variable reads only those above it, of which it is known by now.
+                if itself not in _WORD.findall(text) and reads <= shared:
+                    shared.add(f"{VARIABLES}.{name}")
+            self._recurring[scope] = frozenset(shared)
+        return self._recurring[scope]
 
     def placement_roots(self, text: str) -> frozenset[str]:
         """Return the variables of which an expression asks where pods go.

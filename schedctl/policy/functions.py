@@ -42,7 +42,10 @@ class ExactQuantity(values.Opaque):
 def _quantity(text: str) -> Value:
     if not is_quantity(text):
         return Failure(f'"{text}" is not a quantity')
-    amount = quantities.parse(text)
+    try:
+        amount = quantities.parse(text)
+    except ValueError as error:  # it has more digits than anybody writes
+        return Failure(str(error))
     return ExactQuantity(amount.unscaled * Fraction(10) ** amount.exponent)
 
 

@@ -6,23 +6,30 @@ that asks where pods go of which nobody can tell, unless it speaks of ``inconclu
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from schedctl.cel import errors as cel_errors
 from schedctl.cel import values
+from schedctl.cel.budgets import Budget
 from schedctl.cel.programs import Program
 from schedctl.cel.values import Failure, Value
-from schedctl.policy.compilation import STEP_LIMIT, VARIABLES, ScopeCompiler
+from schedctl.policy.compilation import STEP_LIMIT, WORK_LIMIT, ScopeCompiler
 from schedctl.policy.documents import Check, Expression, Scope, Validation
 from schedctl.policy.expressions import PolicyExpressions
-from schedctl.policy.variables import IN_SCOPE
+from schedctl.policy.variables import IN_SCOPE, VARIABLES
 from schedctl.policy.verdicts import PASSED, EvaluationFailed, Verdict
 from schedctl.reports.checks import CheckOutcome
 
 _OUR_WORDS: Final = {"division by zero": "divide by zero"}
 _FEWER_STEPS: Final = "sum, min, max and the counts in `result` cost no steps; a smaller scope has shorter lists"
+_LESS_WORK: Final = "do not build long lists and texts, and do not compare lists with each other"
+_TOO_MUCH_WORK: Final = f"it reads or makes more than {WORK_LIMIT:,} elements or {WORK_LIMIT * 16 // 10**6} MB of text"
+_MOST_CHARACTERS: Final = 2_000
+"""Of a message that an expression makes."""
+_MOST_QUOTED: Final = 200
+"""Characters of what an evaluation failed with."""
 _UNSET: Any = object()
 
 
@@ -62,6 +69,21 @@ class Programs:
         self._compilers: dict[Scope, ScopeCompiler] = {}
         self._programs: dict[tuple[str, Scope], Program] = {}
         self._latest: dict[str, tuple[Any, Value]] = {}
+        self._shared: dict[tuple[str, Scope], tuple[tuple[Value, ...], Value]] = {}
+        self._abandoned: set[tuple[str, Scope]] = set()
+        self.budget = Budget(WORK_LIMIT)
+
+    def begin_situation(self) -> None:
+        """Begin with another situation, in which every expression is given a chance again."""
+        self._abandoned.clear()
+
+    def abandon(self, text: str, scope: Scope) -> None:
+        """Evaluate an expression for no more objects of the situation: for one it was too much work."""
+        self._abandoned.add((text, scope))
+
+    def is_abandoned(self, text: str, scope: Scope) -> bool:
+        """Return whether an expression was too much work for another object."""
+        return (text, scope) in self._abandoned
 
     def judgement(self, scope: Scope, data: Mapping[str, Any], undecided: Mapping[str, str] | None = None) -> Judgement:
         """Return what judges one object.
@@ -79,9 +101,19 @@ class Programs:
         """Return the compiled form of an expression."""
         if (text, scope) not in self._programs:
             if scope not in self._compilers:
-                self._compilers[scope] = ScopeCompiler(self.expressions.policy, scope)
+                expressions = self.expressions
+                self._compilers[scope] = ScopeCompiler(
+                    expressions.policy, scope, self.budget, expressions.recurring(scope)
+                )
             self._programs[text, scope] = self._compilers[scope].program(text)
         return self._programs[text, scope]
+
+    def shared(self, name: str, scope: Scope, roots: tuple[Value, ...], make: Callable[[], Value]) -> Value:
+        """Return the value of a variable that rests on `roots` alone, and so is the same for many objects."""
+        latest = self._shared.get((name, scope))
+        if latest is None or any(a is not b for a, b in zip(latest[0], roots, strict=True)):
+            latest = self._shared[name, scope] = (roots, make())
+        return latest[1]
 
     def _value(self, root: str, data: Any) -> Value:
         # The pods of a workload are judged one after another, and share the workload, which has all of them.
@@ -102,6 +134,8 @@ class Judgement:
         # In the order of the environment that `compilation` makes.
         self._values = (*roots, programs.params, values.Record(VARIABLES, self._variable))
         self._variables: dict[str, Value] = {}
+        self._others = tuple(value for root, value in zip(IN_SCOPE[scope], roots, strict=True) if root != scope.value)
+        self._recurring = programs.expressions.recurring(scope)
 
     def applies(self, check: Check) -> bool:
         """Return whether a check is about the object: all its conditions hold.
@@ -143,7 +177,9 @@ class Judgement:
         fallback = validation.message or f"does not hold: {_one_line(validation.expression.text)}"
         if validation.message_expression is None:
             return Verdict(CheckOutcome.VIOLATED, fallback)
-        message = self._evaluate(validation.message_expression)
+        message = self._answer(validation.message_expression)
+        if isinstance(message, str) and len(message) > _MOST_CHARACTERS:
+            message = Fault(validation.message_expression, f"it makes more than {_MOST_CHARACTERS:,} characters")
         if isinstance(message, str) and message.strip() and len(message.splitlines()) == 1:
             return Verdict(CheckOutcome.VIOLATED, message.strip())
         why = message.message if isinstance(message, Fault) else f"expected one line of text, got {_describe(message)}"
@@ -155,15 +191,27 @@ class Judgement:
         if pods:
             hint = "an expression that uses `pod.inconclusive` is evaluated all the same"
             return Fault(expression, f"schedctl cannot tell where {pods} would go", hint)
-        value = self._evaluate(expression)
+        value = self._answer(expression)
         if isinstance(value, bool | Fault):
             return value
         return Fault(expression, f"expected true or false, got {_describe(value)}")
 
+    def _answer(self, expression: Expression) -> Value | Fault:
+        """Return what an expression of a check comes to; its variables share its budget."""
+        self._programs.budget.renew()
+        return self._evaluate(expression)
+
     def _evaluate(self, expression: Expression) -> Value | Fault:
         """Return what an expression comes to, or why it comes to nothing."""
+        if self._programs.is_abandoned(expression.text, self._scope):
+            return Fault(
+                expression, "it was too much work for another object, and is evaluated for no more", _LESS_WORK
+            )
         try:
             value = self._programs.program(expression.text, self._scope).evaluate(*self._values)
+        except cel_errors.BudgetExceeded:
+            self._programs.abandon(expression.text, self._scope)
+            return Fault(expression, _TOO_MUCH_WORK, _LESS_WORK)
         except cel_errors.LimitExceeded:
             return Fault(expression, f"it takes more than {STEP_LIMIT:,} steps", _FEWER_STEPS)
         except cel_errors.Aborted as error:
@@ -182,13 +230,19 @@ class Judgement:
         """Return the value of a variable, or the failure whose cause is the fault that keeps it from having one."""
         value = self._variables.get(name, _UNSET)
         if value is _UNSET:
-            expression = self._programs.expressions.variables[name].expression
-            value = self._evaluate(expression)
-            if isinstance(value, Fault):
-                fault = value if value.variable else replace(value, variable=name)
-                value = Failure(fault.message, fault)
+            if f"{VARIABLES}.{name}" in self._recurring:
+                value = self._programs.shared(name, self._scope, self._others, lambda: self._make_variable(name))
+            else:
+                value = self._make_variable(name)
             self._variables[name] = value
         return value
+
+    def _make_variable(self, name: str) -> Value:
+        value = self._evaluate(self._programs.expressions.variables[name].expression)
+        if not isinstance(value, Fault):
+            return value
+        fault = value if value.variable else replace(value, variable=name)
+        return Failure(fault.message, fault)
 
 
 def _reword(failure: Failure) -> tuple[str, str]:
@@ -200,11 +254,15 @@ def _reword(failure: Failure) -> tuple[str, str]:
             return "the pod has no node", "check `pod.scheduled` or `has(pod.node)` first"
         case values.MissingKey(key=key):
             return (
-                f'no key "{values.format_value(key)}"',
+                f'no key "{_shorten(values.format_value(key))}"',
                 "use `.?KEY.orValue(...)`, or check `KEY in MAP` first",
             )
     first = _one_line(failure.text.splitlines()[0]) if failure.text else "no reason given"
-    return _OUR_WORDS.get(first, first[:1].lower() + first[1:]), ""
+    return _OUR_WORDS.get(first, _shorten(first[:1].lower() + first[1:])), ""
+
+
+def _shorten(text: str) -> str:
+    return text if len(text) <= _MOST_QUOTED else f"{text[: _MOST_QUOTED - 3]}..."
 
 
 def _one_line(text: str) -> str:

@@ -11,6 +11,8 @@ from typing import Final
 
 from schedctl.policy.documents import Scope
 
+VARIABLES: Final = "variables"
+PARAMS: Final = "params"
 TEXT, INTEGER, BOOLEAN, ANYTHING = "string", "int", "bool", "dyn"
 TEXTS, LABELS, AMOUNTS = "list<string>", "map<string,string>", "map<string,int>"
 
