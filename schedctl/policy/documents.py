@@ -434,6 +434,9 @@ class Check:
         validations: what must be true; none for a built-in.
         description: what it demands, in words.
         allow_unknown_names: whether arguments of the built-in may name what nothing in the cluster has.
+        remediation: what to do about a violation, in words.
+        url: a page with more about it, "" for none.
+        tags: words by which reports group checks.
         location: of its name.
     """
 
@@ -447,6 +450,9 @@ class Check:
     validations: tuple[Validation, ...] = ()
     description: str = ""
     allow_unknown_names: bool = False
+    remediation: str = ""
+    url: str = ""
+    tags: tuple[str, ...] = ()
     location: Location = NOWHERE
 
     @property

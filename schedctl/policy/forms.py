@@ -111,6 +111,9 @@ class Check(Form, frozen=True):
     Attributes:
         name: a stable name, by which annotations, exemptions and reports know the check.
         description: what the check demands, in words.
+        remediation: what to do about a violation, in words.
+        url: a page with more about the check, `https://...`.
+        tags: words by which reports group checks, e.g. `availability`.
         severity: how severe a violation is.
         scope: what each result of the expressions is about.
         builtin: the built-in check, if it is one.
@@ -124,6 +127,9 @@ class Check(Form, frozen=True):
 
     name: str = ""
     description: str = ""
+    remediation: str = ""
+    url: str = ""
+    tags: tuple[str, ...] = ()
     severity: str = "error"
     scope: str = ""
     builtin: str = ""

@@ -35,6 +35,9 @@ _POLICY_NAME: Final = re.compile(r"[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?")
 _DATE: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _COUNTED: Final = re.compile(r"[=×x][0-9]{1,5}\Z")
 _IDENTIFIER: Final = re.compile(r"[A-Za-z_]\w*")
+_URL: Final = re.compile(r"https?://[!-~]{1,2000}")
+_TAG: Final = re.compile(r"[a-z0-9]([-a-z0-9./]{0,61}[a-z0-9])?")
+_MOST_TAGS: Final = 8
 _NAME_HINT: Final = "lower-case letters, digits, '-' and '.', at most 56 of them, because annotations use it"
 _SELECTED_KINDS: Final = tuple(kind.__name__ for kind in NAMES)
 
@@ -308,6 +311,7 @@ class PolicyReader:
                 self._wrong(path, "the check has neither `builtin:` nor `validations:`", hint)
         elif written.builtin and written.validations:
             self._wrong(f"{path}.builtin", "`builtin` and `validations` exclude each other", "split it into two checks")
+        self._check_help(written, path)
         return documents.Check(
             name=written.name,
             severity=severity,
@@ -326,8 +330,29 @@ class PolicyReader:
             ),
             description=written.description,
             allow_unknown_names=written.allow_unknown_names,
+            remediation=written.remediation,
+            url=written.url,
+            tags=written.tags,
             location=self._location(f"{path}.name"),
         )
+
+    def _check_help(self, written: forms.Check, path: str) -> None:
+        """Report a page that nobody can follow, and tags that reports cannot take."""
+        if written.url and not _URL.fullmatch(written.url):
+            self._wrong(
+                f"{path}.url",
+                f"{json.dumps(written.url)} is not an http or https address",
+                "e.g. https://wiki.example/zones",
+            )
+        for index, tag in enumerate(written.tags):
+            if not _TAG.fullmatch(tag):
+                hint = "lower-case letters, digits, '-', '.' and '/', at most 63 of them"
+                self._wrong(f"{path}.tags[{index}]", f"{json.dumps(tag)} is not a tag", hint)
+            elif tag in written.tags[:index]:
+                self._wrong(f"{path}.tags[{index}]", f'duplicate "{tag}"', "remove one")
+        if len(written.tags) > _MOST_TAGS:
+            hint = "code scanning takes no more for a rule"
+            self._wrong(f"{path}.tags", f"{len(written.tags)} tags, at most {_MOST_TAGS} allowed", hint)
 
     def _validation(self, written: forms.Validation, path: str) -> documents.Validation:
         made = None

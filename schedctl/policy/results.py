@@ -210,7 +210,17 @@ class Results:
 
 def _rule(check: Check) -> checks.CheckRule:
     described = check.description or (BUILTINS[check.builtin].description if check.builtin else "")
-    return checks.CheckRule(name=check.name, severity=check.severity, builtin=check.builtin, description=described)
+    return checks.CheckRule(
+        name=check.name,
+        severity=check.severity,
+        builtin=check.builtin,
+        description=described,
+        expressions=[validation.expression.text for validation in check.validations],
+        remediation=check.remediation,
+        url=check.url,
+        tags=list(check.tags),
+        location=check.location,
+    )
 
 
 def _place_of(problem: Problem) -> checks.Location:

@@ -116,12 +116,22 @@ class CheckRule(Record, frozen=True, kw_only=True):
         severity: of its violations.
         builtin: the built-in, "" for expressions.
         description: what it demands, in words.
+        expressions: what must be true, in CEL; none for a built-in.
+        remediation: what to do about a violation, in words.
+        url: a page with more about it, "" for none.
+        tags: words by which checks are grouped.
+        location: where the policy states it.
     """
 
     name: str
     severity: Severity
     builtin: str = ""
     description: str = ""
+    expressions: list[str] = []
+    remediation: str = ""
+    url: str = ""
+    tags: list[str] = []
+    location: Location = Location()
 
 
 class PolicyRules(Record, frozen=True, kw_only=True):

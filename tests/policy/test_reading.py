@@ -143,6 +143,22 @@ def test_the_schema_accepts_what_is_read():
     jsonschema.validate(plain(read_yaml(GOOD)), schema)
 
 
+def test_what_a_check_says_for_people_goes_into_the_report():
+    spec = (
+        "  checks: [{name: a, builtin: schedulable, description: d, remediation: r, url: 'https://a.example/b?c#d',"
+        " tags: [gpu, team/a]}]\n"
+    )
+    (policy,), problems = read(HEAD + spec)
+    assert problems == []
+    (check,) = policy.checks
+    assert (check.description, check.remediation, check.url, check.tags) == (
+        "d",
+        "r",
+        "https://a.example/b?c#d",
+        ("gpu", "team/a"),
+    )
+
+
 def test_a_file_may_hold_several_policies_and_their_tests():
     test = "---\n# nothing\n---\nkind: CheckPolicyTest\n---\n" + GOOD + "---\n" + GOOD.replace("mine", "yours")
     policies, problems = read(test)
@@ -203,6 +219,30 @@ CHECK = "  checks: [{name: a, builtin: schedulable}]\n"
             '5:32 spec.checks[0].severity: unknown severity "eror"',
             'did you mean "error"?',
             id="a misspelt severity",
+        ),
+        pytest.param(
+            "  checks: [{name: a, builtin: schedulable, url: 'javascript:x'}]\n",
+            '5:49 spec.checks[0].url: "javascript:x" is not an http or https address',
+            "e.g. https://wiki.example/zones",
+            id="a page that is none",
+        ),
+        pytest.param(
+            "  checks: [{name: a, builtin: schedulable, tags: [GPU]}]\n",
+            '5:51 spec.checks[0].tags[0]: "GPU" is not a tag',
+            "lower-case letters, digits, '-', '.' and '/', at most 63 of them",
+            id="a tag that no report can take",
+        ),
+        pytest.param(
+            "  checks: [{name: a, builtin: schedulable, tags: [gpu, gpu]}]\n",
+            '5:56 spec.checks[0].tags[1]: duplicate "gpu"',
+            "remove one",
+            id="a tag that stands twice",
+        ),
+        pytest.param(
+            "  checks: [{name: a, builtin: schedulable, tags: [a, b, c, d, e, f, g, h, i]}]\n",
+            "5:50 spec.checks[0].tags: 9 tags, at most 8 allowed",
+            "code scanning takes no more for a rule",
+            id="more tags than code scanning takes",
         ),
         pytest.param(
             "  checks: [{name: a}]\n",

@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 import posixpath
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 
@@ -31,8 +31,8 @@ class Rule:
     Attributes:
         policy: the policy.
         check: the check.
-        id: how the check is called where all checks of a run have one list: by its name, with the policy's before it
-            if two policies have a check of that name.
+        id: how the check is called where all checks of a run have one list: ``policy/check``, whatever other policies
+            there are.
     """
 
     policy: PolicyRules
@@ -74,11 +74,30 @@ def rules(report: CheckReport) -> list[Rule]:
         if (each.policy, each.check) not in listed:
             check = CheckRule(name=each.check, severity=each.severity)
             listed[each.policy, each.check] = (PolicyRules(name=each.policy, checks=[check]), check)
-    names = [check for _, check in listed]
-    return [
-        Rule(policy, check, check.name if names.count(check.name) == 1 else f"{policy.name}/{check.name}")
-        for policy, check in listed.values()
-    ]
+    return [Rule(policy, check, rule_id(policy.name, check.name)) for policy, check in listed.values()]
+
+
+def rule_id(policy: str, check: str) -> str:
+    """Return how a check is called in a list of all checks."""
+    return f"{policy}/{check}"
+
+
+def share_out(results: Iterable[CheckResult]) -> list[CheckResult]:
+    """Return results in the order in which places are given to them where there are not enough.
+
+    Each rule gets a place before any gets another, so that one rule with many findings does not hide the others.
+    """
+    seen: Counter[tuple[str, str]] = Counter()
+    turns = []
+    for each in results:
+        turns.append((seen[each.policy, each.check], each))
+        seen[each.policy, each.check] += 1
+    return [each for _, each in sorted(turns, key=lambda turn: turn[0])]
+
+
+def count_by_rule(results: Iterable[CheckResult]) -> str:
+    """Return how many results there are of each check, in words, the most frequent first."""
+    return ", ".join(f"{count} of {name}" for name, count in Counter(each.check for each in results).most_common())
 
 
 def subject_of(result: CheckResult) -> str:
@@ -117,13 +136,17 @@ def place(location: Location) -> str:
 
 
 def location_of(report: CheckReport, result: CheckResult) -> Location:
-    """Return where to show a result: at its object, else at the policy that states the check.
+    """Return where to show a result: at its object, else at the line of the policy that states the check.
 
     Code hosts leave out what has no file, or refuse the whole upload.
     """
     if file_of(result.location):
         return result.location
-    return Location(file=next((each.source for each in report.policies if each.name == result.policy), ""))
+    policy = next((each for each in report.policies if each.name == result.policy), None)
+    check = next((each for each in policy.checks if each.name == result.check), None) if policy is not None else None
+    if check is not None and file_of(check.location):
+        return check.location
+    return Location(file=policy.source if policy is not None else "")
 
 
 def acceptance(result: CheckResult) -> str:

@@ -1,7 +1,7 @@
 """Workflow commands of GitHub Actions: each finding becomes an annotation in the pull request.
 
-GitHub shows ten annotations of a level for a step and drops the others without a word, so the worst come first and the
-tenth says how many more there are.
+GitHub shows ten annotations of a level for a step and drops the others without a word. So the ten are shared out over
+the rules, each of which gets one before any gets another, and the tenth says how many more there are, and of what.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ MOST = 10
 _DETAILS = 8
 _LONG = 4000
 """How many signs of an annotation are shown; GitHub refuses those over 64 KiB."""
+_LONG_TITLE = 255
 _COMMANDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "notice"}
 
 
@@ -27,11 +28,15 @@ def lines(report: CheckReport) -> Iterator[str]:
     for level, command in _COMMANDS.items():
         results = [each for each in found if findings.level(report, each) is level]
         room = MOST - (level is Severity.INFO and bool(report.not_judged))
-        shown = results if len(results) <= room else results[: room - 1]
-        yield from (_annotation(report, result, command) for result in shown)
-        if len(shown) < len(results):
-            more = f"{counts.of(len(results) - len(shown), 'more finding')} of this level not shown here"
-            yield f"::{command} title=schedctl::{_data(more)}\n"
+        hidden: list[CheckResult] = []
+        if len(results) > room:
+            shared = findings.share_out(results)
+            results, hidden = shared[: room - 1], shared[room - 1 :]
+        yield from (_annotation(report, result, command) for result in results)
+        if hidden:
+            more = f"{counts.of(len(hidden), 'more finding')} of this level not shown here"
+            text = _cut(_clean(f"{more}: {findings.count_by_rule(hidden)}"), _LONG)
+            yield f"::{command} title=schedctl::{_data(text)}\n"
     for text in findings.not_judged(report):
         yield f"::notice title=schedctl::{_data(_clean(text))}; the summary of the job lists them\n"
 
@@ -45,12 +50,16 @@ def _annotation(report: CheckReport, result: CheckResult, command: str) -> str:
             properties["line"] = str(location.line)
             if location.column:
                 properties["col"] = str(location.column)
-    properties["title"] = f"schedctl {result.check}"
+    properties["title"] = _cut(f"schedctl {result.check}", _LONG_TITLE)
     settings = ",".join(f"{name}={_property(value)}" for name, value in properties.items())
     details = [*findings.details(result)]
     more = [f"+{counts.of(len(details) - _DETAILS, 'more line')}"] if len(details) > _DETAILS else []
     text = "\n".join(map(_clean, (findings.sentence(result), *details[:_DETAILS], *more)))
-    return f"::{command} {settings}::{_data(text if len(text) <= _LONG else text[: _LONG - 1] + '…')}\n"
+    return f"::{command} {settings}::{_data(_cut(text, _LONG))}\n"
+
+
+def _cut(text: str, most: int) -> str:
+    return text if len(text) <= most else text[: most - 1] + "…"
 
 
 def _clean(text: str) -> str:

@@ -41,7 +41,7 @@ def _entry(report: CheckReport, result: CheckResult, seen: Counter[str]) -> dict
     again = seen[result.fingerprint]
     return {
         "description": sanitise.text(findings.sentence(result)),
-        "check_name": sanitise.text(result.check),
+        "check_name": sanitise.text(findings.rule_id(result.policy, result.check)),
         "fingerprint": sanitise.text(result.fingerprint) + (f"-{again}" if again > 1 else ""),
         "severity": _SEVERITIES[findings.level(report, result)],
         "location": {

@@ -19,6 +19,8 @@ _RESERVED = 4096
 """Bytes kept for the lines that say what is missing."""
 _LONG = 1000
 """How many signs of a text are shown."""
+_INDENT = 4
+"""By how many spaces a reason is indented that belongs to the one above."""
 _MANY = 100
 """How many entries of a list are shown."""
 _MARKUP = re.compile(r"""^(?:[-+=]|\d+[.)])|(?<=[wW])\.|[!"#$&*:<>?@\[\\\]^_`{|}~]""")
@@ -67,24 +69,25 @@ def _details(report: CheckReport) -> Iterator[str]:
         details = [*findings.details(result)]
         if details:
             summary = f"{escape(result.check)}: {escape(findings.subject_of(result))}"
-            yield _fold(summary, [escape(detail) for detail in details])
+            yield _fold(summary, details)
 
 
 def _accepted_findings(report: CheckReport) -> Iterator[str]:
     accepted = findings.accepted_results(report)
     if not accepted:
         return
-    items = [
-        f"{escape(each.check)}: {escape(findings.subject_of(each))}: {escape(findings.acceptance(each))}"
-        for each in accepted
-    ]
+    items = [f"{each.check}: {findings.subject_of(each)}: {findings.acceptance(each)}" for each in accepted]
     yield _fold(f"{len(accepted)} accepted", items)
 
 
 def _fold(summary: str, items: list[str]) -> str:
-    """Return a list that opens when it is asked to."""
+    """Return a list that opens when it is asked to; what is indented belongs to the entry above it."""
     more = [f"and {len(items) - _MANY} more"] if len(items) > _MANY else []
-    entries = "".join(f"- {item}\n" for item in items[:_MANY] + more)
+    entries, depth = "", -1
+    for item in items[:_MANY] + more:
+        # An entry is at most one deeper than the one above: more would be a block of code.
+        depth = min((len(item) - len(item.lstrip(" "))) // _INDENT, depth + 1)
+        entries += f"{'  ' * depth}- {escape(item)}\n"
     return f"\n<details><summary>{summary}</summary>\n\n{entries}\n</details>\n"
 
 

@@ -8,21 +8,23 @@ from __future__ import annotations
 
 import gzip
 import re
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 from urllib.parse import quote
 
 from schedctl.render import machine, sanitise
 from schedctl.render.checks import findings
-from schedctl.reports.checks import CheckOutcome, CheckReport, CheckResult, Severity
+from schedctl.render.checks.rules import LEVELS, rule_document
+from schedctl.reports import counts
+from schedctl.reports.checks import CheckOutcome, CheckReport, CheckResult, Location
 
 MOST = 25_000
 KEPT = 5_000
 MOST_BYTES = 10_000_000
 """What GitHub takes, what it keeps, and how large the packed document may be."""
 _SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/os/schemas/sarif-schema-2.1.0.json"
-_LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "note"}
-_PROBLEMS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "recommendation"}
+_SEVEREST = tuple(LEVELS)
 _PLACEHOLDER = re.compile(r"\{(\d+)\}")
 
 
@@ -34,7 +36,11 @@ def document(report: CheckReport, *, suppressed: bool = False) -> str:
         suppressed: add what was accepted, with its reason.
     """
     # Code hosts open alerts for suppressed results, too, so that these are only there when they are asked for.
-    results = [*findings.open_findings(report), *(findings.accepted_results(report) if suppressed else ())]
+    found = findings.open_findings(report)
+    if len(found) > KEPT:
+        shared = findings.share_out(found)
+        found = sorted(shared, key=lambda each: _SEVEREST.index(findings.level(report, each)))
+    results = [*found, *(findings.accepted_results(report) if suppressed else ())]
     kept = min(len(results), MOST)
     while True:
         text = machine.json(_log(report, results, kept))
@@ -54,9 +60,10 @@ def _log(report: CheckReport, results: list[CheckResult], kept: int) -> dict[str
     driver = {
         "name": "schedctl",
         "semanticVersion": report.metadata.tool_version,
-        "rules": [_rule(rule) for rule in rules],
+        "rules": [rule_document(rule) for rule in rules],
     }
-    notifications = [{"level": "note", "message": _message(note)} for note in _notes(report, len(results), kept)]
+    notifications = [{"level": "note", "message": _message(note)} for note in _notes(report, results, kept)]
+    seen: Counter[str] = Counter()
     run = {
         "tool": {"driver": driver},
         "columnKind": "unicodeCodePoints",
@@ -72,48 +79,40 @@ def _log(report: CheckReport, results: list[CheckResult], kept: int) -> dict[str
             "configuration": sanitise.text(report.metadata.configuration),
             "stateTaken": sanitise.text(report.metadata.state_taken),
         },
-        "results": [_result(report, each, rules, indices[each.policy, each.check]) for each in results[:kept]],
+        "results": [_result(report, each, rules, indices[each.policy, each.check], seen) for each in results[:kept]],
     }
     return {"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}
 
 
-def _notes(report: CheckReport, results: int, kept: int) -> Iterator[str]:
-    if kept < results:
-        yield f"{results - kept} of {results} results, the least severe, are left out: code scanning accepts no more"
+def _notes(report: CheckReport, results: list[CheckResult], kept: int) -> Iterator[str]:
+    if left := len(results) - kept:
+        yield f"{left} of {len(results)} results, the least severe, are left out: code scanning accepts no more"
     if kept > KEPT:
         yield f"code scanning keeps {KEPT} of these {kept} results, the most severe first"
+    if nowhere := sum(not findings.file_of(findings.location_of(report, each)) for each in results[:kept]):
+        which = counts.of(nowhere, "result")
+        yield f"{which} in no file, which code scanning does not show: --stdin-filename names one"
     yield from report.notes
 
 
-def _rule(rule: findings.Rule) -> dict[str, Any]:
-    what = rule.check.description or f"the check {rule.check.name} of the policy {rule.policy.name}"
-    stated = f"{rule.policy.name}, {rule.policy.source}" if rule.policy.source else rule.policy.name
-    return {
-        "id": sanitise.text(rule.id),
-        "name": sanitise.text(rule.check.name),
-        "shortDescription": _message(what),
-        "fullDescription": _message(what),
-        "help": _message(f"{what} (policy {stated})"),
-        "defaultConfiguration": {"level": _LEVELS[rule.check.severity]},
-        "properties": {
-            "tags": ["kubernetes", "scheduling"],
-            "problem.severity": _PROBLEMS[rule.check.severity],
-            "policy": sanitise.text(rule.policy.name),
-            "builtin": sanitise.text(rule.check.builtin),
-        },
-    }
-
-
-def _result(report: CheckReport, result: CheckResult, rules: list[findings.Rule], index: int) -> dict[str, Any]:
+def _result(
+    report: CheckReport, result: CheckResult, rules: list[findings.Rule], index: int, seen: Counter[str]
+) -> dict[str, Any]:
+    seen[result.fingerprint] += 1
+    known_by = sanitise.text(result.fingerprint)
     undecided = findings.inconclusive(result)
     found: dict[str, Any] = {
         "ruleId": sanitise.text(rules[index].id),
         "ruleIndex": index,
         "kind": "open" if undecided else "fail",  # SARIF's word for what cannot be told, and its level must be none
-        "level": "none" if undecided else _LEVELS[result.severity],
+        "level": "none" if undecided else LEVELS[result.severity],
         "message": _message(findings.sentence(result), *findings.details(result)),
         "locations": [*_locations(report, result)],
-        "partialFingerprints": {"schedctl/v1": sanitise.text(result.fingerprint)},
+        # The name under which GitHub looks; it would hash the line otherwise, and lose the alert when that is edited.
+        "partialFingerprints": {
+            "primaryLocationLineHash": f"{known_by}:{seen[result.fingerprint]}",
+            "schedctl/v1": known_by,
+        },
         "properties": {"policy": sanitise.text(result.policy), "scenario": sanitise.text(result.scenario)},
     }
     if result.outcome in (CheckOutcome.EXEMPTED, CheckOutcome.BASELINED):
@@ -128,15 +127,26 @@ def _locations(report: CheckReport, result: CheckResult) -> Iterator[dict[str, A
     place: dict[str, Any] = {}
     location = findings.location_of(report, result)
     if file := findings.file_of(location):
-        place["physicalLocation"] = {"artifactLocation": _artifact(file)}
-        if location.line:
-            column = {"startColumn": location.column} if location.column else {}
-            place["physicalLocation"]["region"] = {"startLine": location.line, **column}
+        place["physicalLocation"] = {"artifactLocation": _artifact(file), "region": _region(location, result)}
     if result.kind:
         name = "/".join(part for part in (result.namespace, result.kind, result.name) if part)
         place["logicalLocations"] = [{"fullyQualifiedName": sanitise.text(name)}]
     if place:
         yield place
+
+
+def _region(location: Location, result: CheckResult) -> dict[str, int]:
+    """Return the key of the field that decides, or the name of the check; the top where the line is not known.
+
+    GitHub requires all four of a region. A template, of which there is no line, is annotated at its top.
+    """
+    line, column = max(location.line, 1), max(location.column, 1)
+    width = 0
+    if location.line and location.column:
+        # The place is that of the field's key, or of `kind`; where the policy stands in, that of the check's name.
+        field = location.path.rpartition(".")[2].partition("[")[0] or "kind"
+        width = len(field if location == result.location else result.check)
+    return {"startLine": line, "startColumn": column, "endLine": line, "endColumn": column + width}
 
 
 def _artifact(file: str) -> dict[str, str]:

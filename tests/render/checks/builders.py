@@ -133,7 +133,18 @@ RESULTS = st.builds(
     fingerprint=st.sampled_from(["sha256:a", "sha256:b"]) | TEXTS,
     acceptance=ACCEPTANCES,
 )
-RULES = st.builds(CheckRule, name=NAMES, severity=st.sampled_from(Severity), builtin=TEXTS, description=TEXTS)
+RULES = st.builds(
+    CheckRule,
+    name=NAMES,
+    severity=st.sampled_from(Severity),
+    builtin=TEXTS,
+    description=TEXTS,
+    expressions=FEW_TEXTS,
+    remediation=TEXTS,
+    url=TEXTS | st.just("https://a.example/b?c=d#e"),
+    tags=FEW_TEXTS,
+    location=LOCATIONS,
+)
 POLICIES = st.builds(PolicyRules, name=NAMES, source=TEXTS, checks=st.lists(RULES, max_size=1))
 INPUTS = st.builds(
     Input, source=TEXTS, digest=TEXTS, role=st.sampled_from(["Manifests", "State", "Config", "Policy", "Baseline"])
@@ -167,7 +178,17 @@ def with_relative_paths(document):
     results = [
         replace(each, location=replace(each.location, file=each.location.file.lstrip("/"))) for each in document.results
     ]
-    policies = [replace(each, source=each.source.lstrip("/")) for each in document.policies]
+    policies = [
+        replace(
+            each,
+            source=each.source.lstrip("/"),
+            checks=[
+                replace(check, location=replace(check.location, file=check.location.file.lstrip("/")))
+                for check in each.checks
+            ],
+        )
+        for each in document.policies
+    ]
     return replace(document, results=results, policies=policies)
 
 

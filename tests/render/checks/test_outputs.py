@@ -176,6 +176,15 @@ def test_the_tenth_annotation_of_a_level_says_how_many_more_there_are(count, sho
     assert len(lines) - len(errors) == 3
 
 
+def test_annotations_are_shared_out_so_that_no_rule_hides_another():
+    many = names(400, check="requests")
+    document = report(*many, *names(3, check="zones"), result(check="fits", name="a"))
+    lines = written(document, "github").splitlines()
+    titles = [line.partition("title=")[2].partition("::")[0] for line in lines]
+    assert (len(lines), titles.count("schedctl zones"), titles.count("schedctl fits")) == (10, 3, 1)
+    assert lines[-1] == "::error title=schedctl::395 more findings of this level not shown here: 395 of requests"
+
+
 def test_reasons_are_lines_of_the_annotation():
     assert written(report(result(reasons=["100% full"])), "github").endswith("needs 3%0A100%25 full\n")
 
@@ -193,7 +202,7 @@ def test_a_code_quality_entry():
     (entry,) = json.loads(written(report(result(message=ZONES)), "gitlab"))
     assert entry == {
         "description": f"Deployment shop/web: {ZONES}",
-        "check_name": "three-zones",
+        "check_name": "payments-placement/three-zones",
         "fingerprint": "sha256:three-zones-web",
         "severity": "major",
         "location": {"path": "deploy/web.yaml", "lines": {"begin": 14}},
@@ -233,7 +242,7 @@ def run_of(text):
 def test_a_sarif_result():
     (found,) = run_of(written(report(result(message=ZONES)), "sarif"))["results"]
     assert found == {
-        "ruleId": "three-zones",
+        "ruleId": "payments-placement/three-zones",
         "ruleIndex": 0,
         "kind": "fail",
         "level": "error",
@@ -242,12 +251,15 @@ def test_a_sarif_result():
             {
                 "physicalLocation": {
                     "artifactLocation": {"uri": "deploy/web.yaml", "uriBaseId": "%SRCROOT%"},
-                    "region": {"startLine": 14, "startColumn": 7},
+                    "region": {"startLine": 14, "startColumn": 7, "endLine": 14, "endColumn": 11},
                 },
                 "logicalLocations": [{"fullyQualifiedName": "shop/Deployment/web"}],
             }
         ],
-        "partialFingerprints": {"schedctl/v1": "sha256:three-zones-web"},
+        "partialFingerprints": {
+            "primaryLocationLineHash": "sha256:three-zones-web:1",
+            "schedctl/v1": "sha256:three-zones-web",
+        },
         "properties": {"policy": "payments-placement", "scenario": "baseline"},
     }
 
@@ -257,15 +269,66 @@ def test_a_clean_run_has_results_and_rules():
     assert run["results"] == []
     (rule,) = run["tool"]["driver"]["rules"]
     assert rule["help"]["text"] == (
-        "every workload covers 3 zones (policy payments-placement, policies/payments-placement.yaml)"
+        "every workload covers 3 zones (policy payments-placement, policies/payments-placement.yaml)\n\n"
+        "Built-in check: spread"
     )
 
 
-def test_an_unknown_line_has_no_region():
+def test_a_file_without_a_line_is_annotated_at_its_top():
     (found,) = run_of(written(report(result(location=Location(file="a b.yaml"))), "sarif"))["results"]
     assert found["locations"][0]["physicalLocation"] == {
-        "artifactLocation": {"uri": "a%20b.yaml", "uriBaseId": "%SRCROOT%"}
+        "artifactLocation": {"uri": "a%20b.yaml", "uriBaseId": "%SRCROOT%"},
+        "region": {"startLine": 1, "startColumn": 1, "endLine": 1, "endColumn": 1},
     }
+
+
+def test_a_region_ends_behind_the_key_of_the_field():
+    path = "spec.template.spec.topologySpreadConstraints"
+    (found,) = run_of(written(report(result(location=Location(file="a.yaml", line=9, column=7, path=path))), "sarif"))[
+        "results"
+    ]
+    assert found["locations"][0]["physicalLocation"]["region"]["endColumn"] == 7 + len("topologySpreadConstraints")
+
+
+def test_findings_of_the_run_and_of_nodes_are_at_the_line_of_the_policy_that_states_the_check():
+    document = report(of_the_run())
+    (policy,) = document.policies
+    (check,) = policy.checks
+    stated = replace(check, location=Location(file=policy.source, line=12, column=7, path="spec.checks[0].name"))
+    document = replace(document, policies=[replace(policy, checks=[stated])])
+    (found,) = run_of(written(document, "sarif"))["results"]
+    place = found["locations"][0]["physicalLocation"]
+    assert (place["artifactLocation"]["uri"], place["region"]["startLine"]) == (policy.source, 12)
+    assert written(document, "github").startswith(f"::error file={policy.source},line=12,col=7,")
+    assert json.loads(written(document, "gitlab"))[0]["location"] == {"path": policy.source, "lines": {"begin": 12}}
+
+
+def test_one_rule_tells_what_it_demands_the_expression_what_to_do_and_where_to_read_on():
+    document = report(result())
+    (policy,) = document.policies
+    check = replace(
+        policy.checks[0],
+        builtin="",
+        expressions=["workload.zones.size() >= 3"],
+        remediation="add a topologySpreadConstraint",
+        url="https://wiki.example/zones",
+        tags=["availability"],
+        location=Location(file=policy.source, line=12, column=7),
+    )
+    (rule,) = run_of(written(replace(document, policies=[replace(policy, checks=[check])]), "sarif"))["tool"]["driver"][
+        "rules"
+    ]
+    assert rule["help"]["text"].splitlines()[::2] == [
+        "every workload covers 3 zones (policy payments-placement, policies/payments-placement.yaml:12:7)",
+        "Expression: workload.zones.size() >= 3",
+        "What to do: add a topologySpreadConstraint",
+        "See https://wiki.example/zones",
+    ]
+    assert "```cel\nworkload.zones.size() >= 3\n```" in rule["help"]["markdown"]
+    assert "**What to do:** add a topologySpreadConstraint" in rule["help"]["markdown"]
+    assert "[Read more](https://wiki.example/zones)" in rule["help"]["markdown"]
+    assert rule["helpUri"] == "https://wiki.example/zones"
+    assert rule["properties"]["tags"] == ["kubernetes", "scheduling", "availability"]
 
 
 def test_inconclusive_is_open():
@@ -284,10 +347,29 @@ def test_what_is_accepted_is_left_out_unless_asked_for():
     assert suppressions[1]["justification"] == "exempted by the object: a canary"
 
 
-def test_checks_of_one_name_in_two_policies_have_different_rule_ids():
-    document = report(result(), result(policy="other"), result(check="fits"))
-    results = run_of(written(document, "sarif"))["results"]
-    assert [each["ruleId"] for each in results] == ["payments-placement/three-zones", "other/three-zones", "fits"]
+def test_the_id_of_a_rule_is_policy_and_check_whatever_other_policies_there_are():
+    def ids(*results):
+        return [each["ruleId"] for each in run_of(written(report(*results), "sarif"))["results"]]
+
+    assert ids(result()) == ["payments-placement/three-zones"]
+    assert ids(result(), result(policy="other")) == ["payments-placement/three-zones", "other/three-zones"]
+
+
+def test_where_code_scanning_keeps_a_part_every_rule_has_some_of_it(monkeypatch):
+    monkeypatch.setattr(sarif, "KEPT", 4)
+    results = run_of(written(report(*names(9), result(check="fits", name="a")), "sarif"))["results"]
+    assert "payments-placement/fits" in [each["ruleId"] for each in results[:4]]
+
+
+def test_results_that_share_a_fingerprint_are_told_apart():
+    results = run_of(written(report(result(), result()), "sarif"))["results"]
+    assert len({each["partialFingerprints"]["primaryLocationLineHash"] for each in results}) == 2
+
+
+def test_what_is_in_no_file_is_counted_since_code_scanning_does_not_show_it():
+    document = report(of_the_run(), policies=[])
+    (note,) = run_of(written(document, "sarif"))["invocations"][0]["toolExecutionNotifications"]
+    assert note["message"]["text"].startswith("1 result in no file, which code scanning does not show")
 
 
 def test_code_scanning_gets_no_more_results_than_it_takes_and_a_notification(monkeypatch):
@@ -388,9 +470,17 @@ def test_a_summary_for_a_job():
         "\n<details><summary>three-zones: Deployment shop/web</summary>\n\n"
         "- eu-1c&#58; 4 nodes rejected\n\n</details>\n"
         "\n<details><summary>1 accepted</summary>\n\n"
-        "- three-zones: Deployment shop/b:"
+        "- three-zones&#58; Deployment shop/b&#58;"
         " exempted by the policy, until 2027-03-31&#58; runs on a pool added at night\n"
         "\n</details>\n"
+    )
+
+
+def test_a_reason_below_a_reason_stays_below_it():
+    nested = result(reasons=["eu-1c: rejected", "    3 nodes: no room", "    1 node: a taint", "eu-1d: rejected"])
+    assert (
+        "- eu-1c&#58; rejected\n  - 3 nodes&#58; no room\n  - 1 node&#58; a taint\n- eu-1d&#58; rejected\n"
+        in written(report(nested), "markdown")
     )
 
 
