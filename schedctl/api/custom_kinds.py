@@ -1,8 +1,8 @@
 """Other people's kinds that hold pod templates, and where in them the templates are.
 
-Nobody needs the schema of an Argo ``Rollout`` or a ``RayCluster`` to know what pods it asks for: a path to each
-template and one to its number of replicas is enough. `CUSTOM_KINDS` is the table of those that are known;
-`schedctl.config.custom_kinds` adds a user's own, or replaces entries.
+Nobody needs the schema of an Argo ``Rollout`` to know what pods it asks for: a path to each template and one to its
+number of replicas is enough. `CUSTOM_KINDS` is the table of those that are known, `schedctl.sources.operators` has
+what operators make beyond the pods of a template, and `schedctl.config.custom_kinds` adds a user's own entries.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from schedctl.api.meta import ObjectMeta, Struct
+from schedctl.api.meta import Int32, ObjectMeta, Struct
 from schedctl.api.pods import PodTemplateSpec
 
 Steps = tuple[str, ...]
@@ -40,6 +40,8 @@ class PodsAt:
         per_node: whether it is one pod for each eligible node, as of a DaemonSet.
         container: what the operator names a container that has no name; "" where a name is required.
         init_container: the same for an init container.
+        hash_label: the label by which the pods belong to a ReplicaSet of their template; "" where they belong to the
+            resource itself.
     """
 
     path: Steps
@@ -54,6 +56,7 @@ class PodsAt:
     per_node: bool = False
     container: str = ""
     init_container: str = ""
+    hash_label: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,11 +67,14 @@ class CustomKind:
         group: the API group.
         name: the kind.
         pods: where its templates are.
+        operator: the module of `schedctl.sources.operators` that knows which objects its operator makes; "" where
+            the pods come straight from the templates.
     """
 
     group: str
     name: str
     pods: tuple[PodsAt, ...]
+    operator: str = ""
 
     def __str__(self) -> str:
         return f"{self.name}.{self.group}"
@@ -84,6 +90,7 @@ class Replicas(Struct, frozen=True):
         group: the name of the group, "" where there is but one.
         per_node: whether there is one for each eligible node instead.
         path: where the template is in the object.
+        hash_label: as in `PodsAt`.
     """
 
     template: PodTemplateSpec
@@ -92,15 +99,40 @@ class Replicas(Struct, frozen=True):
     group: str = ""
     per_node: bool = False
     path: tuple[str | int, ...] = ()
+    hash_label: str = ""
+
+
+class WorkloadReference(Struct, frozen=True):
+    """Where a custom workload has its pod template from, if another workload holds it (``spec.workloadRef``).
+
+    Attributes:
+        kind, name: the other workload.
+        replicas: how many pods the custom workload has; None where it does not say.
+    """
+
+    kind: str = ""
+    name: str = ""
+    replicas: Int32 | None = None
 
 
 class CustomWorkload(Struct, frozen=True):
-    """A custom resource that makes pods."""
+    """A custom resource that makes pods.
+
+    Attributes:
+        metadata, api_version, kind: of the resource.
+        replicas: the pods it makes straight from its templates.
+        workload_ref: the workload whose template its pods have, None where it has its own.
+        made: the objects that its operator makes, workloads and pods among them; None where `replicas` say it all.
+        notes: what should be known about `made`; sentences without a full stop.
+    """
 
     metadata: ObjectMeta = ObjectMeta()
     api_version: str = ""
     kind: str = ""
     replicas: list[Replicas] = msgspec.field(default_factory=list)
+    workload_ref: WorkloadReference | None = None
+    made: list[Any] | None = None
+    notes: list[str] = msgspec.field(default_factory=list)
 
 
 def steps(path: str) -> Steps:
@@ -111,8 +143,8 @@ def steps(path: str) -> Steps:
     return tuple(path.split(".")) if path else ()
 
 
-def _kind(group: str, name: str, *pods: PodsAt) -> CustomKind:
-    return CustomKind(group, name, pods)
+def _kind(group: str, name: str, *pods: PodsAt, operator: str = "") -> CustomKind:
+    return CustomKind(group, name, pods, operator)
 
 
 def _like_deployment(path: str = "spec.template", replicas: str = "spec.replicas", **more: Any) -> PodsAt:
@@ -138,16 +170,23 @@ def _ray(path: str) -> tuple[PodsAt, ...]:
     )
 
 
+def _submitter() -> PodsAt:
+    """The pod that submits a RayJob; without a template of its own the operator makes one."""
+    return PodsAt(steps("spec.submitterPodTemplate"), group="submitter")
+
+
 def _knative(path: str, form: str = "template", replicas: Steps = ()) -> PodsAt:
     """A revision of Knative, in which a container needs no name."""
     return PodsAt(steps(path), form, replicas=replicas, container="user-container", init_container="init-container")
 
 
+ROLLOUT_HASH = "rollouts-pod-template-hash"
+"""The label by which the pods of an Argo Rollout belong to a ReplicaSet."""
 _KNATIVE_SCALE = ("spec", "template", "metadata", "annotations", "autoscaling.knative.dev/min-scale")
 _LEADER_WORKER = "spec.leaderWorkerTemplate"
 
 CUSTOM_KINDS: tuple[CustomKind, ...] = (
-    _kind("argoproj.io", "Rollout", _like_deployment()),
+    _kind("argoproj.io", "Rollout", _like_deployment(hash_label=ROLLOUT_HASH)),
     _kind("apps.kruise.io", "CloneSet", _like_deployment()),
     _kind("apps.kruise.io", "StatefulSet", _like_deployment()),
     _kind("apps.kruise.io", "DaemonSet", PodsAt(steps("spec.template"), per_node=True)),
@@ -175,10 +214,11 @@ CUSTOM_KINDS: tuple[CustomKind, ...] = (
         PodsAt(
             steps("spec.tasks.*.template"), replicas=steps("spec.tasks.*.replicas"), named=steps("spec.tasks.*.name")
         ),
+        operator="volcano",
     ),
-    _kind("ray.io", "RayCluster", *_ray("spec")),
-    _kind("ray.io", "RayJob", *_ray("spec.rayClusterSpec")),
-    _kind("ray.io", "RayService", *_ray("spec.rayClusterConfig")),
+    _kind("ray.io", "RayCluster", *_ray("spec"), operator="kuberay"),
+    _kind("ray.io", "RayJob", *_ray("spec.rayClusterSpec"), _submitter(), operator="kuberay"),
+    _kind("ray.io", "RayService", *_ray("spec.rayClusterConfig"), operator="kuberay"),
     _kind(
         "jobset.x-k8s.io",
         "JobSet",
@@ -188,6 +228,7 @@ CUSTOM_KINDS: tuple[CustomKind, ...] = (
             times=steps("spec.replicatedJobs.*.replicas"),
             named=steps("spec.replicatedJobs.*.name"),
         ),
+        operator="jobset",
     ),
     _kind(
         "leaderworkerset.x-k8s.io",
@@ -206,7 +247,16 @@ CUSTOM_KINDS: tuple[CustomKind, ...] = (
             less=1,
             group="worker",
         ),
+        operator="lws",
     ),
+    _kind("monitoring.coreos.com", "Prometheus", operator="prometheus"),
+    _kind("monitoring.coreos.com", "Alertmanager", operator="prometheus"),
+    _kind("monitoring.coreos.com", "ThanosRuler", operator="prometheus"),
+    _kind("postgresql.cnpg.io", "Cluster", operator="cloudnative_pg"),
+    _kind("elasticsearch.k8s.elastic.co", "Elasticsearch", operator="elastic"),
+    _kind("kibana.k8s.elastic.co", "Kibana", operator="elastic"),
+    _kind("kafka.strimzi.io", "Kafka", operator="strimzi"),
+    _kind("kafka.strimzi.io", "KafkaNodePool", operator="strimzi"),
     _kind("kubeflow.org", "PyTorchJob", _roles("spec.pytorchReplicaSpecs")),
     _kind("kubeflow.org", "TFJob", _roles("spec.tfReplicaSpecs")),
     _kind("kubeflow.org", "MPIJob", _roles("spec.mpiReplicaSpecs")),

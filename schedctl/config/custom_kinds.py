@@ -45,7 +45,7 @@ def with_custom_kinds(entries: Mapping[str, Any]) -> tuple[custom_kinds.CustomKi
             table[group, name] = custom_kinds.CustomKind(group, name, read)
     if problems:
         raise ConfigError(problems)
-    return tuple(kind for kind in table.values() if kind.pods)
+    return tuple(kind for kind in table.values() if kind.pods or kind.operator)
 
 
 def _pods_at(value: Any, path: str, problems: list[Problem]) -> custom_kinds.PodsAt:

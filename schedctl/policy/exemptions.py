@@ -130,6 +130,7 @@ def templates(obj: Any) -> Iterator[Any]:
             yield obj.template
         case CustomWorkload():
             yield from (group.template for group in obj.replicas)
+            yield from (template for made in obj.made or () for template in templates(made))
         case _:
             template = getattr(getattr(obj, "spec", None), "template", None)
             if template is not None:

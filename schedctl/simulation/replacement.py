@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 import msgspec
 from typing_extensions import override
 
+from schedctl.api.generated_names import LONGEST_GENERATED, random_end
 from schedctl.api.meta import OwnerReference
 from schedctl.api.pods import Pod, PodStatus
 from schedctl.cache.pod_info import PodInfo
@@ -19,7 +20,6 @@ from schedctl.simulation.events import Controller, SimulatedEvent
 from schedctl.workloads.admission import RESOURCE_QUOTA
 from schedctl.workloads.api_server import Admission, Created
 from schedctl.workloads.expansion import Replica
-from schedctl.workloads.names import LONGEST_GENERATED, random_end
 from schedctl.workloads.pod_templates import exists
 
 _AFTER_DELETION = ("StatefulSet", "DaemonSet")

@@ -187,7 +187,8 @@ def _job(obj: workloads.Job) -> Iterator[Finding]:
 
 
 def _job_spec(spec: workloads.JobSpec, path: Path) -> Iterator[Finding]:
-    if spec.completion_mode == "Indexed" and spec.completions is None:
+    # the server fills in both numbers where neither is given
+    if spec.completion_mode == "Indexed" and spec.completions is None and spec.parallelism is not None:
         yield Finding((*path, "completions"), "completionMode: Indexed needs completions")
     yield from template_refusals(spec.template.spec, (*path, "template", "spec"), restart=_ENDING)
 

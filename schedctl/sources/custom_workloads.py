@@ -1,8 +1,8 @@
 """Custom resources to the pod templates in them, by the paths of a `CustomKind`.
 
 A path may branch at ``*``; the number of replicas and the name of the group are then looked for beside each template
-that was found, under the same branch. What is not there makes no pods and is no mistake: many kinds leave the template
-out where something else stands for it.
+that was found, under the same branch. What is not there makes no pods and is no mistake; what an operator makes of a
+resource beyond its templates, `schedctl.sources.operators` knows.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from schedctl.api import custom_kinds
+from schedctl.api import custom_kinds, kinds
 from schedctl.api.kinds import Kind
 from schedctl.api.meta import ObjectMeta, Struct
 from schedctl.api.pods import Pod, PodSpec, PodTemplateSpec
-from schedctl.documents.findings import Finding, Path, describe_value
-from schedctl.sources import shapes
+from schedctl.documents.findings import Finding, Path, describe_value, path_text
+from schedctl.sources import creation, operators, relations, shapes, validation
 
 _CONTAINERS = ("containers", "initContainers")
 _FORMS: dict[str, type[Struct]] = {"template": PodTemplateSpec, "spec": PodSpec, "pod": Pod}
@@ -35,13 +35,101 @@ class _Found(NamedTuple):
 def read(
     value: dict[str, Any], custom: custom_kinds.CustomKind, kind: Kind, findings: list[Finding]
 ) -> custom_kinds.CustomWorkload:
-    """Return the templates of a custom resource; what is wrong with them is added to `findings`."""
-    return custom_kinds.CustomWorkload(
+    """Return a custom resource with its templates, or with what its operator makes.
+
+    What is wrong with either is added to `findings`.
+    """
+    workload = custom_kinds.CustomWorkload(
         metadata=_convert(value.get("metadata") or {}, ObjectMeta, ("metadata",), findings),
         api_version=kind.api_version,
         kind=kind.name,
         replicas=[group for pods in custom.pods for group in _groups(value, pods, findings)],
+        workload_ref=_workload_ref(value.get("spec"), findings),
     )
+    if not custom.operator or any(not finding.warning for finding in findings):
+        return workload
+    notes: list[str] = []
+    made = list(_made(value, custom.operator, workload, notes, findings))
+    return msgspec.structs.replace(workload, made=made, notes=notes)
+
+
+def _workload_ref(spec: Any, findings: list[Finding]) -> custom_kinds.WorkloadReference | None:
+    """Return which other workload holds the template, None for a resource that does not point at one."""
+    reference = spec.get("workloadRef") if isinstance(spec, dict) else None
+    if not isinstance(reference, dict):
+        return None
+    found: custom_kinds.WorkloadReference = _convert(
+        {**reference, "replicas": spec.get("replicas")},
+        custom_kinds.WorkloadReference,
+        ("spec", "workloadRef"),
+        findings,
+    )
+    return found
+
+
+def _made(
+    value: dict[str, Any],
+    operator: str,
+    workload: custom_kinds.CustomWorkload,
+    notes: list[str],
+    findings: list[Finding],
+) -> Iterator[Any]:
+    """Yield the objects that an operator makes of a resource."""
+    known: dict[int, Path] = {}
+    _note_paths(value, (), known)
+    owner = {"apiVersion": workload.api_version, "kind": workload.kind, "name": workload.metadata.name}
+    owned = {"ownerReferences": [{**owner, "controller": True}], "namespace": workload.metadata.namespace}
+    try:
+        for manifest in operators.objects_of(operator, value, notes):
+            kind = _kind_of(manifest)
+            sent = {**manifest, "metadata": owned | manifest["metadata"]}
+            shaped, found = shapes.examine(sent, kind.struct, spelling=False)
+            obj: Any = msgspec.convert(shaped, kind.struct)
+            if not found and not workload.metadata.uid:
+                found = [*validation.validate(kind, obj), *creation.refusals(obj)]
+            for finding in found:
+                moved = _in_resource(finding, manifest, known)
+                # all pods of one template have the same mistakes
+                if finding.hint != relations.REFUSED and moved not in findings:
+                    findings.append(moved)
+            yield obj
+    except operators.FieldError as error:
+        findings.append(error.finding)
+
+
+def _kind_of(manifest: dict[str, Any]) -> Kind:
+    kind = kinds.find(manifest["apiVersion"], manifest["kind"])
+    if kind is None:
+        raise LookupError(f"{manifest['kind']} is of no kind that is read")
+    return kind
+
+
+def _note_paths(value: Any, path: Path, known: dict[int, Path]) -> None:
+    """Note where mappings and lists of a resource are, by identity: operators put them into the objects they make."""
+    if isinstance(value, dict | list):
+        known[id(value)] = path
+        for key, item in value.items() if isinstance(value, dict) else enumerate(value):
+            _note_paths(item, (*path, key), known)
+
+
+def _in_resource(finding: Finding, manifest: dict[str, Any], known: dict[int, Path]) -> Finding:
+    """Return a finding about an object at the place in the resource that the field comes from.
+
+    One about what the operator itself wrote is a finding about the resource, and names the object.
+    """
+    value: Any = manifest
+    path: Path = ()
+    for walked, step in enumerate(finding.path, 1):
+        if isinstance(value, dict):
+            value = value.get(step)
+        else:
+            value = value[step] if isinstance(value, list) and isinstance(step, int) and step < len(value) else None
+        if isinstance(value, dict | list) and id(value) in known:
+            path = (*known[id(value)], *finding.path[walked:])
+    if path:
+        return finding._replace(path=path)
+    name = manifest["metadata"].get("name", "")
+    return finding._replace(path=(), message=f"{manifest['kind']} {name}: {path_text(finding.path)}: {finding.message}")
 
 
 def spec_path(group: custom_kinds.Replicas, custom: custom_kinds.CustomKind) -> Path:
@@ -75,6 +163,7 @@ def _groups(
             group=_name(value, pods, one.branches),
             per_node=pods.per_node,
             path=one.path,
+            hash_label=pods.hash_label,
         )
 
 

@@ -14,6 +14,7 @@ from typing import Any, Protocol
 import msgspec
 
 from schedctl.api.custom_kinds import CustomKind, CustomWorkload
+from schedctl.api.generated_names import LONGEST_GENERATED, random_end
 from schedctl.api.kinds import Conversion, Kind, kind_named
 from schedctl.api.meta import ObjectMeta, Struct
 from schedctl.api.pod_texts import PodTexts
@@ -120,7 +121,7 @@ def decode_custom(
 
     try:
         value, findings = (body, []) if isinstance(body, dict) else _value(body)
-        obj = custom_workloads.read(value, custom, kind, findings)
+        obj = custom_workloads.read(_with_name(value, terms.namespace), custom, kind, findings)
     except RecursionError:
         return None, [Finding((), "nested too deeply")]
     except msgspec.DecodeError as error:
@@ -129,11 +130,22 @@ def decode_custom(
     if not obj.metadata.uid:
         later += validation.validate(kind, obj, [(group.template, group.path) for group in obj.replicas])
         later = [finding for finding in later if finding.hint != relations.REFUSED]
-        for group in obj.replicas if terms.creating else ():
+        for group in obj.replicas if terms.creating and obj.made is None else ():
             later += creation.template_refusals(group.template.spec, custom_workloads.spec_path(group, custom))
     findings += _independent_findings(later, findings) if findings else later
-    _settle_namespace(kind, obj.metadata, terms.namespace)
     return obj, findings
+
+
+def _with_name(value: dict[str, Any], namespace: str) -> dict[str, Any]:
+    """Return a custom resource with the namespace and the generated name that the server gives it."""
+    metadata = value.get("metadata")
+    if not isinstance(metadata, dict):
+        return value
+    settled = {**metadata, "namespace": metadata.get("namespace") or namespace}
+    beginning = metadata.get("generateName")
+    if not metadata.get("name") and isinstance(beginning, str) and beginning:
+        settled["name"] = beginning[:LONGEST_GENERATED] + random_end(json.dumps(value, sort_keys=True, default=str))
+    return {**value, "metadata": settled}
 
 
 def subject(kind: Kind, obj: Object | None) -> str:

@@ -10,14 +10,16 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import count
 from typing import Any, Protocol
 
 import msgspec
 
 from schedctl.api import workloads
-from schedctl.api.custom_kinds import CustomWorkload, Replicas
+from schedctl.api.custom_kinds import ROLLOUT_HASH, CustomWorkload, Replicas, WorkloadReference
 from schedctl.api.defaults import with_namespace
-from schedctl.api.meta import ObjectMeta
+from schedctl.api.generated_names import LONGEST_GENERATED, random_end
+from schedctl.api.meta import LabelSelector, ObjectMeta
 from schedctl.api.nodes import Node
 from schedctl.api.pods import FINISHED, Pod, PodTemplate, PodTemplateSpec
 from schedctl.api.storage import PersistentVolumeClaim
@@ -26,7 +28,7 @@ from schedctl.errors import Problem
 from schedctl.workloads import pod_templates
 from schedctl.workloads.apply import apply
 from schedctl.workloads.daemon_sets import eligible_nodes, nodes_of, tie_to_node
-from schedctl.workloads.names import LONGEST_GENERATED, random_end, template_hash
+from schedctl.workloads.names import template_hash
 from schedctl.workloads.pod_templates import Owner, comparable
 
 _replace = msgspec.structs.replace
@@ -48,6 +50,7 @@ REVISION_LABEL = "controller-revision-hash"
 MANY = 100_000
 """More pods than this of one workload are refused, because somebody's finger slipped."""
 _PATH_OF_REPLICAS = ("spec", "replicas")
+_WITH_SELECTOR = (workloads.Deployment, workloads.ReplicaSet, workloads.StatefulSet, workloads.DaemonSet)
 
 
 class SourcedObject(Protocol):
@@ -225,6 +228,18 @@ class _Expander:
     def __init__(self, manifests: Sequence[SourcedObject], cluster: Cluster, passed: Mapping[str, int]) -> None:
         self.manifests, self.cluster = manifests, cluster
         self.names = _PodNames(cluster)
+        self._makers: dict[type, Callable[[Any], Workload]] = {
+            workloads.Deployment: self._deployment,
+            workloads.ReplicaSet: self._replica_set,
+            workloads.ReplicationController: self._replication_controller,
+            workloads.StatefulSet: self._stateful_set,
+            workloads.DaemonSet: self._daemon_set,
+            workloads.Job: self._job,
+            workloads.CronJob: self._cron_job,
+            PodTemplate: self._pod_template,
+            Pod: self._pod,
+            CustomWorkload: self._custom,
+        }
         self.result = Expansion(passed=Counter(passed))
         self.owners = {_identity(one.object) for one in manifests if type(one.object) in (*MAKERS, CustomWorkload)}
         there = {node.metadata.name: node for node in nodes_of(cluster)}
@@ -243,12 +258,13 @@ class _Expander:
         if self.new_nodes:
             self.result.groups += self._unchanged_daemon_sets()
         for one in self.manifests:
-            obj, result = one.object, self.result
+            obj, result = self._with_name(one.object), self.result
             maker = self._maker(obj)
             if maker is None:
                 result.joined.append(obj)
                 continue
             try:
+                self._refuse_changes(obj)
                 group = maker(obj)
             except _Refused as refused:
                 result.refused.append(one.problem(refused.message, refused.path, refused.hint))
@@ -259,20 +275,26 @@ class _Expander:
             result.groups.append(replace(group, source=one.place, origin=one.origin))
         return self.result
 
+    def _with_name(self, obj: Any) -> Any:
+        """Return a workload with the name that the server generates where its manifest gives the beginning only."""
+        metadata = obj.metadata
+        if metadata.name or not metadata.generate_name or isinstance(obj, Pod) or type(obj) not in MAKERS:
+            return obj
+        kind, namespace, _ = _identity(obj)
+        base = metadata.generate_name[:LONGEST_GENERATED]
+        number = next(
+            number for number in count() if (kind, namespace, self._ending(base, kind, number)) not in self.owners
+        )
+        name = self._ending(base, kind, number)
+        self.owners.add((kind, namespace, name))
+        return _replace(obj, metadata=_replace(metadata, name=name))
+
+    @staticmethod
+    def _ending(base: str, kind: str, number: int) -> str:
+        return base + random_end(kind, base, number)
+
     def _maker(self, obj: Any) -> Callable[[Any], Workload] | None:
         """Return what makes pods of an object; None for one that makes none, or that a controller has made."""
-        make: dict[type, Callable[[Any], Workload]] = {
-            workloads.Deployment: self._deployment,
-            workloads.ReplicaSet: self._replica_set,
-            workloads.ReplicationController: self._replication_controller,
-            workloads.StatefulSet: self._stateful_set,
-            workloads.DaemonSet: self._daemon_set,
-            workloads.Job: self._job,
-            workloads.CronJob: self._cron_job,
-            PodTemplate: self._pod_template,
-            Pod: self._pod,
-            CustomWorkload: self._custom,
-        }
         # It runs, or has run: it joins the cluster and passes no queue.
         if isinstance(obj, Pod) and (obj.spec.node_name or obj.status.phase in FINISHED):
             return None
@@ -281,15 +303,26 @@ class _Expander:
         for reference in metadata.owner_references or ():
             if reference.controller and (reference.kind, metadata.namespace, reference.name) in self.owners:
                 return None
-        return make.get(type(obj))
+        return self._makers.get(type(obj))
+
+    def _refuse_changes(self, obj: Any) -> None:
+        """Refuse an object that the server would not let take the place of the one that is there."""
+        live = None if isinstance(obj, CustomWorkload) else self._live(obj)
+        if live is None:
+            return
+        if isinstance(obj, workloads.Job):
+            if comparable(live.spec.template) != comparable(obj.spec.template):
+                hint = "a Job of this name exists; delete it first"
+                raise _Refused("field is immutable", ("spec", "template"), hint)
+        elif isinstance(obj, _WITH_SELECTOR):
+            _same_selector(obj, live)
+            if isinstance(obj, workloads.StatefulSet):
+                _same_claims(obj, live)
 
     # -- the kinds -----------------------------------------------------------------
 
     def _deployment(self, obj: workloads.Deployment) -> Workload:
-        live = self._live(obj)
-        if live is not None:
-            _same_selector(obj, live)
-        count, notes = self._count(obj, live)
+        count, notes = self._count(obj, self._live(obj))
         current = pod_templates.current_replica_set(obj, self.cluster)
         if current is None:
             current = pod_templates.replica_set_of(obj, template_hash(comparable(obj.spec.template)))
@@ -303,10 +336,7 @@ class _Expander:
         return self._workload(obj, replicas, obj.spec.template, notes)
 
     def _replica_set(self, obj: workloads.ReplicaSet) -> Workload:
-        live = self._live(obj)
-        if live is not None:
-            _same_selector(obj, live)
-        count, notes = self._count(obj, live)
+        count, notes = self._count(obj, self._live(obj))
         owner = Owner("apps/v1", "ReplicaSet", with_namespace(obj.metadata))
         return self._workload(obj, self._equal_replicas(owner, obj.spec.template, count), obj.spec.template, notes)
 
@@ -319,11 +349,7 @@ class _Expander:
         return self._workload(obj, self._equal_replicas(owner, template, count), template, notes)
 
     def _stateful_set(self, obj: workloads.StatefulSet) -> Workload:
-        live = self._live(obj)
-        if live is not None:
-            _same_selector(obj, live)
-            _same_claims(obj, live)
-        count, notes = self._count(obj, live)
+        count, notes = self._count(obj, self._live(obj))
         start = obj.spec.ordinals.start if obj.spec.ordinals else 0
         metadata = with_namespace(obj.metadata)
         for ordinal in range(start, start + count):
@@ -333,9 +359,6 @@ class _Expander:
         return replace(self._workload(obj, replicas, obj.spec.template, notes), ordered=ordered)
 
     def _daemon_set(self, obj: workloads.DaemonSet) -> Workload:
-        live = self._live(obj)
-        if live is not None:
-            _same_selector(obj, live)
         owner = Owner("apps/v1", "DaemonSet", with_namespace(obj.metadata))
         replicas = self._daemons(owner, obj.spec.template, self.nodes.values())
         notes = [] if replicas else ["no node meets its node selector, affinity and tolerations"]
@@ -353,9 +376,6 @@ class _Expander:
                 yield replace(self._workload(obj, replicas, obj.spec.template, notes), standing=True)
 
     def _job(self, obj: workloads.Job) -> Workload:
-        live = self._live(obj)
-        if live is not None and comparable(live.spec.template) != comparable(obj.spec.template):
-            raise _Refused("field is immutable", ("spec", "template"), "a Job of this name exists; delete it first")
         replicas, notes = self._job_pods(with_namespace(obj.metadata), obj.spec)
         return self._workload(obj, replicas, obj.spec.template, notes)
 
@@ -387,10 +407,16 @@ class _Expander:
         return self._workload(pod, (Replica(pod),), template, [])
 
     def _custom(self, obj: CustomWorkload) -> Workload:
+        if obj.made is not None:
+            return self._operated(obj, obj.made)
         owner = Owner(obj.api_version, obj.kind, with_namespace(obj.metadata))
         replicas: list[Replica] = []
-        notes: list[str] = [] if obj.replicas else ["has no pod template"]
-        for group in obj.replicas:
+        groups, notes = obj.replicas, list[str]()
+        if not groups and obj.workload_ref is not None:
+            groups = [self._group_of_reference(owner, obj.workload_ref, notes)]
+        elif not groups:
+            notes.append("has no pod template")
+        for group in groups:
             if group.per_node:
                 replicas += self._daemons(owner, group.template, self.nodes.values())
             elif group.template.metadata.name:
@@ -399,11 +425,75 @@ class _Expander:
                     Replica(pod_templates.pod_from(owner, group.template, name=group.template.metadata.name))
                 )
             else:
-                replicas += self._equal_replicas(
-                    owner, group.template, self._group_count(obj, group, notes), group.group
-                )
-        single = obj.replicas[0].template if len(obj.replicas) == 1 else None
+                number = self._group_count(obj, group, notes)
+                if group.hash_label:
+                    replicas += self._hashed_replicas(owner, group, number)
+                else:
+                    replicas += self._equal_replicas(owner, group.template, number, group.group)
+        single = groups[0].template if len(groups) == 1 else None
         return self._workload(obj, replicas, single, notes)
+
+    def _operated(self, obj: CustomWorkload, made: Sequence[Any]) -> Workload:
+        """Return the pods of the objects that an operator makes; those objects join the cluster themselves."""
+        replicas: list[Replica] = []
+        notes, templates = list(obj.notes), []
+        owners = {
+            (owner.kind, owner.name)
+            for one in made
+            if isinstance(one, Pod)
+            for owner in one.metadata.owner_references or ()
+        }
+        for one in made:
+            maker = self._makers.get(type(one))
+            if not isinstance(one, Pod):
+                self.result.joined.append(one)
+            # pods that a webhook tells apart are made beside the StatefulSet that they belong to
+            if maker is None or (type(one).__name__, one.metadata.name) in owners:
+                continue
+            workload = maker(one)
+            replicas += workload.replicas
+            notes += [note for note in workload.notes if note not in notes]
+            templates.append(workload.template)
+        single = templates[0] if len(templates) == 1 else None
+        return self._workload(obj, replicas, single, notes)
+
+    def _hashed_replicas(self, owner: Owner, group: Replicas, count: int) -> list[Replica]:
+        """Return pods of a ReplicaSet that the resource makes for its template, as a Deployment does."""
+        own_hash = template_hash(comparable(group.template))
+        labels = {**(group.template.metadata.labels or {}), group.hash_label: own_hash}
+        template = _replace(group.template, metadata=_replace(group.template.metadata, labels=labels))
+        metadata = ObjectMeta(
+            name=f"{owner.metadata.name}-{own_hash}",
+            namespace=owner.metadata.namespace,
+            labels=labels,
+            owner_references=[owner.reference],
+        )
+        # its own selector selects by fewer labels, and by the hash the same pods
+        spec = workloads.WorkloadSpec(replicas=count, selector=LabelSelector(match_labels=labels), template=template)
+        self.result.joined.append(workloads.ReplicaSet(metadata=metadata, spec=spec))
+        return self._equal_replicas(Owner("apps/v1", "ReplicaSet", metadata), template, count)
+
+    def _group_of_reference(self, owner: Owner, reference: WorkloadReference, notes: list[str]) -> Replicas:
+        """Return the pods of a resource whose template another workload holds."""
+        namespace, name = owner.metadata.namespace, reference.name
+        struct = next((struct for struct, (_, kind) in MAKERS.items() if kind == reference.kind), None)
+        beside = (
+            one.object
+            for one in self.manifests
+            if type(one.object) is struct and _identity(one.object) == (reference.kind, namespace, name)
+        )
+        there = self.cluster.get(struct, f"{namespace}/{name}") if struct is not None else None
+        found: Any = next(beside, there)
+        template = found.template if isinstance(found, PodTemplate) else found and found.spec.template
+        if template is None:
+            message = f"{reference.kind} {name} not found in namespace {namespace}"
+            raise _Refused(message, ("spec", "workloadRef"), "its pod template is the one of the Rollout")
+        notes.append(f"its pod template is that of {reference.kind} {name}")
+        return Replicas(
+            template=PodTemplateSpec(metadata=_of_pods(template.metadata), spec=template.spec),
+            count=reference.replicas,
+            hash_label=ROLLOUT_HASH,
+        )
 
     # -- what they share -------------------------------------------------------------
 
@@ -503,6 +593,10 @@ def stateful_replica(workload: workloads.StatefulSet, ordinal: int, cluster: Clu
     revision = {REVISION_LABEL: f"{metadata.name}-{template_hash(comparable(workload.spec.template))}"}
     claims = tuple(pod_templates.stateful_claims(workload, ordinal, cluster))
     return Replica(pod_templates.stateful_pod(workload, ordinal, revision), claims, ordinal=ordinal)
+
+
+def _of_pods(metadata: ObjectMeta) -> ObjectMeta:
+    return ObjectMeta(labels=metadata.labels, annotations=metadata.annotations)
 
 
 def _nodes(manifests: Iterable[SourcedObject]) -> Iterator[Node]:

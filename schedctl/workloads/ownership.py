@@ -89,6 +89,10 @@ def _controllers(cluster: Cluster) -> dict[Owned, Owned]:
                 if reference.controller:
                     owner = owner_key(reference.api_version, reference.kind, metadata.namespace, reference.name)
                     parents[owner_key(api_version, kind, metadata.namespace, metadata.name)] = owner
+                    # the workers' StatefulSet of a LeaderWorkerSet belongs to the leader
+                    pod = find_pod(f"{metadata.namespace}/{reference.name}", cluster) if owner[0] == "Pod" else None
+                    if pod is not None and (above := controller_reference(pod))[2]:
+                        parents[owner] = owner_key(above[0], above[2], metadata.namespace, above[1])
     return parents
 
 

@@ -7,11 +7,11 @@ from collections.abc import Iterable
 import msgspec
 
 from schedctl.api.devices import ResourceClaim, ResourceClaimTemplate
+from schedctl.api.generated_names import LONGEST_GENERATED, random_end
 from schedctl.api.meta import ObjectMeta, OwnerReference
 from schedctl.api.pods import Pod, PodResourceClaimStatus
 from schedctl.api.storage import PersistentVolumeClaim, claim_name
 from schedctl.cache.cluster import Cluster
-from schedctl.workloads.names import LONGEST_GENERATED, random_end
 
 _CLAIM_ANNOTATION = "resource.kubernetes.io/pod-claim-name"
 _replace = msgspec.structs.replace

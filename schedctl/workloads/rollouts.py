@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -20,9 +20,10 @@ from schedctl.api.meta import Int32
 from schedctl.cache.cluster import Cluster
 from schedctl.cache.pod_info import PodInfo
 from schedctl.workloads.changes import WorkloadChange, workload_changes
+from schedctl.workloads.clusters import find_pod
 from schedctl.workloads.daemon_sets import node_of
 from schedctl.workloads.expansion import Replica, Workload, stateful_replica
-from schedctl.workloads.ownership import controller_reference, owner_key, pods_by_owner
+from schedctl.workloads.ownership import Owned, controller_reference, owner_key, pods_by_owner
 
 RolloutStrategy = Literal["replace", "add", "rolling"]
 ROLLOUT_STRATEGIES: tuple[RolloutStrategy, ...] = ("replace", "add", "rolling")
@@ -296,7 +297,7 @@ def plan(groups: Iterable[Workload], cluster: Cluster, strategy: RolloutStrategy
         if workload.standing:
             updates.append(ReplaceAll(workload, (), [WorkloadChange("unchanged", "unchanged; its pods stay")]))
             continue
-        old = owned.get(owner_key(workload.api_version, workload.kind, workload.namespace, workload.name), [])
+        old = _old_pods(workload, owned, cluster)
         changes = workload_changes(workload, old, cluster)
         if strategy == "replace":
             updates.append(ReplaceAll(workload, old, changes))
@@ -305,6 +306,17 @@ def plan(groups: Iterable[Workload], cluster: Cluster, strategy: RolloutStrategy
         else:
             updates.append(_rolling_update(workload, [info for info in old if not info.is_terminating], changes))
     return updates
+
+
+def _old_pods(workload: Workload, owned: Mapping[Owned, list[PodInfo]], cluster: Cluster) -> list[PodInfo]:
+    """Return the pods of a workload that are in the cluster."""
+    old = owned.get(owner_key(workload.api_version, workload.kind, workload.namespace, workload.name), [])
+    if not isinstance(workload.object, CustomWorkload) or workload.object.made is None:
+        return old
+    # Operators put kinds of their own between the resource and its pods, which nobody reads: names tell as well.
+    keys = {info.key for info in old}
+    same = (find_pod(replica.pod.key, cluster) for replica in workload.replicas if replica.pod.key not in keys)
+    return [*old, *(info for info in same if info is not None)]
 
 
 def dispensable(pods: Iterable[PodInfo], related: Iterable[PodInfo] | None = None) -> list[PodInfo]:
@@ -353,6 +365,11 @@ def _rolling_update(workload: Workload, old: Sequence[PodInfo], changes: Sequenc
     if isinstance(obj, workloads.Deployment):
         return RollingDeployment(workload, old, changes, obj.spec.strategy)
     if isinstance(obj, CustomWorkload):
+        if obj.made is not None and not old:
+            return ReplaceAll(workload, old, changes)
+        if obj.made is not None:
+            note = "how its operator replaces pods is not modelled; all are replaced at once"
+            return ReplaceAll(replace(workload, notes=(*workload.notes, note)), old, changes)
         return RollingDeployment(workload, old, changes, None)
     if isinstance(obj, workloads.StatefulSet):
         return RollingStatefulSet(workload, old, changes)

@@ -117,7 +117,7 @@ JOB_SPEC = "template: {spec: {%scontainers: [{name: app, image: a}]}}"
             id="a Job ends",
         ),
         pytest.param(
-            JOB % ("Job", "sum", "completionMode: Indexed\n  " + JOB_SPEC % "restartPolicy: Never, "),
+            JOB % ("Job", "sum", "completionMode: Indexed\n  parallelism: 2\n  " + JOB_SPEC % "restartPolicy: Never, "),
             "spec.completions",
             "completionMode: Indexed needs completions",
             id="an indexed Job without a number",

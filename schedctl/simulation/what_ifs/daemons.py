@@ -5,6 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from schedctl.api.defaults import with_namespace
+from schedctl.api.generated_names import random_end
 from schedctl.api.pods import Pod
 from schedctl.api.workloads import DaemonSet
 from schedctl.cache.cluster import Cluster
@@ -16,7 +17,6 @@ from schedctl.workloads import daemon_sets, pod_templates
 from schedctl.workloads.admission import RESOURCE_QUOTA
 from schedctl.workloads.api_server import Admission, Created
 from schedctl.workloads.expansion import Replica
-from schedctl.workloads.names import random_end
 
 _replace = msgspec.structs.replace
 
