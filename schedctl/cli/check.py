@@ -137,48 +137,55 @@ def check(
     and thresholds may also stand in the repository's `.schedctl.yaml`, under `check:`.
     """
     from schedctl.api.defaults import DEFAULT_NAMESPACE
+    from schedctl.cli.failure_reports import FailureReports
     from schedctl.cli.printing import Printer
     from schedctl.render import check_outputs
     from schedctl.session import check as use_case
-    from schedctl.session import settings
+    from schedctl.session import report_files, settings
     from schedctl.session.sessions import SchedulerOptions, Session
 
     terminal = Printer.of("text", color).terminal
-    user_settings = settings.load(config, ignored=no_config)
-    defaults = user_settings.check
-    outputs = _Outputs(
-        check_outputs.parse(output or defaults.get("output", "")),
-        [check_outputs.target(text) for text in report or defaults.get("reports", ())],
-        write_baseline,
-        sarif_suppressed,
-    )
-    outputs.check()
     paths, folders = manifests or [], kustomize or []
-    use_case.check_sources(source, paths, folders, user_settings)
-    session = Session(source, SchedulerOptions(scheduler_config, profile), notifier)
-    check_options = use_case.parse_options(
-        user_settings,
-        fail_on=fail_on,
-        on_inconclusive=on_inconclusive,
-        max_age=max_age,
-        baseline=baseline,
-        rollout=rollout,
-        skip_admission=skip_admission,
-        inline=not no_inline_ignores,
-        allow_empty=allow_empty,
-    )
-    inputs = use_case.load(
-        session,
-        check_options,
-        paths=paths,
-        kustomizations=folders,
-        policies=policies or (),
-        namespace=source.namespace(namespace) or DEFAULT_NAMESPACE,
-        settings=user_settings,
-    )
-    outputs.spare(inputs.digests, user_settings.digests)
-    found = use_case.check(session, inputs.rules.policies, inputs.manifests, check_options, inputs=inputs.digests)
-    return outputs.write(found, terminal, limit=limit, now=check_options.now).summary.exit_code
+    targets = [check_outputs.target(text) for text in report or ()]
+    report_files.check(target.file for target in targets)
+    named = [*paths, *folders, *(policies or ()), *source.paths, baseline, write_baseline, scheduler_config, config]
+    with FailureReports(targets, named, notifier) as failure:
+        user_settings = settings.load(config, ignored=no_config)
+        defaults = user_settings.check
+        outputs = _Outputs(
+            check_outputs.parse(output or defaults.get("output", "")),
+            targets or [check_outputs.target(text) for text in defaults.get("reports", ())],
+            write_baseline,
+            sarif_suppressed,
+        )
+        outputs.check()
+        failure.targets = outputs.targets
+        failure.inputs += use_case.files_of_settings(user_settings)
+        use_case.check_sources(source, paths, folders, user_settings)
+        session = Session(source, SchedulerOptions(scheduler_config, profile), notifier)
+        check_options = use_case.parse_options(
+            user_settings,
+            fail_on=fail_on,
+            on_inconclusive=on_inconclusive,
+            max_age=max_age,
+            baseline=baseline,
+            rollout=rollout,
+            skip_admission=skip_admission,
+            inline=not no_inline_ignores,
+            allow_empty=allow_empty,
+        )
+        inputs = use_case.load(
+            session,
+            check_options,
+            paths=paths,
+            kustomizations=folders,
+            policies=policies or (),
+            namespace=source.namespace(namespace) or DEFAULT_NAMESPACE,
+            settings=user_settings,
+        )
+        outputs.spare(inputs.digests, user_settings.digests)
+        found = use_case.check(session, inputs.rules.policies, inputs.manifests, check_options, inputs=inputs.digests)
+        return outputs.write(found, terminal, limit=limit, now=check_options.now).summary.exit_code
 
 
 @dataclass(frozen=True, slots=True)

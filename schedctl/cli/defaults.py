@@ -9,9 +9,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from schedctl.errors import ConfigError
+
 PREFIX = "SCHEDCTL_"
 _CHANGING = ("bind",)
 """Commands that change a cluster: no file that came with a repository has a say in them."""
+_REPORTING = ("check",)
+"""Commands that read the same files again, and put what is wrong with them into their report files."""
 _CONFIG, _NO_CONFIG = "--config", "--no-config"
 
 
@@ -30,6 +34,7 @@ class Defaults(dict[str, Any]):
         takes_config = any(_CONFIG in getattr(each, "opts", ()) for each in parameters)
         self._file, self._ignored = _config_file(arguments) if takes_config else ("", False)
         self._of_repository = command not in _CHANGING
+        self._is_reporting = command in _REPORTING
         self._read: dict[str, Any] | None = None
 
     def get(self, name: str, default: Any = None) -> Any:
@@ -39,7 +44,12 @@ class Defaults(dict[str, Any]):
         if self._read is None:
             from schedctl.session import settings
 
-            self._read = settings.defaults(self._file, of_repository=self._of_repository)
+            try:
+                self._read = settings.defaults(self._file, of_repository=self._of_repository)
+            except ConfigError:
+                if not self._is_reporting:
+                    raise
+                self._read = {}
         return self._read.get(name, default)
 
 

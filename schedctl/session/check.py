@@ -88,6 +88,12 @@ class CheckInputs:
     digests: Sequence[Input]
 
 
+def files_of_settings(settings: Settings) -> list[str]:
+    """Return the names of all that the settings have a check read, their own files among them."""
+    check = settings.check
+    return [*check.get("policies", ()), *check.get("state", ()), check.get("baseline", ""), *settings.digests]
+
+
 def check_sources(source: StateSource, paths: Sequence[str], kustomizations: Sequence[str], settings: Settings) -> None:
     """Complete where the state is read from by the settings, and hold up a check that could not be made.
 
