@@ -14,6 +14,7 @@ EXAMPLES = """
 Examples:
   schedctl test                                  # in this folder and below
   schedctl test policies/ -o junit
+  schedctl test -k three-zones                   # those with this in their name
   schedctl test policies/ --update               # accept today's results
 
 Exit codes: 0 all passed; 1 one failed; 2 a test or a policy cannot be read; 3 no tests; 70 a bug; 130 interrupted
@@ -30,6 +31,10 @@ def test(
     update: Annotated[
         bool, typer.Option("--update", help="Rewrite what tests expect, after showing the difference")
     ] = False,
+    names: Annotated[
+        list[str] | None,
+        typer.Option("-k", metavar="NAME", help="Run tests with this in their name or file; repeatable"),
+    ] = None,
     allow_empty: Annotated[bool, typer.Option("--allow-empty", help="Accept a folder without tests")] = False,
     output: Annotated[
         str,
@@ -63,7 +68,14 @@ def test(
     notifier = StandardError(bars=not no_progress)
     user_settings = settings.load(config, ignored=no_config)
     tests = policy_tests.find(folders or ["."], allow_empty=allow_empty, notifier=notifier)
-    report = policy_tests.run(tests, update=update, custom_kinds=user_settings.custom_kinds, notifier=notifier)
+    selected = policy_tests.select(tests, names or ())
+    report = policy_tests.run(
+        selected,
+        update=update,
+        not_selected=len(tests) - len(selected),
+        custom_kinds=user_settings.custom_kinds,
+        notifier=notifier,
+    )
     if form != "text":
         as_utf8()
     outputs.write(report, form, sys.stdout, terminal)

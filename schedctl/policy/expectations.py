@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -19,6 +18,7 @@ from schedctl.config.settings_file import CHOICES, is_age
 from schedctl.documents.heads import HEAD, open_document, place
 from schedctl.documents.spelling import did_you_mean, nearest
 from schedctl.errors import ConfigError, Problem
+from schedctl.policy.confinement import is_inside, root_of
 from schedctl.policy.documents import API_VERSION, BASELINE
 from schedctl.policy.forms import Form, Metadata
 from schedctl.policy.reading import TEST_KIND, documents, kind_in
@@ -242,6 +242,7 @@ def _read_test(text: str, source: str) -> tuple[PolicyTest, list[Problem]]:
         if "-" in getattr(spec, name):
             at = getattr(spec, name).index("-")
             wrong(f"spec.{name}[{at}]", "a test cannot read standard input", "name a file")
+    _check_files(spec, Path(source).parent, wrong)
     _check_options(spec.options, wrong)
     for index, one in enumerate(spec.expect.results or ()):
         path = f"spec.expect.results[{index}]"
@@ -272,6 +273,28 @@ def _read_test(text: str, source: str) -> tuple[PolicyTest, list[Problem]]:
         ),
         problems,
     )
+
+
+def _check_files(spec: Spec, folder: Path, wrong: Callable[..., None]) -> None:
+    """Report each file outside of the repository of a test, or of the current folder where it is in no repository."""
+    try:
+        root = root_of(folder, Path.cwd())
+    except (OSError, RuntimeError):
+        root = folder
+    for path, name in _files(spec):
+        if Path(name).is_absolute() or not is_inside(folder / name, root):
+            hint = "a test can name only files in its repository, relative to its own folder"
+            wrong(path, f'"{name}" is outside of the repository', hint)
+
+
+def _files(spec: Spec) -> Iterator[tuple[str, str]]:
+    """Yield every file and folder that a test names, with the path of the field."""
+    for name, files in (("state", spec.state), ("manifests", spec.manifests), ("policies", spec.policies)):
+        yield from ((f"spec.{name}[{index}]", file) for index, file in enumerate(files))
+    options = spec.options
+    for name, file in (("schedulerConfig", options.scheduler_config), ("baseline", options.baseline)):
+        if file:
+            yield f"spec.options.{name}", file
 
 
 def _check_options(options: Options, wrong: Callable[..., None]) -> None:
@@ -394,76 +417,3 @@ def _near(name: str, names: Iterable[str]) -> str:
 def _label(result: CheckResult) -> str:
     scenario = "" if result.scenario == BASELINE else f" in {result.scenario}"
     return f"{result.check}{scenario} of {result.subject}"
-
-
-# -- rewriting ---------------------------------------------------------------------
-
-
-def rewrite_expectation(text: str, test: PolicyTest, report: CheckReport) -> str | None:
-    """Return a file with the expectation of a test as a report has it; None where it is not written as a block.
-
-    Nothing outside of the ``expect:`` block changes. Results that passed are expected if they were expected before,
-    and messages likewise. What was written is read again: None also where it would mean something else.
-    """
-    lines = text.splitlines(keepends=True)
-    line, column = test.expect
-    if not line or lines[line - 1][: column - 1].strip() or not _BLOCK.fullmatch(lines[line - 1].strip()):
-        return None
-    end = line
-    for number in range(line, len(lines)):
-        written = lines[number].strip()
-        indentation = len(lines[number]) - len(lines[number].lstrip(" "))
-        if written and indentation < column:
-            break
-        # Empty lines behind the block stay as they are.
-        if written:
-            end = number + 1
-    block = _expect(test, report)
-    indented = "".join(f"{' ' * (column - 1)}{each}\n" for each in block)
-    made = "".join([*lines[: line - 1], indented, *lines[end:]])
-    # Whatever the layout was: only a file that still means the same, but for the expectation, is rewritten.
-    before, after = (tests_in(each.encode(), test.source) for each in (text, made))
-    same = [_without_expectation(one) for one in before[0]] == [_without_expectation(one) for one in after[0]]
-    return made if same and not after[1] else None
-
-
-_BLOCK: Final = re.compile(r"""["']?expect["']?\s*:\s*(#.*)?""")
-"""How a line begins below which an expectation is written as a block."""
-
-
-def _without_expectation(test: PolicyTest) -> PolicyTest:
-    return replace(test, line=0, exit_code=0, message="", results=None, expect=(0, 0))
-
-
-def _expect(test: PolicyTest, report: CheckReport) -> Iterator[str]:
-    before = test.results or ()
-    kept = [(result, next((one for one in before if one.about(result)), None)) for result in report.results]
-    kept = [(result, old) for result, old in kept if old is not None or result.outcome is not CheckOutcome.PASSED]
-    yield "expect:"
-    yield f"  exitCode: {report.summary.exit_code}"
-    if not kept:
-        yield "  results: []"
-        return
-    yield "  results:"
-    for result, old in kept:
-        fields = {"check": result.check}
-        if sum(policy.name != result.policy for policy in report.policies):
-            fields["policy"] = result.policy
-        if result.scenario != BASELINE:
-            fields["scenario"] = result.scenario
-        fields |= {"subject": result.subject, "outcome": result.outcome.value}
-        if old is not None and old.message:
-            fields["message"] = old.message if old.message in result.message else result.message
-        first, *others = (f"{name}: {_scalar(value)}" for name, value in fields.items())
-        yield f"    - {first}"
-        yield from (f"      {other}" for other in others)
-
-
-def _scalar(text: str) -> str:
-    """Return a text as a scalar of YAML that means it."""
-    if re.fullmatch(r"[A-Za-z][A-Za-z0-9_./=-]*(?: [A-Za-z0-9_./=\[\]-]+)*", text) and text.lower() not in _WORDS:
-        return text
-    return msgspec.json.encode(text).decode()
-
-
-_WORDS: Final = frozenset(("y", "n", "yes", "no", "on", "off", "true", "false", "null", "nan", "inf"))

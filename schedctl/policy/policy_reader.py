@@ -6,6 +6,7 @@ that names are known and used once, that arguments make sense together, that cha
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -27,6 +28,7 @@ from schedctl.documents.trees import Node
 from schedctl.errors import InputError, Problem, UsageError
 from schedctl.policy import documents, forms
 from schedctl.policy.arguments import argument_mistakes
+from schedctl.policy.confinement import is_inside, root_of
 from schedctl.reports.checks import Location, Severity
 from schedctl.simulation.what_if_syntax import WORDS, camel, from_mappings
 
@@ -464,16 +466,12 @@ def _confine(text: str, folder: Path) -> str:
         UsageError: it leads out, or into what git keeps there; links are followed.
     """
     hint = "a policy can name only files in its repository, relative to its own folder"
-    try:
-        here = folder.resolve()
-        root = next((each for each in (here, *here.parents) if (each / ".git").exists()), here)
+    with contextlib.suppress(OSError, ValueError, RuntimeError):
+        root = root_of(folder, folder)
         counted = _COUNTED.sub("", text)  # `nodes.yaml=3` is a file, or another one three times
-        reached = [(here / name).resolve() for name in (text, counted)]
-        inside = all(each.is_relative_to(root) and ".git" not in each.relative_to(root).parts for each in reached)
+        inside = all(is_inside(folder / name, root) for name in (text, counted))
         if inside and not Path(text).is_absolute() and documents.VALUE not in text:
             return str(folder / text)
-    except (OSError, ValueError, RuntimeError):
-        pass
     raise UsageError(f'addNode: "{text}" is outside of the repository', hint)
 
 

@@ -51,6 +51,8 @@ def _text(report: CheckPolicyTestReport) -> Iterator[Line]:
     numbers = [counts.of(summary.tests, "test"), f"{summary.passed} passed", f"{summary.failed} failed"]
     if summary.updated:
         numbers.append(f"{summary.updated} updated")
+    if summary.not_selected:
+        numbers.append(f"{summary.not_selected} not selected")
     yield Line((Span(f"test: {', '.join(numbers)}"),))
 
 

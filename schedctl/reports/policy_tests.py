@@ -32,6 +32,7 @@ class PolicyTestSummary(Record, frozen=True, kw_only=True):
     Attributes:
         exit_code: what the command ends with.
         tests, passed, failed, updated: how many there were, and ended so.
+        not_selected: how many were left out by ``-k``.
     """
 
     exit_code: int
@@ -39,6 +40,7 @@ class PolicyTestSummary(Record, frozen=True, kw_only=True):
     passed: int
     failed: int
     updated: int
+    not_selected: int = 0
 
 
 class CheckPolicyTestReport(Record, frozen=True, kw_only=True):

@@ -14,8 +14,9 @@ import msgspec
 
 from schedctl.api.custom_kinds import CustomKind
 from schedctl.api.defaults import DEFAULT_NAMESPACE
+from schedctl.documents.spelling import did_you_mean
 from schedctl.errors import ConfigError, InputError, Problem, ProblemsError, SchedctlError
-from schedctl.policy import baselines, expectations, reading
+from schedctl.policy import baselines, expectation_updates, expectations, reading
 from schedctl.policy.documents import BUILT_IN_POLICY
 from schedctl.policy.expectations import PolicyTest
 from schedctl.reports.checks import CheckReport, CheckSummary
@@ -64,10 +65,30 @@ def find(paths: Sequence[str], *, allow_empty: bool, notifier: Notifier = SILENT
     return tests
 
 
+def select(tests: Sequence[PolicyTest], names: Sequence[str]) -> list[PolicyTest]:
+    """Return the tests whose name or file has one of some words in it, in any case; all if there are no words.
+
+    Raises:
+        InputError: a word is in none.
+    """
+    words = {name: name.casefold() for name in names}
+    places = [f"{test.source}: {test.name}".casefold() for test in tests]
+    for name, word in words.items():
+        if not any(word in place for place in places):
+            hint = did_you_mean(name, [test.name for test in tests])
+            raise InputError([Problem(f'no test is called "{name}"', hint=hint)])
+    return [
+        test
+        for test, place in zip(tests, places, strict=True)
+        if not words or any(word in place for word in words.values())
+    ]
+
+
 def run(
     tests: Sequence[PolicyTest],
     *,
     update: bool,
+    not_selected: int = 0,
     custom_kinds: tuple[CustomKind, ...],
     notifier: Notifier = SILENT,
 ) -> CheckPolicyTestReport:
@@ -76,6 +97,7 @@ def run(
     Args:
         tests: in the order in which they are run.
         update: whether to rewrite what they expect; what is rewritten is said.
+        not_selected: how many tests there are besides.
         custom_kinds: the custom kinds that are read.
         notifier: hears what policies warn of, and what is rewritten.
     """
@@ -96,6 +118,7 @@ def run(
         passed=outcomes.count("Passed"),
         failed=outcomes.count("Failed"),
         updated=outcomes.count("Updated"),
+        not_selected=not_selected,
     )
     return CheckPolicyTestReport(summary=summary, results=results)
 
@@ -193,7 +216,7 @@ def _update(
         if reports[number].summary.exit_code >= 2 and not reports[number].results:
             continue  # nothing was checked, and what is broken is no expectation
         before, now = texts.get(test.source) or (_text(test.source),) * 2
-        written = expectations.rewrite_expectation(now, test, reports[number])
+        written = expectation_updates.rewrite_expectation(now, test, reports[number])
         if written is None:
             hint = "cannot update it: write `expect:` on its own line below `spec:`, with its fields below"
             updated[number] = msgspec.structs.replace(result, differences=[*result.differences, hint])

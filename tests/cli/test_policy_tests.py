@@ -92,7 +92,14 @@ def test_every_form_says_the_same(tested):
     write("b.test.yaml", WRONG)
     document = json.loads(tested("-o", "json").out)
     assert [result["outcome"] for result in document["results"]] == ["Passed", "Failed"]
-    assert document["summary"] == {"exitCode": 1, "tests": 2, "passed": 1, "failed": 1, "updated": 0}
+    assert document["summary"] == {
+        "exitCode": 1,
+        "tests": 2,
+        "passed": 1,
+        "failed": 1,
+        "updated": 0,
+        "notSelected": 0,
+    }
     ended = tested("-o", "junit")
     assert ended.code == 1
     suites = JUnitXml.fromstring(ended.out.encode())
@@ -231,12 +238,49 @@ def test_a_time_without_a_zone_is_utc_wherever_the_test_runs(tested, monkeypatch
         pytest.param("expect:\n    {exitCode: 0\n}\n", id="with the brace in the first column"),
     ],
 )
-def test_what_is_in_braces_is_not_rewritten_into_what_cannot_be_read(tested, flow):
-    text = TEST.partition("  expect:")[0] + f"  {flow}"
+def test_what_is_in_braces_is_rewritten_into_what_passes(tested, flow):
+    write("a.test.yaml", TEST.partition("  expect:")[0] + f"  {flow}")
+    assert tested().code == 1
+    assert tested("--update").code == 0
+    ended = tested()
+    assert (ended.code, "1 passed" in ended.out) == (0, True), ended
+
+
+def test_what_cannot_be_rewritten_stays_as_it_is(tested):
+    text = TEST.partition("  expect:")[0] + "  expect: &x {exitCode: 0}\n"
     write("a.test.yaml", text)
     ended = tested("--update")
     assert (ended.code, "cannot update it" in ended.out) == (1, True), ended
     assert Path("policies/a.test.yaml").read_text() == text
+
+
+def test_no_file_outside_of_the_repository_is_read_and_none_is_printed(tested, tmp_path):
+    (tmp_path.parent / "passwd").write_text("root:x:0:0:secret\n")
+    write("a.test.yaml", TEST.replace("../node.yaml", "../../passwd"))
+    ended = tested()
+    assert (ended.code, ended.out) == (2, "")
+    assert 'spec.state[0]: "../../passwd" is outside of the repository' in ended.err
+    assert "secret" not in ended.err
+
+
+def test_a_name_selects_tests_and_says_how_many_it_leaves_out(tested):
+    write("b.test.yaml", WRONG)
+    assert tested("-k", "TOO BIG") == (
+        0,
+        "ok   policies/a.test.yaml:1: too big\ntest: 1 test, 1 passed, 0 failed, 1 not selected\n",
+        "",
+    )
+    assert tested("-k", "b.test").code == 1
+    assert "2 tests" in tested("-k", "big", "-k", "wrong").out
+    document = json.loads(tested("-k", "big", "-o", "json").out)
+    assert document["summary"]["notSelected"] == 1
+
+
+def test_a_name_that_no_test_has_is_no_pass(tested):
+    ended = tested("-k", "too bog")
+    assert (ended.code, ended.out) == (3, "")
+    assert 'no test is called "too bog"' in ended.err
+    assert 'did you mean "too big"?' in ended.err
 
 
 @pytest.mark.parametrize(

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
+
 import jsonschema
 import pytest
 
 from schedctl.documents.yaml_trees import read_yaml
-from schedctl.policy import expectations
+from schedctl.policy import expectation_updates, expectations
 from schedctl.reports import checks
 from schedctl.session.schemas import SCHEMAS
 
@@ -189,7 +191,7 @@ def test_where_no_results_are_expected_the_exit_code_is_all():
 def test_what_is_rewritten_is_met_and_nothing_else_changes():
     (test,), _ = read(TEST)
     new = report(result(message="1 zone, needs 3"), result("fits", "api", scenario="lose-zone=a", message="no"), code=0)
-    text = expectations.rewrite_expectation(TEST, test, new)
+    text = expectation_updates.rewrite_expectation(TEST, test, new)
     assert text == TEST.partition("  expect:")[0] + (
         "  expect:\n"
         "    exitCode: 0\n"
@@ -212,12 +214,91 @@ def test_what_is_rewritten_is_met_and_nothing_else_changes():
 def test_names_that_are_odd_are_still_met_when_rewritten():
     (test,), _ = read(TEST)
     new = report(result(name='a: "b" #c'), result("fits", "yes", scenario="s=true"))
-    (again,), problems = read(expectations.rewrite_expectation(TEST, test, new))
+    (again,), problems = read(expectation_updates.rewrite_expectation(TEST, test, new))
     assert problems == []
     assert expectations.differences(again, new) == []
 
 
-def test_what_is_on_one_line_is_not_rewritten():
+@pytest.mark.parametrize(
+    ("written", "rewritten"),
+    [
+        pytest.param(
+            "spec: {state: [a], expect: {exitCode: 0}, manifests: [b]}  # last\n",
+            "spec: {state: [a], expect: {exitCode: 1, results: [{check: zones, subject: Deployment shop/web,"
+            " outcome: Violated}]}, manifests: [b]}  # last\n",
+            id="on one line",
+        ),
+        pytest.param(
+            "spec: {\n  state: [a],\n  expect: {\n    exitCode: 0, # }\n    message: 'it}''s'\n  },\n"
+            "  manifests: [b]\n}\n",
+            "spec: {\n  state: [a],\n  expect: {exitCode: 1, results: [{check: zones, subject: Deployment shop/web,"
+            " outcome: Violated}]},\n  manifests: [b]\n}\n",
+            id="on several lines, with braces in a comment and in a text",
+        ),
+        pytest.param(
+            "spec:\n  state: [a]\n  expect: {exitCode: 0}  # why\n  manifests: [b]\n",
+            "spec:\n  state: [a]\n  expect:\n    exitCode: 1\n    results:\n      - check: zones\n"
+            "        subject: Deployment shop/web\n        outcome: Violated  # why\n  manifests: [b]\n",
+            id="in braces below a key of its own, which becomes a block",
+        ),
+    ],
+)
+def test_what_is_in_braces_is_rewritten_too(written, rewritten):
+    head = TEST.partition("spec:")[0]
+    (test,), _ = read(head + written)
+    assert expectation_updates.rewrite_expectation(head + written, test, report(result())) == head + rewritten
+
+
+def test_names_with_signs_of_flow_style_are_met_when_rewritten():
     text = TEST.partition("spec:")[0] + "spec: {state: [a], manifests: [b], expect: {exitCode: 0}}\n"
     (test,), _ = read(text)
-    assert expectations.rewrite_expectation(text, test, report()) is None
+    new = report(result(name="a, {b}: [c]"), result("fits", "web[0..2]"))
+    (again,), problems = read(expectation_updates.rewrite_expectation(text, test, new))
+    assert problems == []
+    assert expectations.differences(again, new) == []
+
+
+def test_json_stays_json():
+    text = (
+        '{"apiVersion": "schedctl.dev/v1alpha1", "kind": "CheckPolicyTest", "metadata": {"name": "x"},'
+        ' "spec": {"expect": {"exitCode": 0}, "state": ["a"], "manifests": ["b"]}}'
+    )
+    (test,), problems = read(text)
+    assert problems == []
+    rewritten = json.loads(expectation_updates.rewrite_expectation(text, test, report(result())))
+    assert rewritten["spec"]["expect"]["results"] == [
+        {"check": "zones", "subject": "Deployment shop/web", "outcome": "Violated"}
+    ]
+
+
+@pytest.mark.parametrize(
+    ("change", "path"),
+    [
+        pytest.param(("state: [../cluster.yaml]", "state: [../../etc/passwd]"), "spec.state[0]", id="above"),
+        pytest.param(
+            ("manifests: [web.yaml]", "manifests: [web.yaml, /etc/passwd]"), "spec.manifests[1]", id="absolute"
+        ),
+        pytest.param(("manifests: [web.yaml]", "manifests: [link/passwd]"), "spec.manifests[0]", id="by a link"),
+        pytest.param(("manifests: [web.yaml]", 'manifests: ["l*/passwd"]'), "spec.manifests[0]", id="by a glob"),
+        pytest.param(("policies: [policy.yaml]", "policies: [../.git/config]"), "spec.policies[0]", id="of git"),
+        pytest.param(("failOn: warning", "baseline: ../../b.yaml"), "spec.options.baseline", id="a baseline"),
+        pytest.param(
+            ("failOn: warning", "schedulerConfig: ../../c.yaml"), "spec.options.schedulerConfig", id="a configuration"
+        ),
+    ],
+)
+@pytest.mark.parametrize("repository", [True, False])
+def test_a_test_names_no_file_outside_of_its_repository(tmp_path, monkeypatch, change, path, repository):
+    root, outside = tmp_path / "root", tmp_path / "etc"
+    (root / "policies").mkdir(parents=True)
+    outside.mkdir()
+    (outside / "passwd").write_text("root:x:0:0\n")
+    (root / "policies/link").symlink_to(outside)
+    if repository:
+        (root / ".git").mkdir()
+    monkeypatch.chdir(tmp_path if repository else root)
+    source = "root/policies/web.test.yaml" if repository else "policies/web.test.yaml"
+    _, problems = expectations.tests_in(TEST.replace(*change).encode(), source)
+    assert [(problem.path, problem.message.partition('" ')[2]) for problem in problems] == [
+        (path, "is outside of the repository")
+    ]
