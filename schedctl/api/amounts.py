@@ -62,9 +62,10 @@ def in_bytes(resource: str) -> bool:
 
 
 def _unit(least: int, most: int) -> tuple[int, str]:
-    """Return the largest unit in which the least amount still tells."""
+    """Return the largest unit in which the least amount still tells: 512Mi, but 0.5Gi beside 30Gi."""
     for unit, suffix in _UNITS:
-        if least * 2 >= unit or (least * 10 >= unit and most >= _MANY * (unit >> 10)):
+        halves = least * 2 >= unit and most >= 8 * unit
+        if least >= unit or halves or (least * 10 >= unit and most >= _MANY * (unit >> 10)):
             return unit, suffix
     return 1, ""
 

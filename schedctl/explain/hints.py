@@ -208,16 +208,16 @@ def _gate_hints(trials: Trials, pod: PodInfo, found: Sequence[Hint]) -> list[Hin
         return [] if found else [Hint(type="wait", text="a PreEnqueue plugin holds it back; see its message")]
     remedy = pod_remedies.remove_gates(gates)
     trial = trials.attempt([remedy])
-    return [_hint(remedy.kind, f"if {remedy.condition} it {_would(trial)}", trial, trials)]
+    return [_hint(remedy.kind, f"if {remedy.condition}, it {_would(trial)}", trial, trials)]
 
 
 def _nothing(trials: Trials, *, more: bool) -> Hint:
-    tried = "no change is known that helps"
+    tried = "schedctl knows no change that helps"
     if trials.made == 1:
         tried = f"the one change tried ({' and '.join(dict.fromkeys(trials.kinds))}) does not make it fit"
     elif trials.made:
         tried = f"none of {trials.made} changes tried makes it fit"
-    further = "; the same with `--matrix` shows every refusal" if more else ""
+    further = "; run it again with `--matrix` for every refusal" if more else ""
     return Hint(type="nothing-helps", text=f"{tried}{further}", tried=trials.made > 0)
 
 

@@ -126,7 +126,7 @@ def _requeue_event(event: ClusterEvent, who: list[tuple[str, bool]], count: Coun
     counting, instances = counted or (None, None)
     return RequeueEvent(
         event=event.label,
-        text=_text(event) + (_tally(event, *counted) if counted else ""),
+        text=_text(event),
         plugins=list(dict.fromkeys(name for name, _ in who)),
         hinted=hinted,
         counting=counting,
@@ -170,11 +170,3 @@ def _text(event: ClusterEvent) -> str:
     kind = event.resource.value.rpartition("/")[2]
     article = "an" if kind[0] in "AEIOU" else "a"
     return _MOVES.get(event) or _DONE[event.action].format(_KINDS.get(event.resource, f"{article} {kind}"))
-
-
-def _tally(event: ClusterEvent, counting: int, instances: int) -> str:
-    """Return in words which instances of an event would bring the pod back; nothing where any would."""
-    if counting == instances:
-        return ""
-    like = "like it" if event == events.NODE_ADD else "running"
-    return f" ({counting or 'none'} of the {instances} {like} would count)"

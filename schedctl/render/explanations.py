@@ -311,10 +311,20 @@ def _requeue_events(wakings: Sequence[explanations.RequeueEvent], detail: Detail
         return
     texts: Sequence[str]
     if detail.wide:
-        texts = [f"{each.text} ({', '.join(each.plugins)})" if each.plugins else each.text for each in wakings]
+        texts = [
+            each.text + _share(each) + (f" [{', '.join(each.plugins)}]" if each.plugins else "") for each in wakings
+        ]
     else:
         texts = _as_many_as_fit([each.text for each in wakings], SCREEN.columns - len("requeued when: "))
     yield Line((Span("requeued when: ", "faint"), Span("; ".join(texts))), hang=4)
+
+
+def _share(event: explanations.RequeueEvent) -> str:
+    """Return how many of the cluster's objects such an event would bring the pod back for, "" where any would."""
+    if event.asked is None or event.counting == event.asked:
+        return ""
+    what = "a copy of {} of the {} nodes" if event.event == "NodeAdd" else "{} of the {} running pods"
+    return f" ({what.format(event.counting or 'none', event.asked)} would count)"
 
 
 def _reason(reason: Reason, detail: Detail, groups: int | None) -> Iterator[Block]:

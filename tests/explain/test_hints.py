@@ -226,7 +226,7 @@ def taint(key, value="", effect="NoSchedule"):
         pytest.param(
             [node("a", pods="0")],
             pod("web", namespace="shop"),
-            ["the one change tried (add-node) does not make it fit; the same with `--matrix` shows every refusal"],
+            ["the one change tried (add-node) does not make it fit; run it again with `--matrix` for every refusal"],
             id="where nothing helps, how much was tried",
         ),
     ],
@@ -242,12 +242,12 @@ def test_every_refusal_ends_with_a_next_step_that_was_tried(ask, objects, subjec
     [
         pytest.param(
             pod(cpu="1", schedulingGates=[{"name": "quota"}]),
-            "if scheduling gate quota is removed it would be placed on node-0",
+            "if scheduling gate quota is removed, it would be placed on node-0",
             id="a gated pod that would fit",
         ),
         pytest.param(
             pod(cpu="64", schedulingGates=[{"name": "a"}, {"name": "b"}]),
-            "if scheduling gates a, b are removed it would still fit nowhere",
+            "if scheduling gates a, b are removed, it would still fit nowhere",
             id="a gated pod that would not fit",
         ),
         pytest.param(

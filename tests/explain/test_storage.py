@@ -442,7 +442,7 @@ def test_a_next_step_is_told_after_it_was_tried(ask, objects, subject, texts):
         pytest.param(
             [claim(of=None)],
             "claim data is not bound yet: it has no storage class, and no volume is bound to it",
-            "no change is known that helps",
+            "schedctl knows no change that helps",
             id="it has no class",
         ),
         pytest.param(
@@ -476,7 +476,7 @@ def test_why_a_claim_holds_the_whole_pod_back_is_told_with_a_next_step(ask, obje
 
 def test_volumes_that_would_stay_attached_on_an_empty_node_are_noted(ask):
     objects = [A, csi_node("a", 1), *bound("data"), *bound("log"), using("log", name="other", on="a")]
-    nowhere = "the pod would fit on no node of the cluster, even if no pod ran there"
+    nowhere = "the pod would fit on no node, even if the nodes were empty"
     stay = f"{nowhere}; volumes would stay attached until they are detached"
     assert stay in ask(cluster(*objects, attachment("log", on="a")), using("data")).notes
     assert not any("stay attached" in note for note in ask(cluster(*objects), using("data")).notes)

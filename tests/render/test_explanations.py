@@ -8,7 +8,7 @@ import pytest
 from schedctl.explain.explanations import report
 from schedctl.render import outputs
 from schedctl.render.terminals import PLAIN, Terminal
-from schedctl.reports.explanations import Explanation, PodReference, Verdict
+from schedctl.reports.explanations import Explanation, PodReference, RequeueEvent, Verdict
 from schedctl.reports.reasons import NodeGroup, Reason
 from schedctl.testing.builders import cluster, node, pod
 
@@ -36,8 +36,31 @@ def test_what_requeues_a_pod_is_one_line_unless_all_is_asked_for(show):
     )
     assert narrow == "a node is added; +9 more"
     assert "more" not in wide
-    assert wide.startswith("a node is added (TaintToleration, NodeResourcesFit); taints of a node change")
+    assert wide.startswith("a node is added [TaintToleration, NodeResourcesFit]; taints of a node change")
     assert wide.count("; ") == 9
+
+
+@pytest.mark.parametrize(
+    ("event", "tally"),
+    [
+        (
+            RequeueEvent("NodeAdd", "a node is added", counting=0, asked=3),
+            " (a copy of none of the 3 nodes would count)",
+        ),
+        (RequeueEvent("NodeAdd", "a node is added", counting=1, asked=3), " (a copy of 1 of the 3 nodes would count)"),
+        (
+            RequeueEvent("AssignedPodDelete", "a pod goes", counting=1, asked=2),
+            " (1 of the 2 running pods would count)",
+        ),
+        (RequeueEvent("NodeAdd", "a node is added", counting=3, asked=3), ""),
+        (RequeueEvent("NodeAdd", "a node is added"), ""),
+    ],
+)
+def test_wide_output_says_which_of_the_objects_there_would_requeue_the_pod(event, tally):
+    document = report([Explanation(PodReference("default", "p"), Verdict.UNSCHEDULABLE, wakings=[event])])
+    stream = io.StringIO()
+    outputs.write(document, outputs.parse("wide"), stream, PLAIN)
+    assert f"requeued when: {event.text}{tally}\n" in stream.getvalue()
 
 
 def test_an_unschedulable_pod(show):
@@ -108,7 +131,7 @@ def test_several_answers_begin_with_a_table_and_end_with_a_tally(show):
             "6 nodes: cpu: 3000m requested, 1900m to 2000m free",
             "would fit on 2 nodes if cpu <= 2",
         ],
-        ["1", "pod default/b", "GATED (waits for g)", "if scheduling gate g is removed it would be placed on node-0"],
+        ["1", "pod default/b", "GATED (waits for g)", "if scheduling gate g is removed, it would be placed on node-0"],
     ]
     assert "\n\npod default/a: UNSCHEDULABLE (0/8 nodes feasible)\n" in text
     assert text.endswith(
