@@ -30,15 +30,16 @@ from schedctl.policy.fields import Path
 from schedctl.policy.findings import RUN, Finding, Judged, View
 from schedctl.policy.results import AcceptancePolicy, Results, Rule
 from schedctl.policy.situations import Key, Situation
-from schedctl.policy.summaries import FailOn, OnInconclusive, summarize
+from schedctl.policy.summaries import FailOn, OnInconclusive, summarize, without_verdicts
 from schedctl.policy.unknown_names import KnownNames, find_unknown_names
 from schedctl.policy.verdicts import EvaluationFailed, Verdict
 from schedctl.reports.checks import (
     CheckOutcome,
     CheckReport,
 )
-from schedctl.reports.metadata import Metadata
+from schedctl.reports.metadata import AssumedVolumes, Metadata
 from schedctl.scheduler import Scheduler
+from schedctl.scheduler.assumed_volumes import assumed_volumes
 from schedctl.simulation import report_builder
 from schedctl.simulation.outcomes import RunEnd
 from schedctl.simulation.runs import Options
@@ -156,6 +157,7 @@ class _Evaluation:
         self._placed: Situation
         self._placed_names: KnownNames
         self._facts: Simulation
+        self._assumed: list[AssumedVolumes]
 
     # -- the situations ----------------------------------------------------------
 
@@ -183,6 +185,8 @@ class _Evaluation:
         }
         self._placed = situations.released_situation(self._facts, self._scheduler, sourced)
         self._placed_names = KnownNames.of(self._placed)
+        pods = (outcome.pod.pod for outcome in self._facts.run.pods.values())
+        self._assumed = assumed_volumes(pods, cluster)
         self._notes += self._warnings()
 
     def _warnings(self) -> Iterator[str]:
@@ -353,11 +357,13 @@ class _Evaluation:
         """Return the report."""
         self._results.add_refused(self._problems())
         conditions = self._conditions
-        results = self._results.located()
+        doubts = [f"assumed: {each.text}" for each in self._assumed if not each.certain]
+        results = without_verdicts(self._results.located(), doubts)
         unjudged = not_judged.find(self._manifests, self._placed.workloads, self._judged)
         notes = [
             *self._notes,
             *_unused_scenarios(self._policies),
+            *(f"assumed: {each.text}" for each in self._assumed if each.certain),
             *self._results.idle(self._unmatched),
             *(self._accepting.notes() if self._accepting is not None else ()),
             *not_judged.notes(unjudged),

@@ -10,6 +10,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Final, Literal
 
+import msgspec
+
 from schedctl.reports import exit_codes
 from schedctl.reports.checks import CheckOutcome, CheckResult, CheckSummary, NotJudged, Severity
 
@@ -59,3 +61,15 @@ def summarize(
         fail_on=fail_on,
         on_inconclusive=on_inconclusive,
     )
+
+
+def without_verdicts(results: Sequence[CheckResult], texts: Sequence[str]) -> list[CheckResult]:
+    """Return results that are inconclusive for these reasons where they had a verdict; as they are without reasons."""
+    if not texts:
+        return list(results)
+    return [
+        msgspec.structs.replace(result, outcome=CheckOutcome.INCONCLUSIVE, reasons=[*texts, *result.reasons])
+        if result.outcome in (CheckOutcome.PASSED, CheckOutcome.VIOLATED)
+        else result
+        for result in results
+    ]

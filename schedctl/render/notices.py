@@ -13,7 +13,7 @@ from schedctl.api.gaps import FORBIDDEN
 from schedctl.api.kinds import plural
 from schedctl.render.layout import SCREEN, Block, Cell, Line, Span, Table, line, width
 from schedctl.reports import counts
-from schedctl.reports.metadata import BUILT_IN, Metadata, MissingKind, ReportedAssumption
+from schedctl.reports.metadata import BUILT_IN, AssumedVolumes, Metadata, MissingKind, ReportedAssumption
 from schedctl.reports.reasons import Hint, ManifestEdit, Reason, Remark
 
 WORDLESS = "rejected without a reason"
@@ -148,6 +148,12 @@ def assumptions(assumed: Sequence[ReportedAssumption]) -> Iterator[Block]:
     """Yield what an answer rests on that is not known."""
     for each in assumed:
         yield Line((Span("guess: ", "hint" if each.decides else "faint"), Span(each.text)), hang=7)
+
+
+def assumed_volumes(assumed: Sequence[AssumedVolumes]) -> Iterator[Block]:
+    """Yield what is assumed of volumes that provisioners would make."""
+    for each in assumed:
+        yield Line((Span("assumed: ", "faint" if each.certain else "hint"), Span(each.text)), hang=9)
 
 
 def remark(plugin_remark: Remark, entries: int, indent: int = 0) -> Iterator[Line]:

@@ -358,6 +358,7 @@ def _both(before: float, after: float) -> str:
 def _last(report: simulations.SimulationReport, pending: bool, wide: bool) -> Iterator[Block]:
     ending, metadata = report.ending, report.metadata
     yield from notices.assumptions(report.guesses)
+    yield from notices.assumed_volumes(report.assumed_volumes)
     yield from notices.not_known(metadata.missing)
     clock = f"simulated {ending.clock:g} s, " if ending.clock else ""
     style = "bad" if ending.reason is simulations.EndReason.INTERRUPTED else "faint"

@@ -81,6 +81,24 @@ class ReportedAssumption(Record, frozen=True):
     text: str
 
 
+class AssumedVolumes(Record, frozen=True, kw_only=True):
+    """Volumes that a provisioner would make for claims, as soon as those are there; where it puts them is its choice.
+
+    Attributes:
+        storage_class: the class of the claims.
+        provisioner: who makes the volumes.
+        claims: the claims, as ``namespace/name``.
+        certain: whether the class and its driver say nothing that could tie a volume to fewer nodes than is assumed.
+        text: the same in words.
+    """
+
+    storage_class: str
+    provisioner: str
+    claims: list[str]
+    certain: bool
+    text: str
+
+
 class Side(Record, frozen=True):
     """One configuration of a comparison.
 

@@ -11,7 +11,7 @@ from enum import StrEnum
 from typing import Any, Literal
 
 from schedctl.reports.explanations import OwnerPods
-from schedctl.reports.metadata import Metadata, Record, ReportedAssumption, schema_name
+from schedctl.reports.metadata import AssumedVolumes, Metadata, Record, ReportedAssumption, schema_name
 from schedctl.reports.reasons import Hint, Reason, Remark
 
 
@@ -426,6 +426,7 @@ class SimulationReport(Record, frozen=True, kw_only=True):
         passed: how many objects of other kinds there were, which scheduling does not read, by ``apiVersion kind``.
         guesses: what some answer of the run rests on that could not be listed. What comes after a guess is one, too, so
             that nothing is proven where there is any: fates and places are those of a cluster without it.
+        assumed_volumes: the volumes that were provisioned in the run before a pod was placed, by class.
     """
 
     api_version: Literal["schedctl.dev/v1alpha1"] = "schedctl.dev/v1alpha1"
@@ -442,3 +443,4 @@ class SimulationReport(Record, frozen=True, kw_only=True):
     mistakes: list[Mistake] = []
     passed: dict[str, int] = {}
     guesses: list[ReportedAssumption] = []
+    assumed_volumes: list[AssumedVolumes] = []

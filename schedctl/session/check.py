@@ -23,7 +23,7 @@ from schedctl.policy.documents import BUILT_IN_POLICY, CheckPolicy
 from schedctl.policy.evaluations import Conditions, evaluate
 from schedctl.policy.exemptions import Acceptances
 from schedctl.policy.fingerprints import fingerprint
-from schedctl.policy.summaries import FailOn, OnInconclusive, summarize
+from schedctl.policy.summaries import FailOn, OnInconclusive, summarize, without_verdicts
 from schedctl.reports import counts, exit_codes
 from schedctl.reports.checks import CheckOutcome, CheckReport, CheckResult, CheckRule, PolicyRules, Severity
 from schedctl.reports.metadata import Input, Metadata, ReportedAssumption
@@ -351,12 +351,7 @@ def _with_assumptions(report: CheckReport, guesses: Sequence[ReportedAssumption]
     if not guesses:
         return report
     texts = [guess.text for guess in guesses]
-    results = [
-        msgspec.structs.replace(result, outcome=CheckOutcome.INCONCLUSIVE, reasons=[*texts, *result.reasons])
-        if result.outcome in (CheckOutcome.PASSED, CheckOutcome.VIOLATED)
-        else result
-        for result in report.results
-    ]
+    results = without_verdicts(report.results, texts)
     return msgspec.structs.replace(
         report,
         results=results,

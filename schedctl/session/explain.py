@@ -19,12 +19,14 @@ from schedctl.explain import bound_pods, equal_answers, explanations, remarks
 from schedctl.framework.pod_edits import as_pending, with_scheduler
 from schedctl.reports.explanations import ExplainReport, Explanation, PodReference
 from schedctl.scheduler import Scheduler
+from schedctl.scheduler.assumed_volumes import claim_notes
 from schedctl.scheduler.gaps import log_assumptions
 from schedctl.session import what_ifs
 from schedctl.session.notifiers import SILENT, Notifier
 from schedctl.session.sessions import Session
 from schedctl.session.subjects import Question
 from schedctl.workloads import admission, ownership
+from schedctl.workloads.volume_controller import complete_written
 
 if TYPE_CHECKING:
     from schedctl.reports.metadata import Metadata
@@ -184,7 +186,9 @@ def explain_objects(
             for kind in unknown_kinds:
                 assumptions.read(kind)
             pod = with_scheduler(pod, profile)
-            equivalence_class = judged.class_key(pod, unknown_kinds) if isinstance(obj, Pod) else None
+            about_claims = claim_notes(pod, cluster)  # of this pod alone, so that it shares no answer
+            may_share = isinstance(obj, Pod) and not about_claims
+            equivalence_class = judged.class_key(pod, unknown_kinds) if may_share else None
             if equivalence_class in judged:
                 yield judged.answer(equivalence_class, pod)
                 continue
@@ -197,7 +201,7 @@ def explain_objects(
                 hints=hints,
                 assumptions=assumptions.guesses,
             )
-        explanation = _replace(explanation, notes=[*notes, *explanation.notes])
+        explanation = _replace(explanation, notes=[*notes, *about_claims, *explanation.notes])
         judged.add(equivalence_class, explanation)
         yield explanation
 
@@ -231,6 +235,7 @@ def pod_of(obj: Any, cluster: Cluster, node: str) -> tuple[Pod | None, list[str]
     admitted = admission.admit(made.pod, cluster)
     for claim in admitted.claims:
         cluster.put(claim)
+    complete_written(cluster)
     metadata = obj.metadata
     note = f"this is the pod that {type(obj).__name__} {metadata.namespace}/{metadata.name} would make next"
     return admitted.pod, [made.note or note, *admitted.warnings]

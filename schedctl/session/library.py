@@ -27,6 +27,7 @@ from schedctl.simulation.simulations import simulate as run_simulation
 from schedctl.sources.terms import READING, Terms
 from schedctl.workloads.clusters import assemble
 from schedctl.workloads.rollouts import RolloutStrategy
+from schedctl.workloads.volume_controller import complete_written
 
 Source = str | PathLike[str] | Mapping[str, Any]
 """A path (a file, folder or glob), or an object as JSON would have it, be it a single one or a List."""
@@ -48,6 +49,7 @@ def read(*inputs: Source, kinds: Iterable[Kind] = ()) -> Cluster:
     manifests = _load(inputs, Terms(kinds=tuple(kinds)))
     missing = [gap for header in manifests.snapshots for gap in header.missing]
     cluster = assemble((one.object for one in manifests.objects), missing).cluster
+    complete_written(cluster)
     taken = min((header.taken for header in manifests.snapshots if header.taken), default="")
     if taken:
         moment = times.unix_nanoseconds(taken)

@@ -143,6 +143,7 @@ class StateSource:
         from schedctl import sources
         from schedctl.api import times
         from schedctl.workloads.clusters import assemble
+        from schedctl.workloads.volume_controller import complete_written
 
         listing = connection = None
         overlaid: tuple[str, ...] = ()
@@ -162,6 +163,8 @@ class StateSource:
                 overlaid = _overlaid(files) if self.of_cluster else ()
                 manifests = sources.overlay(manifests, files) if self.of_cluster else files
             assembled = assemble((one.object for one in manifests.objects), _gaps(manifests, listing), kinds)
+            if self.paths:
+                complete_written(assembled.cluster)
         state = State(manifests, assembled, listing, connection, overlaid)
         if state.taken:
             # Ages and timeouts are as of the snapshot or listing: the same input gives the same answer on any day.

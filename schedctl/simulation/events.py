@@ -49,6 +49,12 @@ class Controller:
     Pods are told of as they are then: with their node, or their deletion time.
     """
 
+    def on_start(self) -> None:
+        """Called before the first pod is scheduled; may change objects that are neither pods nor nodes."""
+
+    def on_object(self, obj: Any) -> None:
+        """Called when an object that is neither pod nor node was put or deleted; may change other such objects."""
+
     def on_bound(self, pod: PodInfo, node_name: str) -> Iterable[SimulatedEvent]:
         """Called when a pod is bound."""
         return ()

@@ -1,4 +1,4 @@
-"""What the controller of a pod makes in its place when the pod is evicted or deleted.
+"""The controllers that answer every run: volumes are bound, and evicted pods replaced.
 
 A ReplicaSet replaces a pod as soon as it terminates, under another name; a StatefulSet and a DaemonSet replace it once
 it is gone, under the same name or on the same node; a pod without a controller is lost.
@@ -21,6 +21,7 @@ from schedctl.workloads.admission import RESOURCE_QUOTA
 from schedctl.workloads.api_server import Admission, Created
 from schedctl.workloads.expansion import Replica
 from schedctl.workloads.pod_templates import exists
+from schedctl.workloads.volume_controller import VolumeController
 
 _AFTER_DELETION = ("StatefulSet", "DaemonSet")
 """Kinds that wait until the previous pod is gone, since its name or its node is to be free."""
@@ -79,6 +80,8 @@ def successor(pod: Pod, taken: Callable[[str], bool]) -> Pod | None:
 class ReplacementController(Controller):
     """Makes the replacement of each pod that is evicted or deleted, when the controller of that pod would.
 
+    It binds claims as well, those of replacements among them (`VolumeController`).
+
     Attributes:
         admission: the API server, which admits the replacements.
         successors: by key of a pod, the key of the pod that replaced it.
@@ -98,6 +101,7 @@ class ReplacementController(Controller):
         self.foreign: dict[str, PodInfo] = {}
         self._scheduler = scheduler
         self._cluster = cluster
+        self._volumes = VolumeController(cluster)
         self._successor_keys: set[str] = set()  # some of them are still on their way, so the cluster lacks them
         # pods that terminate at the start were replaced before the start, where their controller does not wait
         self._replaced = {
@@ -115,6 +119,14 @@ class ReplacementController(Controller):
     def latest_successor(self, key: str) -> str:
         """Return the key of the pod that stands in the place of a pod that had to go, "" for none."""
         return self.latest(key) if key in self.successors else ""
+
+    @override
+    def on_start(self) -> None:
+        self._volumes.synchronize()
+
+    @override
+    def on_object(self, obj: object) -> None:
+        self._volumes.on_object(obj)
 
     @override
     def on_eviction(self, pod: PodInfo, node_name: str) -> Iterable[SimulatedEvent]:

@@ -19,6 +19,7 @@ from schedctl.reports import exit_codes, simulations
 from schedctl.reports.explanations import OwnerPods
 from schedctl.reports.metadata import Metadata, ReportedAssumption
 from schedctl.reports.simulations import EndReason, Fate
+from schedctl.scheduler.assumed_volumes import assumed_volumes
 from schedctl.simulation import utilisation
 from schedctl.simulation.outcomes import Eviction, PodOutcome, PodState, RunEnd
 from schedctl.simulation.rollout_controller import RolloutController, RolloutProgress
@@ -88,6 +89,7 @@ def report(
         mistakes=[_mistake(problem) for problem in mistakes],
         passed=dict(sorted(facts.expansion.passed.items())),
         guesses=list(guesses),
+        assumed_volumes=assumed_volumes((outcome.pod.pod for outcome in facts.run.pods.values()), cluster),
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import subprocess
-from contextlib import closing
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
@@ -15,9 +15,22 @@ from tests.cluster.control_plane import KIT, Api
 @pytest.fixture
 def api():
     """The API server of a control plane that is gone after the test."""
+    with _control_plane() as server:
+        yield server
+
+
+@pytest.fixture
+def controlled_api():
+    """The API server of a control plane with kube-controller-manager and kube-scheduler that is gone after the test."""
+    with _control_plane("--with-scheduler", "--with-controllers") as server:
+        yield server
+
+
+@contextmanager
+def _control_plane(*options):
     if shutil.which("go") is None:
         pytest.skip("the control plane is built with Go and Go is not here")
-    with subprocess.Popen([KIT / "up", "--hold"], stdout=subprocess.PIPE, text=True) as up:
+    with subprocess.Popen([KIT / "up", "--hold", *options], stdout=subprocess.PIPE, text=True) as up:
         kubeconfig = up.stdout.readline().strip()
         if not kubeconfig:
             pytest.fail("the control plane did not come up; the reason is on stderr")

@@ -13,10 +13,10 @@ from schedctl.errors import PluginError
 from schedctl.framework.cycles import Cycle, Found
 from schedctl.framework.points import Scope
 from schedctl.framework.statuses import SKIP, SUCCESS, Code, Status
+from schedctl.framework.volume_matching import Mismatch
 from schedctl.plugins.volume_binding.claims import Unbound, UnboundReason
 from schedctl.plugins.volume_binding.plugin import VolumeBinding
 from schedctl.plugins.volume_binding.search import Miss
-from schedctl.plugins.volume_binding.volumes import Mismatch
 from schedctl.testing.builders import HOSTNAME, ZONE, cluster, node, pod
 
 TO_BIND = "node(s) didn't find available persistent volumes to bind"

@@ -8,12 +8,8 @@ from __future__ import annotations
 
 from typing import TypeVar
 
-import msgspec
-
-from schedctl.api import annotation_keys, field_errors, meta, storage
+from schedctl.api import field_errors, meta, storage
 from schedctl.cache.cluster import Cluster
-
-BOUND_BY_CONTROLLER = "pv.kubernetes.io/bound-by-controller"
 
 T = TypeVar("T", storage.PersistentVolume, storage.PersistentVolumeClaim)
 
@@ -104,49 +100,3 @@ class AssumeCache:
 
     def _metadata(self, obj: storage.PersistentVolume | storage.PersistentVolumeClaim) -> meta.ObjectMeta:
         return meta.ObjectMeta(namespace=self._profile, name=meta.key_of(obj))
-
-
-def fully_bound(claim: storage.PersistentVolumeClaim) -> bool:
-    """Return whether a claim has a volume and the binding is over."""
-    return bool(claim.spec.volume_name) and annotation_keys.BIND_COMPLETED in (claim.metadata.annotations or {})
-
-
-def is_reserved_for(volume: storage.PersistentVolume, claim: storage.PersistentVolumeClaim) -> bool:
-    """Return whether a volume names a claim; one without a uid names any claim of that name."""
-    reference, metadata = volume.spec.claim_ref, claim.metadata
-    return (
-        reference is not None
-        and (reference.namespace, reference.name) == (metadata.namespace, metadata.name)
-        and reference.uid in ("", metadata.uid)
-    )
-
-
-def with_claim_ref(volume: storage.PersistentVolume, claim: storage.PersistentVolumeClaim) -> storage.PersistentVolume:
-    """Return a volume with the reference to a claim, marked as put there by a controller; itself if it has it all."""
-    metadata, replace = claim.metadata, msgspec.structs.replace
-    before = volume.spec.claim_ref
-    reference = meta.ObjectReference(
-        api_version="v1",
-        kind="PersistentVolumeClaim",
-        namespace=metadata.namespace,
-        name=metadata.name,
-        uid=metadata.uid,
-    )
-    annotations = volume.metadata.annotations or {}
-    changed = volume
-    if before is None or (before.namespace, before.name, before.uid) != (
-        reference.namespace,
-        reference.name,
-        reference.uid,
-    ):
-        changed = replace(changed, spec=replace(volume.spec, claim_ref=reference))
-    if not is_reserved_for(volume, claim) and BOUND_BY_CONTROLLER not in annotations:
-        changed = with_annotations(changed, {BOUND_BY_CONTROLLER: "yes"})
-    return changed
-
-
-def with_annotations(obj: T, annotations: dict[str, str]) -> T:
-    """Return a volume or claim with further annotations."""
-    replace = msgspec.structs.replace
-    every = {**(obj.metadata.annotations or {}), **annotations}
-    return replace(obj, metadata=replace(obj.metadata, annotations=every))

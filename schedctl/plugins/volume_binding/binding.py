@@ -5,75 +5,26 @@ In a real cluster PreBind writes the assumed volumes and claims to the API serve
 
 from __future__ import annotations
 
-import msgspec
-
-from schedctl.api import annotation_keys, field_errors, meta, node_selectors, pods, storage
+from schedctl.api import field_errors, node_selectors, pods, storage
 from schedctl.cache.cluster import Cluster
-from schedctl.framework.csi_migration import BY_PLUGIN
-from schedctl.plugins.volume_binding.assume_cache import BOUND_BY_CONTROLLER, with_annotations, with_claim_ref
+from schedctl.framework import claim_binding
 from schedctl.plugins.volume_binding.migration import migrated_nodes, translate
 from schedctl.plugins.volume_binding.search import PodVolumes
-from schedctl.plugins.volume_binding.volumes import STORAGE
-
-_PROVISIONER, _BETA_PROVISIONER = (
-    "volume.kubernetes.io/storage-provisioner",
-    "volume.beta.kubernetes.io/storage-provisioner",
-)
-_PROVISIONED_BY = "pv.kubernetes.io/provisioned-by"
 
 
 def bind(cluster: Cluster, found: PodVolumes, node_name: str) -> str:
     """Bind and provision what is to be done on a node; return what kube-scheduler complains of afterwards, or ""."""
     for claim, volume in found.static:
-        _bind(cluster, with_claim_ref(volume, claim), claim)
+        claim_binding.bind(cluster, volume, claim)
     for claim, _ in found.dynamic:
-        _provision(cluster, claim, node_name)
+        storage_class = cluster.get(storage.StorageClass, storage.class_of(claim))
+        assert storage_class is not None
+        selected = claim_binding.with_annotations(claim, {storage.SELECTED_NODE: node_name})
+        reach = _topology(cluster, claim_binding.driver_of(storage_class), node_name)
+        claim_binding.provision(cluster, selected, storage_class, reach)
     # volumes that are provisioned are made where the pod goes: only those that were there can be out of reach
     problems = (_out_of_reach(cluster, volume, node_name) for _, volume in found.static)
     return next(filter(None, problems), "")
-
-
-def _bind(cluster: Cluster, volume: storage.PersistentVolume, claim: storage.PersistentVolumeClaim) -> None:
-    """Put a volume and its claim as the volume controller leaves them."""
-    replace = msgspec.structs.replace
-    cluster.put(replace(volume, status=replace(volume.status, phase="Bound")))
-    spec, status = volume.spec, claim.status
-    bound = with_annotations(claim, {annotation_keys.BIND_COMPLETED: "yes", BOUND_BY_CONTROLLER: "yes"})
-    cluster.put(
-        replace(
-            bound,
-            spec=replace(claim.spec, volume_name=volume.metadata.name),
-            status=replace(status, phase="Bound", access_modes=spec.access_modes, capacity=spec.capacity),
-        )
-    )
-
-
-def _provision(cluster: Cluster, claim: storage.PersistentVolumeClaim, node_name: str) -> None:
-    """Make a volume for a claim and bind it; what is left of a capacity is for the driver to publish, so it stays."""
-    storage_class = cluster.get(storage.StorageClass, storage.class_of(claim))
-    assert storage_class is not None
-    migration = BY_PLUGIN.get(storage_class.provisioner)
-    driver = migration.driver if migration is not None else storage_class.provisioner
-    spec, metadata = claim.spec, claim.metadata
-    # named after the claim's uid, as provisioners do
-    name = "pvc-" + (metadata.uid or f"{metadata.namespace}-{metadata.name}").removeprefix("uid-").replace("/", "-")
-    requests = spec.resources.requests if spec.resources is not None else None
-    volume = storage.PersistentVolume(
-        metadata=meta.ObjectMeta(name=name, annotations={_PROVISIONED_BY: driver}),
-        spec=storage.PersistentVolumeSpec(
-            capacity={STORAGE: (requests or {}).get(STORAGE, "0")},
-            access_modes=spec.access_modes,
-            storage_class_name=storage_class.metadata.name,
-            volume_mode=spec.volume_mode,
-            volume_attributes_class_name=spec.volume_attributes_class_name,
-            node_affinity=_topology(cluster, driver, node_name),
-            csi=storage.CSIPersistentVolumeSource(driver=driver, volume_handle=name),
-        ),
-        status=storage.PersistentVolumeStatus(phase="Available"),
-    )
-    by = storage_class.provisioner
-    annotated = with_annotations(claim, {storage.SELECTED_NODE: node_name, _PROVISIONER: by, _BETA_PROVISIONER: by})
-    _bind(cluster, with_claim_ref(volume, claim), annotated)
 
 
 def _topology(cluster: Cluster, driver: str, node_name: str) -> storage.VolumeNodeAffinity | None:

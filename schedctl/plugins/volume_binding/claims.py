@@ -12,7 +12,9 @@ from typing import NamedTuple
 from schedctl.api import field_errors, meta, pods, storage
 from schedctl.cache.nodes import ClusterView
 from schedctl.errors import PluginError
-from schedctl.plugins.volume_binding.assume_cache import AssumeCache, fully_bound, is_reserved_for
+from schedctl.framework.claim_binding import fully_bound
+from schedctl.framework.volume_matching import is_reserved_for
+from schedctl.plugins.volume_binding.assume_cache import AssumeCache
 
 
 class MountedClaim(NamedTuple):

@@ -18,6 +18,7 @@ from schedctl.cache.nodes import Nodes
 from schedctl.cache.pod_info import PodInfo
 from schedctl.config.args import VolumeBindingArgs
 from schedctl.errors import PluginError
+from schedctl.framework import claim_binding
 from schedctl.framework.cycles import Cycle, StateKey
 from schedctl.framework.events import Registration
 from schedctl.framework.handles import Handle
@@ -194,12 +195,12 @@ class VolumeBinding(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin, 
             return SUCCESS
         try:
             for claim, volume in found.static:
-                with_claim = assume_cache.with_claim_ref(volume, claim)
+                with_claim = claim_binding.with_claim_ref(volume, claim)
                 if with_claim is not volume:
                     self._assume_cache.assume_volume(with_claim)
             for claim, _ in found.dynamic:
                 self._assume_cache.assume_claim(
-                    assume_cache.with_annotations(claim, {storage.SELECTED_NODE: node_name})
+                    claim_binding.with_annotations(claim, {storage.SELECTED_NODE: node_name})
                 )
         except LookupError as gone:
             self._forget_assumed(found)
@@ -241,7 +242,7 @@ class VolumeBinding(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin, 
         cluster = self.handle.cluster
         for name, ephemeral in mounted_claims(pod.pod):
             claim = cluster.get(storage.PersistentVolumeClaim, f"{pod.namespace}/{name}")
-            if claim is None or not assume_cache.fully_bound(claim):
+            if claim is None or not claim_binding.fully_bound(claim):
                 return False
             if claim.status.phase == _LOST or claim.metadata.deletion_timestamp is not None:
                 return False
@@ -270,7 +271,7 @@ class VolumeBinding(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin, 
 
     def _all_bound(self, pod: PodInfo) -> bool:
         claims = (self._assume_cache.claim(f"{pod.namespace}/{name}") for name, _ in mounted_claims(pod.pod))
-        return all(claim is not None and assume_cache.fully_bound(claim) for claim in claims)
+        return all(claim is not None and claim_binding.fully_bound(claim) for claim in claims)
 
     def _volumes_at(self, cycle: Cycle, node_name: str) -> PodVolumes | None:
         """Return what Filter found is to be done on a node, None for nothing."""

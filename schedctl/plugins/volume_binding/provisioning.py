@@ -10,8 +10,8 @@ import numpy as np
 from schedctl.api import quantities, selectors, storage
 from schedctl.cache.arrays import BoolArray, IndexArray, IntArray
 from schedctl.cache.nodes import ClusterView
+from schedctl.framework.volume_matching import STORAGE, requested_storage
 from schedctl.plugins.volume_binding.node_terms import NOTHING, Terms, TermsIndex, select_nodes
-from schedctl.plugins.volume_binding.volumes import STORAGE, requested_storage
 
 
 class Capacities:

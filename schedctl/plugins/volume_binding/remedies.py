@@ -17,9 +17,9 @@ from schedctl.framework.claim_remedies import move_volume, use_storage_class, wi
 from schedctl.framework.commands import kubectl
 from schedctl.framework.remedies import Advice, Evidence, Rejection, Remedies, Remedy, Together, edit_object
 from schedctl.framework.similar import closest_name, did_you_mean
+from schedctl.framework.volume_matching import Mismatch
 from schedctl.framework.wording import name_of
 from schedctl.plugins.volume_binding.claims import UnboundReason
-from schedctl.plugins.volume_binding.volumes import Mismatch
 
 _REMOVE_CLAIM_REF = '[{"op":"remove","path":"/spec/claimRef"}]'
 _ON_ONE_NODE = ("ReadWriteOnce", "ReadWriteOncePod")

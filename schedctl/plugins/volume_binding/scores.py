@@ -12,9 +12,9 @@ from schedctl.cache.arrays import BoolArray, IndexArray, IntArray
 from schedctl.errors import PluginError
 from schedctl.framework.arithmetic import round_half_away
 from schedctl.framework.resource_scoring import Rate
+from schedctl.framework.volume_matching import requested_storage
 from schedctl.plugins.volume_binding.node_terms import NOTHING
 from schedctl.plugins.volume_binding.search import Dynamic, Outcome, Static
-from schedctl.plugins.volume_binding.volumes import requested_storage
 
 
 class _Use:

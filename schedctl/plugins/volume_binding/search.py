@@ -21,20 +21,12 @@ from schedctl.cache.labels import LabelColumns
 from schedctl.cache.nodes import ClusterView
 from schedctl.errors import PluginError
 from schedctl.framework.reasons import NodeLookup
+from schedctl.framework.volume_matching import ClaimRequirements, Mismatch, capacity, requested_storage, size
 from schedctl.plugins.volume_binding.claims import Claims
 from schedctl.plugins.volume_binding.migration import migrated_nodes, translate
 from schedctl.plugins.volume_binding.node_terms import NOTHING, TermsIndex, affinity_terms, select_nodes
 from schedctl.plugins.volume_binding.provisioning import Capacities, Provisioning, dynamic_provisioning
-from schedctl.plugins.volume_binding.volumes import (
-    Choices,
-    ClaimRequirements,
-    Mismatch,
-    Volumes,
-    capacity,
-    requested_storage,
-    size,
-    volume_terms,
-)
+from schedctl.plugins.volume_binding.volumes import Choices, Volumes, volume_terms
 
 _DIFFICULTY = {mismatch: rank for rank, mismatch in enumerate(Mismatch)}
 

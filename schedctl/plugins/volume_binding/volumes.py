@@ -7,103 +7,27 @@ columns sorted by size (`FreeVolumes`), and then each node gets the first it can
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Sequence
-from enum import StrEnum
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 
 import numpy as np
 
-from schedctl.api import meta, quantities, selectors, storage
+from schedctl.api import meta, storage
 from schedctl.cache.arrays import CodeArray, IndexArray, IntArray, Interner
 from schedctl.cache.changes import ChangeKind
 from schedctl.cache.labels import LabelColumns
 from schedctl.cache.nodes import ClusterView
-from schedctl.errors import PluginError
-from schedctl.plugins.volume_binding.assume_cache import AssumeCache, AssumedVolume, is_reserved_for
+from schedctl.framework.volume_matching import (
+    AVAILABLE,
+    ClaimRequirements,
+    attributes_of,
+    capacity,
+    is_reserved_for,
+    mode_of,
+    thousandths,
+)
+from schedctl.plugins.volume_binding.assume_cache import AssumeCache, AssumedVolume
 from schedctl.plugins.volume_binding.node_terms import NOTHING, Terms, TermsIndex, affinity_terms, select_nodes
-
-STORAGE = "storage"
-_NONE = quantities.Amount(0, 0)
-_FILESYSTEM = "Filesystem"
-_AVAILABLE = "Available"
-_RELEASED = "Released"
-
-
-class Mismatch(StrEnum):
-    """What keeps a volume of the right class from a claim, the most easily mended first."""
-
-    RELEASED = "released by another claim"
-    SMALL = "too small"
-    ACCESS = "without the access modes"
-    LABELS = "without the labels"
-    MODE = "of another volume mode"
-    ATTRIBUTES = "of another attributes class"
-    PHASE = "not available"
-    REACH = "unreachable"
-    DELETING = "being deleted"
-    KEPT = "reserved for others"
-
-
-class ClaimRequirements:
-    """What a claim asks of a volume, read once.
-
-    Attributes:
-        claim: the claim.
-        size: in thousandths of a byte, as exact as the API server keeps it.
-        mode: Filesystem or Block.
-        attributes: the VolumeAttributesClass, "" for none.
-        access: the access modes a volume must have, all of them.
-        selector: the labels a volume must have, None where any do.
-
-    Raises:
-        PluginError: the selector cannot be parsed.
-    """
-
-    def __init__(self, claim: storage.PersistentVolumeClaim) -> None:
-        spec = claim.spec
-        self.claim = claim
-        self.size = size(claim)
-        self.mode = spec.volume_mode or _FILESYSTEM
-        self.attributes = spec.volume_attributes_class_name or ""
-        self.access = frozenset(spec.access_modes or ())
-        try:
-            self.selector: selectors.LabelQuery | None = (
-                None if spec.selector is None else selectors.compile_selector(spec.selector)
-            )
-        except selectors.SelectorError as fault:
-            raise PluginError(
-                f"error creating internal label selector for claim: {meta.key_of(claim)}: {fault}"
-            ) from fault
-
-    def is_met_by(self, volume: storage.PersistentVolume) -> bool:
-        """Return whether a volume is large enough, of the right mode and attributes, and not on its way out."""
-        return (
-            _thousandths(capacity(volume)) >= self.size
-            and _mode(volume) == self.mode
-            and _attributes(volume) == self.attributes
-            and volume.metadata.deletion_timestamp is None
-        )
-
-    def objections(self, volume: storage.PersistentVolume) -> Iterator[Mismatch]:
-        """Yield what keeps a volume of the claim's class from it on every node, in the order of the binding."""
-        named = volume.spec.claim_ref is not None
-        ours = named and is_reserved_for(volume, self.claim)
-        if named and not ours:
-            yield Mismatch.RELEASED if volume.status.phase == _RELEASED else Mismatch.KEPT
-        if volume.metadata.deletion_timestamp is not None:
-            yield Mismatch.DELETING
-        if _thousandths(capacity(volume)) < self.size:
-            yield Mismatch.SMALL
-        if _mode(volume) != self.mode:
-            yield Mismatch.MODE
-        if _attributes(volume) != self.attributes:
-            yield Mismatch.ATTRIBUTES
-        if not named and volume.status.phase != _AVAILABLE:
-            yield Mismatch.PHASE
-        if not ours and self.selector is not None and not self.selector.matches(volume.metadata.labels):
-            yield Mismatch.LABELS
-        if not ours and not self.access <= set(volume.spec.access_modes or ()):
-            yield Mismatch.ACCESS
 
 
 class FreeVolumes:
@@ -118,7 +42,7 @@ class FreeVolumes:
 
     def __init__(self, cluster: ClusterView, volumes: Iterable[storage.PersistentVolume]) -> None:
         # of equally large volumes kube-scheduler takes any; here it is the first by name
-        sized = sorted((_thousandths(capacity(each)), each.metadata.name, each) for each in volumes)
+        sized = sorted((thousandths(capacity(each)), each.metadata.name, each) for each in volumes)
         self.volumes = [volume for _, _, volume in sized]
         self.positions = {name: position for position, (_, name, _) in enumerate(sized)}
         self.index = TermsIndex(cluster)
@@ -261,7 +185,7 @@ class Volumes:
         reference = volume.spec.claim_ref
         if reference is not None:
             shelf, key = self._reserved, f"{reference.namespace}/{reference.name}"
-        elif volume.status.phase == _AVAILABLE and volume.metadata.deletion_timestamp is None:
+        elif volume.status.phase == AVAILABLE and volume.metadata.deletion_timestamp is None:
             shelf, key = self._free, storage.class_of(volume)
         else:
             return
@@ -340,44 +264,14 @@ class Choices:
         return len(self._free) + place
 
 
-def requested_storage(claim: storage.PersistentVolumeClaim) -> quantities.Amount:
-    """Return how much storage a claim asks for, 0 where it does not say."""
-    resources = claim.spec.resources
-    written = (resources.requests or {}).get(STORAGE) if resources is not None else None
-    return quantities.stored_amount(written) if written is not None else _NONE
-
-
-def size(claim: storage.PersistentVolumeClaim) -> int:
-    """Return how much storage a claim asks for, in thousandths of a byte."""
-    return _thousandths(requested_storage(claim))
-
-
-def capacity(volume: storage.PersistentVolume) -> quantities.Amount:
-    """Return how much storage a volume holds, 0 where it does not say."""
-    written = (volume.spec.capacity or {}).get(STORAGE)
-    return quantities.stored_amount(written) if written is not None else _NONE
-
-
 def volume_terms(volume: storage.PersistentVolume) -> Terms:
     """Return the condition on nodes that a volume can be reached from."""
     affinity = volume.spec.node_affinity
     return affinity_terms(affinity.required) if affinity is not None else None
 
 
-def _thousandths(amount: quantities.Amount) -> int:
-    return int(amount.unscaled * 10 ** (amount.exponent - quantities.MILLI))
-
-
-def _mode(volume: storage.PersistentVolume) -> str:
-    return volume.spec.volume_mode or _FILESYSTEM
-
-
-def _attributes(volume: storage.PersistentVolume) -> str:
-    return volume.spec.volume_attributes_class_name or ""
-
-
 def _kind(volume: storage.PersistentVolume) -> tuple[str, str, frozenset[str]]:
-    return _mode(volume), _attributes(volume), frozenset(volume.spec.access_modes or ())
+    return mode_of(volume), attributes_of(volume), frozenset(volume.spec.access_modes or ())
 
 
 def _suits(kind: tuple[str, str, frozenset[str]], requirements: ClaimRequirements) -> bool:

@@ -10,10 +10,10 @@ from collections.abc import Iterator, Sequence
 from schedctl.api import amounts, meta, storage
 from schedctl.cache.cluster import Cluster
 from schedctl.framework.remedies import Evidence
+from schedctl.framework.volume_matching import Mismatch, capacity, requested_storage
 from schedctl.framework.wording import Allocation, Wording, name_of, requirement
 from schedctl.plugins.volume_binding.claims import UnboundReason
 from schedctl.plugins.volume_binding.search import PodVolumes
-from schedctl.plugins.volume_binding.volumes import Mismatch, capacity, requested_storage
 
 _FAR, _FARTHEST = 1 << 62, 1 << 63
 

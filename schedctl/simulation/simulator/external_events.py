@@ -159,5 +159,6 @@ class ExternalEvents:
             state.cluster.put(subject)
         else:
             state.cluster.delete(subject)
+        state.controller.on_object(subject)
         state.note_change()
         state.dispatcher.dispatch_objects(generation)
