@@ -15,6 +15,7 @@ from schedctl.framework.csi_migration import BY_PLUGIN
 from schedctl.framework.volume_matching import AVAILABLE, STORAGE, is_reserved_for
 
 BOUND_BY_CONTROLLER = "pv.kubernetes.io/bound-by-controller"
+_IN_TREE = "kubernetes.io/"
 _PROVISIONED_BY = "pv.kubernetes.io/provisioned-by"
 _PROVISIONER, _BETA_PROVISIONER = (
     "volume.kubernetes.io/storage-provisioner",
@@ -91,7 +92,7 @@ def provision(
         storage_class: its class.
         reach: from where the volume can be reached, None for everywhere.
     """
-    driver = driver_of(storage_class)
+    driver = driver_of(storage_class)  # with a slash in its name it is a provisioner of another kind, such as of NFS
     spec, metadata = claim.spec, claim.metadata
     # named after the claim's uid, as provisioners do
     name = "pvc-" + (metadata.uid or f"{metadata.namespace}-{metadata.name}").removeprefix("uid-").replace("/", "-")
@@ -105,13 +106,19 @@ def provision(
             volume_mode=spec.volume_mode,
             volume_attributes_class_name=spec.volume_attributes_class_name,
             node_affinity=reach,
-            csi=storage.CSIPersistentVolumeSource(driver=driver, volume_handle=name),
+            csi=None if "/" in driver else storage.CSIPersistentVolumeSource(driver=driver, volume_handle=name),
         ),
         status=storage.PersistentVolumeStatus(phase=AVAILABLE),
     )
     by = storage_class.provisioner
     bind(cluster, volume, with_annotations(claim, {_PROVISIONER: by, _BETA_PROVISIONER: by}))
     return volume
+
+
+def is_provisioned(storage_class: storage.StorageClass) -> bool:
+    """Return whether anybody makes volumes of a class: a CSI driver, or another provisioner outside of Kubernetes."""
+    name = storage_class.provisioner
+    return name in BY_PLUGIN or bool(name and not name.startswith(_IN_TREE))
 
 
 def driver_of(storage_class: storage.StorageClass) -> str:

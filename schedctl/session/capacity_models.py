@@ -92,7 +92,7 @@ def copies(model: Model, scheduler: Scheduler, profile: str) -> PodCopies:
     for companion in model.companions:
         cluster.put(companion)
     if isinstance(obj, StatefulSet) and obj.spec.volume_claim_templates:
-        made: PodCopies = StatefulSetCopies(_replace(obj, metadata=with_namespace(obj.metadata)), profile)
+        made: PodCopies = StatefulSetCopies(_replace(obj, metadata=with_namespace(obj.metadata)), cluster, profile)
         asked_for = profile or obj.spec.template.spec.scheduler_name
     else:
         pod, _ = pod_of(obj, cluster, "")

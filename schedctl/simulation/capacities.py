@@ -30,6 +30,7 @@ from schedctl.workloads.admission import RESOURCE_QUOTA
 from schedctl.workloads.api_server import Admission, Created, Rejected
 from schedctl.workloads.expansion import Replica
 from schedctl.workloads.pod_templates import exists, stateful_claims, stateful_pod
+from schedctl.workloads.volume_controller import VolumeController
 
 ReasonReader = Callable[[Attempt], list[Any]]
 """Reads off a failed attempt why no node is feasible, before the cluster changes again."""
@@ -55,6 +56,7 @@ class CopiesOfPod(PodCopies):
         self._number = 0
         # what a quota allows is counted apart, once it is known how many pods fit (`_count_quota`)
         self._admission = Admission(cluster, disabled=(RESOURCE_QUOTA,))
+        self._volumes = VolumeController(cluster)
         has_volumes = any(volume.ephemeral is not None for volume in pod.spec.volumes or ())
         self._has_claims = has_volumes or any(c.resource_claim_template_name for c in pod.spec.resource_claims or ())
 
@@ -73,14 +75,16 @@ class CopiesOfPod(PodCopies):
             return info
         for claim in created.claims:
             cluster.put(claim)
+            self._volumes.on_object(claim)
         return PodInfo(created.pod)
 
 
 class StatefulSetCopies(PodCopies):
     """The next pods of a StatefulSet, each with its claims."""
 
-    def __init__(self, workload: StatefulSet, scheduler: str = "") -> None:
+    def __init__(self, workload: StatefulSet, cluster: Cluster, scheduler: str = "") -> None:
         self._workload = workload
+        self._volumes = VolumeController(cluster)
         self._scheduler = scheduler
         self._ordinal = (workload.spec.ordinals.start if workload.spec.ordinals else 0) - 1
 
@@ -92,6 +96,7 @@ class StatefulSetCopies(PodCopies):
             self._ordinal += 1
         for claim in list(stateful_claims(self._workload, self._ordinal, cluster)):
             cluster.put(admission.claim(claim, cluster))
+            self._volumes.on_object(claim)
         pod = admission.admit(stateful_pod(self._workload, self._ordinal), cluster).pod
         name = self._scheduler or pod.spec.scheduler_name
         return PodInfo(_replace(pod, spec=_replace(pod.spec, scheduler_name=name)))

@@ -1,4 +1,4 @@
-"""What is known of the provisioner of a StorageClass: whether there is one, and from where its volumes can be reached.
+"""What is known of the volumes that the provisioner of a StorageClass makes: from where they can be reached.
 
 Where an external provisioner puts the volume of a claim that no pod was chosen for is its own choice. It is assumed
 to be reachable from everywhere that the class allows; `tie` says what speaks against that.
@@ -12,18 +12,11 @@ from schedctl.api import storage
 from schedctl.api.pods import NodeSelector, NodeSelectorRequirement, NodeSelectorTerm
 from schedctl.cache.cluster import Cluster
 from schedctl.framework.claim_binding import driver_of
-from schedctl.framework.csi_migration import BY_PLUGIN, MIGRATIONS
+from schedctl.framework.csi_migration import MIGRATIONS
 
-_IN_TREE = "kubernetes.io/"
 _TYING_WORDS = ("zone", "region", "topolog", "locality", "segment", "datacenter", "rack", "node", "host")
 """Parts of the names of parameters by which classes say where volumes are."""
 _SAYS_NOTHING = ("", "false", "disabled", "none", "no", "0")
-
-
-def provisions(storage_class: storage.StorageClass) -> bool:
-    """Return whether anybody makes volumes of a class: a CSI driver, or another provisioner outside of Kubernetes."""
-    name = storage_class.provisioner
-    return name in BY_PLUGIN or bool(name and not name.startswith(_IN_TREE))
 
 
 def allowed_reach(storage_class: storage.StorageClass) -> storage.VolumeNodeAffinity | None:

@@ -138,7 +138,7 @@ class VolumeController:
             or storage_class.volume_binding_mode == storage.WAIT_FOR_FIRST_CONSUMER
             or claim.metadata.uid
             or claim.spec.selector is not None
-            or not provisioners.provisions(storage_class)
+            or not claim_binding.is_provisioned(storage_class)
         ):
             return
         reach = provisioners.allowed_reach(storage_class)

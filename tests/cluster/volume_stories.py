@@ -11,7 +11,7 @@ from typing import Any
 
 Object = dict[str, Any]
 
-PROVISIONER = "example.com/disks"
+PROVISIONER = "disks.example.com"
 PROVISIONED = "provisioned"
 """What stands for the name of a volume that the provisioner made."""
 ANYWHERE = "anywhere"
@@ -414,15 +414,15 @@ STORIES = (
     ),
     Story(
         "a claim without a class gets the default class and a volume of it",
-        "default",
+        "given",
         [
-            storage_class("default-class", default=True),
-            volume("default-1", "5Gi", "default-class"),
-            volume("default-2", "4Gi"),
-            claim("default"),
-            pod("default"),
+            storage_class("given-class", default=True),
+            volume("given-1", "5Gi", "given-class"),
+            volume("given-2", "4Gi"),
+            claim("given"),
+            pod("given"),
         ],
-        **bound("default-1"),
+        **bound("given-1"),
         alone=True,
     ),
     Story(

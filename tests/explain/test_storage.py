@@ -435,7 +435,7 @@ def test_a_next_step_is_told_after_it_was_tried(ask, objects, subject, texts):
         ),
         pytest.param(
             [claim(of="xyz")],
-            "claim data is not bound yet: its class xyz does not exist",
+            "claim data is not bound yet: its class xyz does not exist, and no volume of that class matches",
             'storage class "xyz" of claim data is not in the cluster',
             id="its class does not exist",
         ),

@@ -14,6 +14,8 @@ from schedctl.policy.summaries import fails
 from schedctl.reports.checks import Acceptance, CheckReport
 from schedctl.sources import Manifests
 from schedctl.testing.builders import ZONE, cluster, node
+from tests.cluster.volume_stories import claim, storage_class
+from tests.cluster.volume_stories import pod as claiming_pod
 from tests.policy.evaluating import (
     LOSE_ZONE,
     check,
@@ -291,3 +293,21 @@ spec:
 """
     _, wrong = reading.policies_in(text.encode(), "p.yaml")
     assert [problem.message for problem in wrong] == [message]
+
+
+@pytest.mark.parametrize(
+    ("parameters", "outcome"),
+    [
+        pytest.param({"numberOfReplicas": "3"}, "Passed", id="nothing speaks against it"),
+        pytest.param({"zone": "eu-1a"}, "Inconclusive", id="the class names a zone"),
+    ],
+)
+def test_a_volume_that_a_provisioner_makes_is_assumed_to_be_reachable_from_everywhere_unless(
+    parameters: dict[str, str], outcome: str
+) -> None:
+    disks = {**storage_class("disks"), "parameters": parameters}
+    objects = manifests_of(disks, claim("shop", storage_class="disks"), claiming_pod("shop"))
+    found = report(cluster(*zoned(1, 1)), objects, policy(check("schedulable", documents.Schedulable())))
+    assert outcomes(found) == [outcome]
+    said = found.notes if outcome == "Passed" else found.results[0].reasons
+    assert any("every node can reach the volume of class disks" in text for text in said)

@@ -7,6 +7,7 @@ import pytest
 
 from schedctl.api.policies import ResourceQuota
 from schedctl.api.resources import CPU, MEMORY
+from schedctl.api.storage import StorageClass
 from schedctl.api.workloads import StatefulSet
 from schedctl.reports.metadata import Metadata
 from schedctl.scheduler import Scheduler
@@ -94,10 +95,31 @@ def test_each_pod_of_a_stateful_set_has_claims_of_its_own():
         "template": {"metadata": {"labels": WEB}, "spec": {"containers": [{"name": "c"}]}},
     }
     data = {"metadata": {"name": "db", "namespace": "default"}, "spec": {**spec, "volumeClaimTemplates": claims}}
-    state, copies = cluster(node("a"), pod("db-1", on="a")), StatefulSetCopies(msgspec.convert(data, StatefulSet))
+    state = cluster(node("a"), pod("db-1", on="a"))
+    copies = StatefulSetCopies(msgspec.convert(data, StatefulSet), state)
     made = [copies.next(state) for _ in range(2)]
     assert [info.key for info in made] == ["default/db-0", "default/db-2"]
     assert [info.pod.spec.volumes[0].persistent_volume_claim.claim_name for info in made] == ["data-db-0", "data-db-2"]
+
+
+def test_claims_of_a_class_that_binds_immediately_are_provisioned_for_each_pod():
+    claims = [
+        {
+            "metadata": {"name": "data"},
+            "spec": {"accessModes": ["ReadWriteOnce"], "storageClassName": "disks"},
+        }
+    ]
+    spec = {
+        "selector": {"matchLabels": WEB},
+        "template": {"metadata": {"labels": WEB}, "spec": {"containers": [{"name": "c"}]}},
+        "volumeClaimTemplates": claims,
+    }
+    data = {"metadata": {"name": "db", "namespace": "default"}, "spec": spec}
+    state = cluster(node("a", pods="3"))
+    disks = {"metadata": {"name": "disks"}, "provisioner": "example.com/disks", "volumeBindingMode": "Immediate"}
+    state.put(msgspec.convert(disks, StorageClass))
+    copies = StatefulSetCopies(msgspec.convert(data, StatefulSet), state)
+    assert fill(Scheduler(state), copies, most=10, read_reasons=lambda outcome: []).fits == 3
 
 
 # -- the largest pod -------------------------------------------------------------

@@ -83,7 +83,7 @@ def test_report_says_what_is_assumed_of_provisioned_volumes(simulate):
     )
     (assumed,) = release.report.assumed_volumes
     assert (assumed.storage_class, assumed.claims, assumed.certain) == ("disks", ["shop/data"], True)
-    assert assumed.text == "every node can reach the volume of class disks that example.com/disks would provision"
+    assert assumed.text == "every node can reach the volume of class disks that disks.example.com would provision"
 
 
 def test_claim_that_no_pod_mounts_is_no_assumption(simulate):
@@ -92,7 +92,7 @@ def test_claim_that_no_pod_mounts_is_no_assumption(simulate):
 
 
 def csi_node(name, keys):
-    drivers = [{"name": "example.com/disks", "nodeID": name, "topologyKeys": keys}]
+    drivers = [{"name": "disks.example.com", "nodeID": name, "topologyKeys": keys}]
     return {
         "apiVersion": "storage.k8s.io/v1",
         "kind": "CSINode",

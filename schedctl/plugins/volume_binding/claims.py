@@ -12,7 +12,7 @@ from typing import NamedTuple
 from schedctl.api import field_errors, meta, pods, storage
 from schedctl.cache.nodes import ClusterView
 from schedctl.errors import PluginError
-from schedctl.framework.claim_binding import fully_bound
+from schedctl.framework.claim_binding import fully_bound, is_provisioned
 from schedctl.framework.volume_matching import is_reserved_for
 from schedctl.plugins.volume_binding.assume_cache import AssumeCache
 
@@ -46,6 +46,7 @@ class UnboundReason(Enum):
     UNFINISHED = "its binding to the volume it names is not completed"
     CLASSLESS = "it has no class"
     NO_CLASS = "its class does not exist"
+    SELECTIVE = "no volume matches its selector, and provisioners make none for a claim with one"
     IMMEDIATE = "its class binds immediately"
 
 
@@ -58,7 +59,7 @@ class Unbound(NamedTuple):
         storage_class: its class, "" for none.
         volume: the volume it names, "" for none.
         kept_for: the claim that volume is kept for, "" for none or where it is kept for this one.
-        provisioner: who makes volumes of the class, "" where there is no such class.
+        provisioner: who makes volumes of the class, "" where nobody does or there is no such class.
     """
 
     claim: str
@@ -110,7 +111,9 @@ def unbound(claim: storage.PersistentVolumeClaim, cluster: ClusterView) -> Unbou
         return Unbound(key, UnboundReason.UNFINISHED, name, volume_name)
     if storage_class is None:
         return Unbound(key, UnboundReason.NO_CLASS if name else UnboundReason.CLASSLESS, name)
-    return Unbound(key, UnboundReason.IMMEDIATE, name, provisioner=storage_class.provisioner)
+    provisioner = storage_class.provisioner if is_provisioned(storage_class) else ""
+    because = UnboundReason.IMMEDIATE if claim.spec.selector is None else UnboundReason.SELECTIVE
+    return Unbound(key, because, name, provisioner=provisioner)
 
 
 def _waits(claim: storage.PersistentVolumeClaim, cluster: ClusterView) -> bool:

@@ -98,8 +98,11 @@ def _bind_by_hand(evidence: Evidence, cluster: Cluster) -> Iterator[Advice]:
             case UnboundReason.UNFINISHED:
                 text = f"the volume controller should complete the binding of claim {name} to volume {volume}"
                 yield Advice("wait-for-binding", f"{text}; `{command}` shows what it says", command)
-            case UnboundReason.IMMEDIATE if unbound["provisioner"] in ("", storage.NO_PROVISIONER):
+            case UnboundReason.IMMEDIATE if not unbound["provisioner"]:
                 text = f"create a volume of class {unbound['storageClass']} for claim {name}"
+                yield Advice("create-volume", text)
+            case UnboundReason.SELECTIVE:
+                text = f"create a volume of class {unbound['storageClass']} with the labels that claim {name} selects"
                 yield Advice("create-volume", text)
             case UnboundReason.IMMEDIATE:
                 maker = unbound["provisioner"]

@@ -140,8 +140,10 @@ def _unbound(each: Evidence) -> str:
         case UnboundReason.CLASSLESS:
             return "it has no storage class, and no volume is bound to it"
         case UnboundReason.NO_CLASS:
-            return f"its class {storage_class} does not exist"
-    if each["provisioner"] in ("", storage.NO_PROVISIONER):
+            return f"its class {storage_class} does not exist, and no volume of that class matches"
+        case UnboundReason.SELECTIVE:
+            return "no volume matches its selector, and none is provisioned for a claim with a selector"
+    if not each["provisioner"]:
         return f"class {storage_class} binds immediately and provisions no volumes, and none is bound to it"
     return f"class {storage_class} binds immediately, and {each['provisioner']} has not provisioned a volume"
 

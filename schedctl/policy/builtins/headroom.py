@@ -162,7 +162,7 @@ def _like(obj: Any, pod: Pod | None, view: findings.View, written: str) -> PodCo
     if isinstance(obj, DaemonSet):
         raise UsageError(f"{written} has one pod for each node", "name another workload")
     if isinstance(obj, StatefulSet) and obj.spec.volume_claim_templates:
-        return StatefulSetCopies(_replace(obj, metadata=with_namespace(obj.metadata)))
+        return StatefulSetCopies(_replace(obj, metadata=with_namespace(obj.metadata)), cluster)
     if pod is None:
         made = pod_templates.pod_of(obj, cluster)
         pod = admission.admit(made.pod, cluster).pod
