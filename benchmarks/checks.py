@@ -25,7 +25,8 @@ from typing import Any
 
 from benchmarks import workloads
 
-GOAL = 5.0
+GOALS = {20: 2.0, 100: 3.0}
+"""At most so many times the processor time of `simulate`, as commands, by the percentage of critical pods."""
 CRITICAL = 1000
 POLICY = """\
 apiVersion: schedctl.dev/v1alpha1
@@ -196,9 +197,10 @@ def main() -> None:
         print(f"{'the call':<12}{measured['simulate']:>12.2f}{measured['check']:>12.2f}{ratio:>8.1f}x", flush=True)
         state_words = ("-f", cluster, "--no-progress", "-q")
         plain = command("simulate", release, *state_words)
-        checked = command("check", release, "-p", policy, *state_words)
+        checked = command("check", release, "-p", policy, "--jobs", "1", *state_words)
         print(f"{'the command':<12}{plain:>12.2f}{checked:>12.2f}{checked / plain:>8.1f}x")
-    print(f"goal: at most {GOAL:g}x")
+    if args.critical in GOALS:
+        print(f"goal: the command at most {GOALS[args.critical]:g}x")
 
 
 if __name__ == "__main__":

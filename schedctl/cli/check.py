@@ -97,6 +97,10 @@ def check(
     no_config: options.NoConfig = False,
     skip_admission: options.SkipAdmission = "",
     allow_empty: Annotated[bool, typer.Option("--allow-empty", help="Accept that there is nothing to check")] = False,
+    jobs: Annotated[
+        int,
+        typer.Option("--jobs", min=0, metavar="N", help="Scenarios to simulate side by side (0: one for each core)"),
+    ] = 0,
     output: Annotated[
         str,
         typer.Option(
@@ -173,6 +177,7 @@ def check(
             skip_admission=skip_admission,
             inline=not no_inline_ignores,
             allow_empty=allow_empty,
+            jobs=jobs,
         )
         inputs = use_case.load(
             session,

@@ -13,22 +13,20 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-import msgspec
-
 from schedctl.api.pods import Pod
 from schedctl.api.times import unix_nanoseconds
 from schedctl.cache.pod_info import PodInfo
 from schedctl.errors import ConfigError, Problem, UsageError
 from schedctl.explain import remarks
-from schedctl.policy import documents, not_judged, scenarios, situations
+from schedctl.policy import documents, not_judged, scenarios, side_by_side, situations
 from schedctl.policy import facts as data
 from schedctl.policy.builtins import JUDGES, drain_safe, survives
 from schedctl.policy.causes import Causes
 from schedctl.policy.expressions import PolicyExpressions
 from schedctl.policy.facts import Facts
-from schedctl.policy.fields import Path
 from schedctl.policy.findings import RUN, Finding, Judged, View
 from schedctl.policy.results import AcceptancePolicy, Results, Rule
+from schedctl.policy.scenarios import Case
 from schedctl.policy.situations import Key, Situation
 from schedctl.policy.summaries import FailOn, OnInconclusive, summarize, without_verdicts
 from schedctl.policy.unknown_names import KnownNames, find_unknown_names
@@ -46,7 +44,6 @@ from schedctl.simulation.runs import Options
 from schedctl.simulation.simulations import Simulation, simulate
 from schedctl.simulation.what_ifs import abbreviate
 from schedctl.sources import Manifests
-from schedctl.sources.manifests import Sourced
 from schedctl.workloads.rollouts import RolloutStrategy
 
 if TYPE_CHECKING:
@@ -54,12 +51,8 @@ if TYPE_CHECKING:
 
 Advance = Callable[[int, int, str], None]
 
-_SCHEDULABLE = "schedulable"
-_STDIN = "<stdin>"
-_replace = msgspec.structs.replace
-
-_Field = tuple[Sourced, Path]
-"""An object of the manifests, and the field of it that decides."""
+_MANY_PODS = 500
+"""Running pods from which on it pays to play scenarios in processes of their own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +86,7 @@ def evaluate(
     conditions: Conditions | None = None,
     accepting: AcceptancePolicy | None = None,
     advance: Advance | None = None,
+    processes: int = 1,
 ) -> CheckReport:
     """Place the manifests on the scheduler's cluster, judge every check, and return the report.
 
@@ -106,6 +100,7 @@ def evaluate(
         conditions: how it is placed and judged.
         accepting: what does not count; everything counts if None.
         advance: told how far the work is: so many of so many, and what is done now.
+        processes: how many may play scenarios side by side; the report is the same for any number.
 
     Raises:
         ConfigError: a policy that demands it matches nothing.
@@ -114,7 +109,7 @@ def evaluate(
     going = _Evaluation(policies, scheduler, manifests, conditions or Conditions(), accepting, advance)
     with scheduler.fork():
         going.place()
-        going.judge()
+        going.judge(processes)
     return going.report()
 
 
@@ -124,6 +119,36 @@ class _ScenarioChecks:
 
     scenario: documents.Scenario
     rules: list[Rule] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class _Play:
+    """A case of a scenario, and what is judged in it.
+
+    Attributes:
+        case: the case.
+        rules: the checks.
+        deciding: the keys of the pods on which the answers depend, None where that is all of them.
+    """
+
+    case: Case
+    rules: Sequence[Rule]
+    deciding: set[str] | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Answers:
+    """What was found in a situation.
+
+    Attributes:
+        situation: its name.
+        found: by which check, what, and of which object.
+        judged: the workloads that were judged.
+    """
+
+    situation: str
+    found: list[tuple[Rule, Finding, Judged]] = field(default_factory=list)
+    judged: set[Key] = field(default_factory=set)
 
 
 class _Evaluation:
@@ -196,7 +221,7 @@ class _Evaluation:
             for each in remarks.warnings(self._scheduler, pod, replicas) if pod is not None else ():
                 yield f"{rollout.update.workload.subject}: {each.text}"
 
-    def judge(self) -> None:
+    def judge(self, processes: int) -> None:
         """Judge every check in every situation that it asks about."""
         to_play: dict[str, _ScenarioChecks] = {}
         unchanged: list[Rule] = []
@@ -212,27 +237,47 @@ class _Evaluation:
                         # Policies may have a scenario in common; it is played once for all of them.
                         same = to_play.setdefault(_identity(scenario), _ScenarioChecks(scenario))
                         same.rules.append(Rule(number, place))
-        self._judge_all(self._placed, unchanged)
-        total = len(to_play)
-        for done, each in enumerate(to_play.values()):
-            self._play(each, done, total)
+        self._add(self._judge_all(self._placed, unchanged))
+        steps = [step for each in to_play.values() for step in self._steps(each)]
+        plays = [step for step in steps if isinstance(step, _Play)]
+        known = [part for judged in self._placed.workloads for part in (judged.workload, judged.sourced)]
+        answers = side_by_side.answers(
+            lambda number: self._play(plays[number]), len(plays), self._processes(processes), known
+        )
+        for number, step in enumerate(steps):
+            if isinstance(step, _Play):
+                self._advance(number, len(steps), f"simulating {step.case.name}")
+            self._add(next(answers) if isinstance(step, _Play) else step)
 
-    def _play(self, each: _ScenarioChecks, done: int, total: int) -> None:
-        """Play a scenario, and judge its checks in each of its cases."""
-        scenario = each.scenario
-        deciding = self._decisive_keys(each.rules)
+    def _processes(self, processes: int) -> int:
+        """Return how many processes play scenarios; it is one where it would not pay, or could not be done."""
+        cluster = self._scheduler.cluster
+        with_extenders = any(profile.extenders for profile in self._scheduler.profiles.values())
+        # What answers rest on where kinds are missing is heard in this process alone, and so are extenders.
+        return 1 if cluster.missing or with_extenders or len(cluster.pod_table) < _MANY_PODS else processes
+
+    def _steps(self, each: _ScenarioChecks) -> Sequence[_Play | _Answers]:
+        """Return the cases of a scenario, or the answer that there are none to play."""
         try:
-            cases = scenarios.cases(scenario, self._scheduler.cluster)
+            cases = scenarios.cases(each.scenario, self._scheduler.cluster)
         except UsageError as error:
-            self._unplayable(each.rules, scenario.name, error)
-            return
-        for number, case in enumerate(cases):
-            self._advance(done * len(cases) + number, total * len(cases), f"simulating {case.name}")
-            try:
-                with scenarios.play(case, self._placed, deciding) as situation:
-                    self._judge_all(situation, each.rules)
-            except UsageError as error:
-                self._unplayable(each.rules, case.name, error)
+            return [_unplayable(each.rules, each.scenario.name, error)]
+        deciding = self._decisive_keys(each.rules)
+        return [_Play(case, each.rules, deciding) for case in cases]
+
+    def _play(self, play: _Play) -> _Answers:
+        """Judge the checks of a scenario in one of its cases."""
+        try:
+            with scenarios.play(play.case, self._placed, play.deciding) as situation:
+                return self._judge_all(situation, play.rules)
+        except UsageError as error:
+            return _unplayable(play.rules, play.case.name, error)
+
+    def _add(self, answers: _Answers) -> None:
+        """Add what was found to the results."""
+        self._judged |= answers.judged
+        for rule, finding, about in answers.found:
+            self._results.add(rule, finding, about, answers.situation)
 
     def _decisive_keys(self, rules: Iterable[Rule]) -> set[str] | None:
         """Return the keys of the pods on which the answers depend, None where that is all of them."""
@@ -246,12 +291,6 @@ class _Evaluation:
             for judged in situations.selected_workloads(self._placed.workloads, policy.match):
                 keys.update(survives.decisive_pods(judged, arguments))
         return keys
-
-    def _unplayable(self, rules: Iterable[Rule], name: str, error: UsageError) -> None:
-        hints = [error.hint] if error.hint else []
-        finding = Finding(CheckOutcome.INCONCLUSIVE, f"{name} cannot be simulated: {error}", hints=tuple(hints))
-        for rule in rules:
-            self._results.add(rule, finding, RUN, name)
 
     def _look_at_match(self, number: int, policy: documents.CheckPolicy) -> None:
         none = not self._placed.workloads
@@ -268,7 +307,8 @@ class _Evaluation:
 
     # -- the checks --------------------------------------------------------------
 
-    def _judge_all(self, situation: Situation, rules: Iterable[Rule]) -> None:
+    def _judge_all(self, situation: Situation, rules: Iterable[Rule]) -> _Answers:
+        answers = _Answers(situation.name)
         for programs in self._programs.values():
             programs.begin_situation()
         causes = Causes(situation)
@@ -286,15 +326,16 @@ class _Evaluation:
             causes.begin_check()
             unknown = self._find_unknown_names(check, views[number])
             if unknown is not None:
-                self._results.add(rule, unknown, RUN, situation.name)
+                answers.found.append((rule, unknown, RUN))
                 continue
             for about in _objects(check, views[number]):
                 for finding in self._findings(number, check, about, views[number]):
-                    self._results.add(rule, finding, finding.about or about, situation.name)
+                    answers.found.append((rule, finding, finding.about or about))
                     # What a check says of nodes or the run, it says of the pods of all workloads of its policy.
                     judged = views[number].workloads if about.workload is None else [about.workload]
                     if not isinstance(check.arguments, documents.SnapshotFresh):
-                        self._judged.update(each.key for each in judged)
+                        answers.judged.update(each.key for each in judged)
+        return answers
 
     def _find_unknown_names(self, check: documents.Check, view: View) -> Finding | None:
         """Return what to say of a built-in check that names what is not there, None where it can be judged."""
@@ -376,6 +417,12 @@ class _Evaluation:
             not_judged=unjudged,
             notes=list(dict.fromkeys(notes)),
         )
+
+
+def _unplayable(rules: Iterable[Rule], name: str, error: UsageError) -> _Answers:
+    hints = (error.hint,) if error.hint else ()
+    finding = Finding(CheckOutcome.INCONCLUSIVE, f"{name} cannot be simulated: {error}", hints=hints)
+    return _Answers(name, [(rule, finding, RUN) for rule in rules])
 
 
 def _objects(check: documents.Check, view: View) -> Iterator[Judged]:

@@ -23,6 +23,7 @@ from schedctl.policy.documents import BUILT_IN_POLICY, CheckPolicy
 from schedctl.policy.evaluations import Conditions, evaluate
 from schedctl.policy.exemptions import Acceptances
 from schedctl.policy.fingerprints import fingerprint
+from schedctl.policy.side_by_side import count_cores
 from schedctl.policy.summaries import FailOn, OnInconclusive, summarize, without_verdicts
 from schedctl.reports import counts, exit_codes
 from schedctl.reports.checks import CheckOutcome, CheckReport, CheckResult, CheckRule, PolicyRules, Severity
@@ -60,6 +61,7 @@ class CheckOptions:
         disabled: admission plugins that are switched off.
         allow_empty: whether it is fine that nothing is judged.
         now: Unix seconds.
+        processes: how many may play scenarios side by side.
     """
 
     fail_on: FailOn = "error"
@@ -71,6 +73,7 @@ class CheckOptions:
     disabled: Sequence[str] = ()
     allow_empty: bool = False
     now: float = 0.0
+    processes: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +124,7 @@ def parse_options(
     skip_admission: str = "",
     inline: bool = True,
     allow_empty: bool = False,
+    jobs: int = 0,
 ) -> CheckOptions:
     """Return what the words of the options stand for, "" for what the settings say, as of now.
 
@@ -142,6 +146,7 @@ def parse_options(
         disabled=runs.admission_plugins(skip_admission),
         allow_empty=allow_empty,
         now=time.time(),
+        processes=jobs or count_cores(),
     )
 
 
@@ -245,6 +250,7 @@ def check(
             conditions=conditions,
             accepting=acceptances,
             advance=progress.advance,
+            processes=options.processes,
         )
     if not (report.results or options.allow_empty):
         names = ", ".join(policy.name for policy in policies)
