@@ -14,12 +14,16 @@ FILTERING = frozenset(("preFilter", "filter"))
 SCORING = frozenset(("preScore", "score"))
 
 
+class PodGroup:
+    """Stands for a group whose pods kube-scheduler would place together; here they are placed one by one."""
+
+
 class Assumption(NamedTuple):
-    """A missing kind was read, or an extender gave no answer.
+    """A missing kind was read, an extender gave no answer, or a pod is of a group.
 
     Attributes:
         point: at which extension point of the cycle, as configurations call it.
-        plugin: who read it; "" where every plugin does, as with nodes and pods; or the extender.
+        plugin: who read it; "" where every plugin does, as with nodes and pods; or the extender; or the group.
         kind: of which kind; of an extender, the class of `schedctl.framework.extenders.Unanswered` that says why.
     """
 

@@ -6,6 +6,7 @@ line and every explanation are read off it by ``fit_error`` and ``explain``.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol, runtime_checkable
 
@@ -19,7 +20,7 @@ from schedctl.cache.nodes import Nodes, ReadObserver
 from schedctl.cache.pod_info import PodInfo
 from schedctl.cache.pod_table import NO_NODE
 from schedctl.engine import extenders, sampling
-from schedctl.engine.assumptions import Assumption
+from schedctl.engine.assumptions import Assumption, PodGroup
 from schedctl.engine.batching.feasibility import Unfollowed
 from schedctl.engine.batching.rankings import Ranking
 from schedctl.engine.batching.reuse import Recollection, Templates
@@ -224,12 +225,12 @@ def attempt(
         pod: the pod; if it stands in the cluster, its own usage counts.
         nominator: the pods promised to nodes.
         percentage: sample the nodes as kube-scheduler does with this ``percentageOfNodesToScore``; None judges all.
-        templates: the memory of pods alike; None asks everything anew, as is always done where kinds are missing.
+        templates: the memory of pods alike; None asks everything anew, as is always done where something is assumed.
         make_room: whether to run PostFilter when no node is feasible.
         admitted: whether PreEnqueue has let the pod in already, as it has all pods that come out of a queue.
     """
     outcome = Attempt(Cycle(pod), profile, cluster, cluster.generation, len(cluster.rows))
-    if not cluster.missing and not profile.extenders:
+    if not cluster.missing and not profile.extenders and pod.pod.spec.scheduling_group is None:
         _run_points(outcome, nominator, percentage, templates, make_room, admitted)
         return outcome
     if profile.extenders:
@@ -238,10 +239,17 @@ def attempt(
     with cluster.observe_reads(runner):
         _run_points(outcome, nominator, percentage, None, make_room, admitted)
     of_all_plugins = (Assumption("filter", "", kind) for kind in (Node, Pod) if kind in cluster.missing)
-    outcome.assumptions = frozenset((*runner.assumptions, *of_all_plugins))
+    outcome.assumptions = frozenset((*runner.assumptions, *of_all_plugins, *_group_assumptions(pod)))
     if isinstance(observer, AttemptObserver):
         observer.after_attempt(outcome)
     return outcome
+
+
+def _group_assumptions(pod: PodInfo) -> Iterator[Assumption]:
+    """Yield that a pod is placed as if it were of no group, if it is of one."""
+    group = pod.pod.spec.scheduling_group
+    if group is not None:
+        yield Assumption("preFilter", f"PodGroup {pod.namespace}/{group.pod_group_name or ''}".rstrip("/"), PodGroup)
 
 
 def filter_only(profile: Profile, cluster: Cluster, pod: PodInfo, nominator: Nominator, among: Nodes) -> Attempt:

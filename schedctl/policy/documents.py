@@ -33,6 +33,9 @@ BASELINE: Final = "baseline"
 VALUE: Final = "$value"
 """Stands in the changes of a scenario for each value of its topology key in turn."""
 
+ANY_KIND: Final = "*"
+"""Stands for all kinds of operators in `CheckPolicy.unmodelled`."""
+
 NOWHERE: Final = Location()
 """The place of what is in no file."""
 
@@ -475,6 +478,7 @@ class CheckPolicy:
         source: the file, "" for the one that is built in.
         match: the workloads and pods it is about.
         require_match: whether it is an error that there is none.
+        unmodelled: the kinds of operators, as ``Kind.group``, of which nobody needs to know what pods they make.
         scenarios: what is supposed to happen.
         variables: expressions with a name.
         checks: what must hold.
@@ -488,11 +492,16 @@ class CheckPolicy:
     source: str = ""
     match: Match = Match()
     require_match: bool = False
+    unmodelled: tuple[str, ...] = ()
     scenarios: tuple[Scenario, ...] = ()
     variables: tuple[Variable, ...] = ()
     exemptions: tuple[Exemption, ...] = ()
     params: Mapping[str, Any] = field(default_factory=dict)
     location: Location = NOWHERE
+
+    def allows(self, kind: str) -> bool:
+        """Return whether pods that operators make of resources of a ``Kind.group`` may stay unknown."""
+        return kind in self.unmodelled or ANY_KIND in self.unmodelled
 
 
 BUILT_IN_POLICY: Final = CheckPolicy(

@@ -397,6 +397,7 @@ class _Evaluation:
     def report(self) -> CheckReport:
         """Return the report."""
         self._results.add_refused(self._problems())
+        self._results.add_unmodelled(self._manifests.unmodelled)
         conditions = self._conditions
         doubts = [f"assumed: {each.text}" for each in self._assumed if not each.certain]
         results = without_verdicts(self._results.located(), doubts)

@@ -178,6 +178,8 @@ class Spec(Form, frozen=True):
     Attributes:
         match: the workloads and pods that the policy is about; all unless given.
         require_match: whether a policy that matches nothing is an error, exit code 2.
+        allow_unmodelled_kinds: kinds of operators, as `Kind.group` or `*` for all, whose pods may stay unknown; results
+            about others are inconclusive.
         params: plain values, which expressions see as `params`.
         scenarios: changes to the cluster, in which checks are judged as well.
         variables: expressions that other expressions use as `variables.NAME`.
@@ -187,6 +189,7 @@ class Spec(Form, frozen=True):
 
     match: Match | None = None
     require_match: bool = False
+    allow_unmodelled_kinds: tuple[str, ...] = ()
     params: Any = None
     scenarios: tuple[Scenario, ...] = ()
     variables: tuple[Named, ...] = ()

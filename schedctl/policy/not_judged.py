@@ -13,7 +13,6 @@ _LISTED = 5
 _OURS = "schedctl.dev/"
 _NO_CHECK = "no check of the policies applies to it"
 _NOT_READ = "scheduling does not read this kind"
-_TEMPLATES = "it has containers, but schedctl does not know how it makes pods: see `customKinds` in the settings"
 
 
 def find(manifests: Manifests, workloads: Iterable[JudgedWorkload], judged: Collection[Key]) -> list[NotJudged]:
@@ -31,12 +30,13 @@ def find(manifests: Manifests, workloads: Iterable[JudgedWorkload], judged: Coll
         if each.key not in judged
     ]
     for kind, count in sorted(manifests.ignored.items()):
-        templates = manifests.unread_templates[kind]
-        if templates:
-            found.append(NotJudged(kind="Object", name=kind, count=templates, reason=_TEMPLATES))
         # Policies and settings of schedctl that stand beside manifests are no part of them.
-        if count > templates and not kind.startswith(_OURS):
-            found.append(NotJudged(kind="Object", name=kind, count=count - templates, reason=_NOT_READ))
+        if not kind.startswith(_OURS):
+            found.append(NotJudged(kind="Object", name=kind, count=count, reason=_NOT_READ))
+    found += [
+        NotJudged(kind="Resource", name=each.problem.subject, reason=each.problem.message)
+        for each in manifests.unmodelled
+    ]
     return found
 
 

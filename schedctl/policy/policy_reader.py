@@ -91,6 +91,7 @@ class PolicyReader:
             source=self._source,
             match=self._match(spec.match),
             require_match=spec.require_match,
+            unmodelled=tuple(self._kinds_of_operators(spec.allow_unmodelled_kinds)),
             scenarios=scenarios,
             variables=variables,
             exemptions=tuple(
@@ -154,6 +155,16 @@ class PolicyReader:
             for problem in error.problems:
                 self._wrong(f"{path}.labelSelector", problem)
             return EVERYTHING
+
+    def _kinds_of_operators(self, written: Sequence[str]) -> Iterator[str]:
+        for index, kind in enumerate(written):
+            if kind != documents.ANY_KIND and "." not in kind:
+                self._wrong(
+                    f"spec.allowUnmodelledKinds[{index}]",
+                    f"expected Kind.group or *, got {json.dumps(kind)}",
+                    "e.g. Prometheus.monitoring.coreos.com",
+                )
+            yield kind
 
     def _kind(self, name: str, path: str, *, more: tuple[str, ...] = ()) -> None:
         """Report a kind that differs from one of Kubernetes by its spelling; kinds of others are taken as they are."""

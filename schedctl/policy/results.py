@@ -21,6 +21,7 @@ from schedctl.policy.fingerprints import fingerprint
 from schedctl.policy.locations import Locator
 from schedctl.reports import checks
 from schedctl.sources.manifests import Sourced
+from schedctl.sources.unmodelled import OPERATOR, Unmodelled
 
 _SCHEDULABLE = "schedulable"
 _STDIN = "<stdin>"
@@ -160,25 +161,46 @@ class Results:
         built in, because a gate must not pass what nobody looked at.
         """
         for problem in problems:
-            kind, namespace, name = _parse_subject(problem.subject)
-            about = findings.Judged(kind, namespace, name, problem.subject or problem.source or "the manifests")
-            schedulable = [
-                Rule(number, place)
-                for number, policy in enumerate(self.policies)
-                for place, check in enumerate(policy.checks)
-                if check.builtin == _SCHEDULABLE
-                and (not kind or replace(policy.match, labels=EVERYTHING).selects(kind, namespace, name, {}))
-            ]
-            if not schedulable:
-                if self.policies[-1] is not BUILT_IN_POLICY:
-                    self.policies.append(BUILT_IN_POLICY)
-                schedulable = [Rule(len(self.policies) - 1, 0)]
+            about = _judged_of(problem)
             why = f"{problem.path}: {problem.message}" if problem.path else problem.message
             finding = findings.Finding(
                 checks.CheckOutcome.VIOLATED, f"not checked: {why}", hints=(problem.hint,) if problem.hint else ()
             )
-            for rule in schedulable:
+            for rule in self._rules_about(about):
                 self._add(rule, finding, about, BASELINE, _place_of(problem), (), problem)
+
+    def add_unmodelled(self, resources: Iterable[Unmodelled]) -> None:
+        """Add an inconclusive result for each resource of which pods may be made that nobody placed.
+
+        It is one of the checks that `add_refused` names, but of policies that allow its kind.
+        """
+        for resource in resources:
+            allowing = [policy.allows(resource.kind) for policy in self.policies]
+            about = _judged_of(resource.problem)
+            hint = f"`allowUnmodelledKinds: [{resource.kind}]` in the policy accepts it"
+            if resource.problem.message == OPERATOR:
+                hint = f"`customKinds` in the settings says where its pod templates are; {hint}"
+            message = f"not checked: {resource.problem.message}"
+            finding = findings.Finding(checks.CheckOutcome.INCONCLUSIVE, message, hints=(hint,))
+            for rule in () if all(allowing) else self._rules_about(about):
+                if rule.policy >= len(allowing) or not allowing[rule.policy]:
+                    self._add(rule, finding, about, BASELINE, _place_of(resource.problem), ())
+
+    def _rules_about(self, about: findings.Judged) -> list[Rule]:
+        """Return the ``schedulable`` checks that could be about an object, or the built-in one."""
+        kind, namespace, name = about.kind, about.namespace, about.name
+        schedulable = [
+            Rule(number, place)
+            for number, policy in enumerate(self.policies)
+            for place, check in enumerate(policy.checks)
+            if check.builtin == _SCHEDULABLE
+            and (not kind or replace(policy.match, labels=EVERYTHING).selects(kind, namespace, name, {}))
+        ]
+        if not schedulable:
+            if self.policies[-1] is not BUILT_IN_POLICY:
+                self.policies.append(BUILT_IN_POLICY)
+            schedulable = [Rule(len(self.policies) - 1, 0)]
+        return schedulable
 
     def idle(self, unmatched: Collection[int]) -> Iterator[str]:
         """Yield a note for each check that has judged nothing, other than those of policies that match nothing."""
@@ -206,6 +228,11 @@ class Results:
             checks.PolicyRules(name=policy.name, source=policy.source, checks=[_rule(check) for check in policy.checks])
             for policy in self.policies
         ]
+
+
+def _judged_of(problem: Problem) -> findings.Judged:
+    kind, namespace, name = _parse_subject(problem.subject)
+    return findings.Judged(kind, namespace, name, problem.subject or problem.source or "the manifests")
 
 
 def _rule(check: Check) -> checks.CheckRule:

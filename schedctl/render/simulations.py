@@ -58,6 +58,7 @@ def lines(report: simulations.SimulationReport, *, wide: bool = False, limit: in
     sections = (
         *pending_pods.sections(pending, wide=wide, limit=limit),
         *(_workload(result, detail) for result in report.results),
+        _unmodelled(report.unmodelled, detail),
         _rejected_objects(report.rejected),
         _preemptions(report.preemptions, detail),
         _others(report.others, {each.group.message: each.subject for each in pending}, detail),
@@ -115,6 +116,15 @@ def _workload(result: simulations.WorkloadResult, detail: _Detail) -> Iterator[B
         yield notices.warning(each, 2)
     for note in result.notes:
         yield notices.note(note, 2)
+
+
+def _unmodelled(resources: Sequence[simulations.UnmodelledResource], detail: _Detail) -> Iterator[Block]:
+    for each in resources[: detail.entries]:
+        spans = (Span(f"{each.subject}: ", "strong"), Span(each.reason), Span(f"  [{each.source}]", "faint"))
+        yield Line(spans, hang=2)
+    yield from notices.rest(len(resources) - detail.entries, 0)
+    if resources:
+        yield notices.hint("`customKinds` in the settings says where a kind keeps its pod templates")
 
 
 def _head(result: simulations.WorkloadResult) -> Line:

@@ -409,6 +409,20 @@ class Mistake(Record, frozen=True, kw_only=True):
     hint: str = ""
 
 
+class UnmodelledResource(Record, frozen=True):
+    """A custom resource whose pods are not known.
+
+    Attributes:
+        subject: kind, namespace and name.
+        source: the file and line where it begins.
+        reason: why it may change the answer.
+    """
+
+    subject: str
+    source: str
+    reason: str
+
+
 class SimulationReport(Record, frozen=True, kw_only=True):
     """The whole answer of ``schedctl simulate``.
 
@@ -424,6 +438,7 @@ class SimulationReport(Record, frozen=True, kw_only=True):
         rejected: objects other than pods that the API server refused, in its words.
         mistakes: what is wrong with objects of the manifests, as the API server would see it at first sight.
         passed: how many objects of other kinds there were, which scheduling does not read, by ``apiVersion kind``.
+        unmodelled: the custom resources of which an operator may make pods that are not part of the run.
         guesses: what some answer of the run rests on that could not be listed. What comes after a guess is one, too, so
             that nothing is proven where there is any: fates and places are those of a cluster without it.
         assumed_volumes: the volumes that were provisioned in the run before a pod was placed, by class.
@@ -442,5 +457,6 @@ class SimulationReport(Record, frozen=True, kw_only=True):
     rejected: list[str] = []
     mistakes: list[Mistake] = []
     passed: dict[str, int] = {}
+    unmodelled: list[UnmodelledResource] = []
     guesses: list[ReportedAssumption] = []
     assumed_volumes: list[AssumedVolumes] = []

@@ -22,7 +22,7 @@ from schedctl.api.nodes import Node
 from schedctl.api.pods import Pod
 from schedctl.api.storage import PersistentVolumeClaim, StorageClass
 from schedctl.cache.cluster import Cluster
-from schedctl.engine.assumptions import ADMISSION, FILTERING, Assumption
+from schedctl.engine.assumptions import ADMISSION, FILTERING, Assumption, PodGroup
 from schedctl.engine.attempts import Attempt
 from schedctl.engine.certainty import assumptions_affecting_verdict
 from schedctl.framework.extenders import EXTENDER_PLUGIN, Unanswered
@@ -155,7 +155,9 @@ def _describe(
         decides[key] = decides.get(key, False) or guess in deciding
     found = []
     for (plugin, kind), is_decisive in decides.items():
-        if issubclass(kind, Unanswered):
+        if kind is PodGroup:
+            named, text = PodGroup.__name__, f"{plugin} is not modelled, its pods are placed one by one"
+        elif issubclass(kind, Unanswered):
             named, text = EXTENDER_PLUGIN, f"{plugin} {kind.text}"
         else:
             named, what = kind.__name__, plural(kind.__name__)

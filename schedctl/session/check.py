@@ -222,7 +222,8 @@ def check(
         ConfigError: a policy that demands it matches nothing.
         InputError: there is no pod or workload in the manifests, or no check is about any of them.
     """
-    if not (options.allow_empty or manifests.problems or any(_makes_pods(one.object) for one in manifests.objects)):
+    unclear = manifests.problems or manifests.unmodelled
+    if not (options.allow_empty or unclear or any(_makes_pods(one.object) for one in manifests.objects)):
         message = "nothing to check: no pod and no workload in the manifests"
         raise InputError([Problem(message, hint=_ALLOW_EMPTY)])
     today = datetime.fromtimestamp(options.now, UTC).date()

@@ -127,6 +127,7 @@ def simulate(
         cluster,
         metadata=metadata,
         problems=manifests.problems,
+        unmodelled=manifests.unmodelled,
         fail=options.fail,
         guesses=assumptions.describe(),
     )

@@ -25,6 +25,7 @@ from schedctl.simulation.outcomes import Eviction, PodOutcome, PodState, RunEnd
 from schedctl.simulation.rollout_controller import RolloutController, RolloutProgress
 from schedctl.simulation.simulations import Simulation
 from schedctl.simulation.utilisation import Measure
+from schedctl.sources.unmodelled import POD_GROUP, Unmodelled
 from schedctl.workloads.admission import Effect
 
 _FATES = {
@@ -45,6 +46,7 @@ def report(
     *,
     metadata: Metadata,
     problems: Sequence[Problem] = (),
+    unmodelled: Sequence[Unmodelled] = (),
     fail: bool = False,
     guesses: Sequence[ReportedAssumption] = (),
 ) -> simulations.SimulationReport:
@@ -55,6 +57,7 @@ def report(
         cluster: the cluster as the run left it.
         metadata: under which conditions.
         problems: why objects of the manifests did not take part.
+        unmodelled: the resources of which pods may be made that are not known.
         fail: whether pods that are not placed make the exit code 1 (``--exit-code``).
         guesses: what the run rests on that is not known.
     """
@@ -67,6 +70,14 @@ def report(
         rejected.message for rejected in facts.controller.admission.rejected if not isinstance(rejected.object, Pod)
     ]
     summary = _summary(results, len(preemptions), len(mistakes))
+    groups = [each.problem for each in unmodelled if each.problem.message == POD_GROUP]
+    guesses = [
+        *guesses,
+        *(
+            ReportedAssumption("", "PodGroup", True, f"{group.subject}: {group.message}: the answer is a guess")
+            for group in groups
+        ),
+    ]
     summary = msgspec.structs.replace(
         summary,
         exit_code=_exit_code(summary, facts.run.end, bool(objects), fail, bool(guesses)),
@@ -88,9 +99,14 @@ def report(
         rejected=objects,
         mistakes=[_mistake(problem) for problem in mistakes],
         passed=dict(sorted(facts.expansion.passed.items())),
+        unmodelled=[_unmodelled(each.problem) for each in unmodelled if each.problem not in groups],
         guesses=list(guesses),
         assumed_volumes=assumed_volumes((outcome.pod.pod for outcome in facts.run.pods.values()), cluster),
     )
+
+
+def _unmodelled(problem: Problem) -> simulations.UnmodelledResource:
+    return simulations.UnmodelledResource(problem.subject, f"{problem.source}:{problem.line}", problem.message)
 
 
 def mark_interrupted(report: simulations.SimulationReport) -> simulations.SimulationReport:

@@ -19,6 +19,7 @@ from schedctl.sources import checks, files, kustomize
 from schedctl.sources.kustomize import Kustomization
 from schedctl.sources.manifests import Reading, Sourced
 from schedctl.sources.terms import READING, Terms
+from schedctl.sources.unmodelled import Unmodelled
 from schedctl.sources.unread import Unread, unread_files
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ class Manifests:
         snapshots: what the snapshots among the input say of themselves, in the order of the input.
         digests: ``sha256:...`` of each text, unpacked, by the name of its file.
         unread: files in folders that look like manifests and were not read; known on the terms of creating only.
-        unread_templates: how many of those in ``ignored`` have containers in them, by ``apiVersion kind``.
+        unmodelled: the objects of other kinds of which pods may be made; known on the terms of creating only.
     """
 
     objects: list[Sourced]
@@ -50,7 +51,7 @@ class Manifests:
     problems: list[Problem] = field(default_factory=list)
     snapshots: list[Header] = field(default_factory=list)
     unread: list[Unread] = field(default_factory=list)
-    unread_templates: Counter[str] = field(default_factory=Counter)
+    unmodelled: list[Unmodelled] = field(default_factory=list)
 
 
 def load(
@@ -173,6 +174,7 @@ def _read(reading: Reading, text: Text, advance: Callable[[int], None]) -> None:
 
 
 def _finish(reading: Reading, allow_empty: bool, complete: bool) -> Manifests:
+    reading.settle_unread()
     problems = reading.problems
     if not (problems or reading.count or allow_empty):
         hint = "if it comes from a pipe, that command may have failed"
@@ -190,7 +192,7 @@ def _finish(reading: Reading, allow_empty: bool, complete: bool) -> Manifests:
         reading.warnings + warnings,
         problems=_in_order(problems),
         snapshots=reading.snapshots,
-        unread_templates=reading.unread_templates,
+        unmodelled=reading.unmodelled,
     )
 
 

@@ -38,7 +38,7 @@ from schedctl.documents.spelling import CLOSE, nearest
 from schedctl.documents.texts import Document, Text, blank_logs, split
 from schedctl.errors import Problem
 from schedctl.snapshots.headers import is_snapshot
-from schedctl.sources import objects
+from schedctl.sources import objects, unmodelled
 from schedctl.sources.terms import READING, Terms
 
 if TYPE_CHECKING:
@@ -120,7 +120,8 @@ class Reading:
         terms: on what terms the objects are read.
         objects: all objects of kinds that scheduling reads.
         ignored: how many objects there were of other kinds, by ``apiVersion kind``.
-        unread_templates: how many of them have containers in them; looked for on the terms of creating only.
+        unmodelled: the objects of kinds that are not read of which pods may be made; not among `ignored`, and looked
+            for on the terms of creating only.
         problems: what keeps the input from being used.
         warnings: what does not, but should be known.
         snapshots: what the snapshots among the texts say of themselves.
@@ -132,7 +133,7 @@ class Reading:
         self.documents = 0
         self.objects: list[Sourced] = []
         self.ignored: Counter[str] = Counter()
-        self.unread_templates: Counter[str] = Counter()
+        self.unmodelled: list[unmodelled.Unmodelled] = []
         self.problems: list[Problem] = []
         self.warnings: list[Problem] = []
         self.snapshots: list[Header] = []
@@ -143,12 +144,14 @@ class Reading:
         self._findings: list[tuple[_Origin, Finding, str]] = []
         self._retired: set[tuple[Text, Kind, str]] = set()
         self._custom = {(kind.group, kind.name): kind for kind in terms.custom_kinds}
+        self._unread: list[tuple[_Origin, str, str, Any]] = []
+        self._defined: set[tuple[str, str]] = set()
         self._asked_for = {(version, kind.name): kind for kind in terms.kinds for version in kind.versions}
 
     @property
     def count(self) -> int:
         """How many objects were read or ignored."""
-        return len(self.objects) + self.ignored.total()
+        return len(self.objects) + self.ignored.total() + len(self.unmodelled) + len(self._unread)
 
     def text(self, text: Text, advance: Callable[[int], None]) -> None:
         """Read all documents of a text; `advance` is called with the byte reached now and then."""
@@ -373,10 +376,36 @@ class Reading:
                     message = f"unknown apiVersion {quote(api_version)} for {meant}"
                 self._find(origin, Finding(("apiVersion",), message, f'did you mean "{meant.api_version}"?'))
         else:
-            kind = f"{printable(api_version)} {printable(name)}"
-            self.ignored[kind] += 1
-            if self.terms.creating and _has_containers(body):
-                self.unread_templates[kind] += 1
+            self._note_unread(origin, body, api_version, name)
+
+    def _note_unread(self, origin: _Origin, body: objects.Body, api_version: str, name: str) -> None:
+        """Count an object of a kind that is not read; of what is to be created, keep what may be an operator's."""
+        if not self.terms.creating:
+            self.ignored[f"{printable(api_version)} {printable(name)}"] += 1
+            return
+        value = body if isinstance(body, dict) else plain(body)
+        if name == "CustomResourceDefinition" and (defined := unmodelled.defines(value)):
+            self._defined.add(defined)
+        self._unread.append((origin, api_version, name, value))
+
+    def settle_unread(self) -> None:
+        """Tell the resources of which pods may be made from the others; their definitions may have come after them."""
+        for origin, api_version, name, value in self._unread:
+            group = _group(api_version)
+            reason = unmodelled.reason_of(group, name, value, frozenset(self._defined))
+            if not reason:
+                self.ignored[f"{printable(api_version)} {printable(name)}"] += 1
+                continue
+            subject = f"{printable(name)} {printable(self._full_name(value))}"
+            problem = Problem(reason, origin.document.text.name, *origin.place, subject=subject)
+            self.unmodelled.append(unmodelled.Unmodelled(f"{printable(name)}.{printable(group)}", problem))
+        self._unread.clear()
+
+    def _full_name(self, value: Any) -> str:
+        metadata = value.get("metadata") if isinstance(value, dict) else None
+        fields = metadata if isinstance(metadata, dict) else {}
+        name = fields.get("name") or fields.get("generateName") or "without a name"
+        return f"{fields.get('namespace') or self.terms.namespace}/{name}"
 
     def _report_non_object(self, origin: _Origin, value: Any) -> None:
         """Report what is no object; a document that is empty or null is fine."""
@@ -429,20 +458,6 @@ class Reading:
 def _has_uid(data: bytes, item: json_values.Item) -> bool:
     """Return whether an item may have been to an API server."""
     return data.find(b'"uid"', item.offset, item.offset + len(item.text)) >= 0
-
-
-def _has_containers(body: objects.Body) -> bool:
-    """Return whether an object has a list of containers in it, at any depth: probably it makes pods."""
-    pending: list[Any] = [body if isinstance(body, dict) else plain(body)]
-    while pending:
-        value = pending.pop()
-        if isinstance(value, dict):
-            if isinstance(value.get("containers"), list):
-                return True
-            pending += value.values()
-        elif isinstance(value, list):
-            pending += value
-    return False
 
 
 def _within(index: int, path: Path) -> Path:

@@ -393,7 +393,7 @@ def test_what_scheduling_reads_joins_and_the_rest_is_counted(expand_manifests):
     ---
     {apiVersion: v1, kind: ConfigMap, metadata: {name: settings}}
     ---
-    {apiVersion: example.com/v1, kind: Thing, metadata: {name: thing}, spec: {template: {spec: {}}}}
+    {apiVersion: example.com/v1, kind: Thing, metadata: {name: thing}, spec: {size: 3}}
     """
     expansion = expand_manifests(text)
     assert [obj.metadata.name for obj in expansion.joined] == ["web", "high"]

@@ -1,0 +1,71 @@
+"""Which custom resources are said to be an operator's, and which are counted beside ConfigMaps."""
+
+from __future__ import annotations
+
+import pytest
+
+from schedctl.sources import Terms, load_text
+from schedctl.sources.unmodelled import OPERATOR, POD_GROUP
+
+DEFINITION = """
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: farms.example.com}
+spec:
+  group: example.com
+  names: {kind: Farm}
+  versions:
+  - schema: {openAPIV3Schema: {properties: {spec: {properties: {%s: {}}}}}}
+"""
+
+
+def resource(api_version: str, kind: str, spec: str = "") -> str:
+    return f"\napiVersion: {api_version}\nkind: {kind}\nmetadata: {{name: a, namespace: shop}}\nspec: {{{spec}}}\n"
+
+
+@pytest.fixture
+def unmodelled():
+    def find(text: str) -> list[tuple[str, str]]:
+        found = load_text(text.encode(), "given.yaml", terms=Terms(creating=True)).unmodelled
+        return [(each.problem.subject, each.problem.message) for each in found]
+
+    return find
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        pytest.param(resource("example.com/v1", "Shop", "web: {containers: []}"), OPERATOR, id="containers, anywhere"),
+        pytest.param(resource("example.com/v1", "Shop", "tolerations: []"), OPERATOR, id="a field of pods"),
+        pytest.param(resource("example.com/v1", "Shop", "replicas: 3, image: x"), OPERATOR, id="a number and an image"),
+        pytest.param(resource("example.com/v1", "Shop", "image: x"), "", id="an image alone may be a picture"),
+        pytest.param(resource("argoproj.io/v1alpha1", "Application"), OPERATOR, id="a kind known to make pods"),
+        pytest.param(resource("monitoring.coreos.com/v1", "ServiceMonitor", "endpoints: []"), "", id="a monitor"),
+        pytest.param(
+            resource("networking.istio.io/v1", "Gateway", "nodeSelector: {}"), "", id="a group that makes none"
+        ),
+        pytest.param(resource("networking.k8s.io/v1", "Ingress", "resources: {}, image: x"), "", id="Kubernetes' own"),
+        pytest.param(
+            DEFINITION % "nodeSelector" + "---" + resource("example.com/v1", "Farm", "size: 3"),
+            OPERATOR,
+            id="a kind whose definition has a field of pods",
+        ),
+        pytest.param(
+            resource("example.com/v1", "Farm", "size: 3") + "---" + DEFINITION % "nodeSelector",
+            OPERATOR,
+            id="wherever the definition stands",
+        ),
+        pytest.param(
+            DEFINITION % "colour" + "---" + resource("example.com/v1", "Farm", "size: 3"),
+            "",
+            id="another definition",
+        ),
+        pytest.param(resource("scheduling.x-k8s.io/v1alpha1", "PodGroup"), POD_GROUP, id="a PodGroup of plugins"),
+        pytest.param(resource("scheduling.volcano.sh/v1beta1", "PodGroup"), POD_GROUP, id="one of Volcano"),
+        pytest.param(resource("scheduling.k8s.io/v1alpha2", "PodGroup"), POD_GROUP, id="and one of Kubernetes"),
+    ],
+)
+def test_a_resource_that_may_make_pods_is_kept_by_name(unmodelled, text, reason):
+    found = unmodelled(text)
+    assert [message for _, message in found] == ([reason] if reason else [])
+    assert all(subject.endswith(" shop/a") for subject, _ in found)
