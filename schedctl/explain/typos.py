@@ -49,7 +49,7 @@ def _labels(pod: PodInfo, cluster: Cluster) -> Iterator[Typo]:
     for row in cluster.rows.tolist():
         for key, value in maps[row].items():
             values.setdefault(key, Counter())[value] += 1
-    required = list(_required_labels(pod))
+    required = list(required_labels(pod))
     for key, _ in required:
         if key not in values:
             yield _missing_label("label", key, closest_name(key, values))
@@ -98,7 +98,7 @@ def _storage(pod: PodInfo, cluster: Cluster) -> Iterator[Typo]:
             yield Typo(fact, remedy, typo_remedies.USE_STORAGE_CLASS)
 
 
-def _required_labels(pod: PodInfo) -> Iterator[tuple[str, frozenset[str]]]:
+def required_labels(pod: PodInfo) -> Iterator[tuple[str, frozenset[str]]]:
     """Yield (label, values) that nodes must have; no values where any will do."""
     spec = pod.pod.spec
     for key, value in (spec.node_selector or {}).items():

@@ -16,6 +16,7 @@ from schedctl.cache.pod_info import PodInfo
 from schedctl.explain.pending_pods import PendingPodExplainer
 from schedctl.policy import fields
 from schedctl.policy.fields import Path
+from schedctl.policy.scenario_hints import hints_after
 from schedctl.policy.situations import JudgedPod, Situation
 from schedctl.reports import counts
 from schedctl.reports.explanations import Explanation, Verdict
@@ -82,7 +83,7 @@ class Causes:
             reasons.append(f"{names}: {_fate(first)}{_describe_refusal(first, explanation)}")
             if explanation is not None:
                 reasons += (f"    {line}" for line in lines(explanation.reasons))
-                hints += self.hints(explanation)
+                hints += self.hints(first.info, explanation)
                 path = path or deciding_field(explanation.reasons, first.info.pod.spec)
         return Cause(tuple(reasons), tuple(dict.fromkeys(hints)), path)
 
@@ -122,9 +123,10 @@ class Causes:
         """Return the explanation of a pod, or of one that is rejected for the same reasons."""
         return self._explainer.explain(pod if isinstance(pod, PodInfo) else PodInfo(pod), hints=hints)
 
-    def hints(self, explanation: Explanation) -> list[str]:
-        """Return the next steps to suggest, those that were tried and help first."""
-        helpful = [hint for hint in explanation.hints if hint.type != "nothing-helps"]
+    def hints(self, pod: PodInfo, explanation: Explanation) -> list[str]:
+        """Return the next steps to suggest for a pod, those that were tried and help first."""
+        useful = hints_after(self.situation, pod, explanation.hints)
+        helpful = [hint for hint in useful if hint.type != "nothing-helps"]
         return [hint.text for hint in sorted(helpful, key=lambda hint: not hint.fits)[:_MOST_HINTS]]
 
 

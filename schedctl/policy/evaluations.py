@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -24,10 +24,11 @@ from schedctl.policy.builtins import JUDGES, drain_safe, survives
 from schedctl.policy.causes import Causes
 from schedctl.policy.expressions import PolicyExpressions
 from schedctl.policy.facts import Facts
-from schedctl.policy.findings import RUN, Finding, Judged, View
+from schedctl.policy.findings import RUN, Finding, Identity, Judged, View
 from schedctl.policy.results import AcceptancePolicy, Results, Rule
 from schedctl.policy.scenarios import Case
 from schedctl.policy.situations import Key, Situation
+from schedctl.policy.standing_failures import Answer, fold_standing
 from schedctl.policy.summaries import FailOn, OnInconclusive, summarize, without_verdicts
 from schedctl.policy.unknown_names import KnownNames, find_unknown_names
 from schedctl.policy.verdicts import EvaluationFailed, Verdict
@@ -237,17 +238,28 @@ class _Evaluation:
                         # Policies may have a scenario in common; it is played once for all of them.
                         same = to_play.setdefault(_identity(scenario), _ScenarioChecks(scenario))
                         same.rules.append(Rule(number, place))
-        self._add(self._judge_all(self._placed, unchanged))
+        before = self._collect(self._judge_all(self._placed, unchanged))
         steps = [step for each in to_play.values() for step in self._steps(each)]
         plays = [step for step in steps if isinstance(step, _Play)]
         known = [part for judged in self._placed.workloads for part in (judged.workload, judged.sourced)]
         answers = side_by_side.answers(
             lambda number: self._play(plays[number]), len(plays), self._processes(processes), known
         )
+        in_scenarios: list[Answer] = []
         for number, step in enumerate(steps):
             if isinstance(step, _Play):
                 self._advance(number, len(steps), f"simulating {step.case.name}")
-            self._add(next(answers) if isinstance(step, _Play) else step)
+            in_scenarios += self._collect(next(answers) if isinstance(step, _Play) else step)
+        for answer in fold_standing(before, self._before_scenarios(in_scenarios, unchanged), in_scenarios):
+            self._results.add(*answer)
+
+    def _before_scenarios(self, in_scenarios: Iterable[Answer], judged_before: Collection[Rule]) -> list[Answer]:
+        """Return what checks that are judged in scenarios alone find before them, about the objects that fail there."""
+        failing: dict[Rule, set[Identity]] = {}
+        for each in in_scenarios:
+            if each.is_failure and each.rule not in judged_before:
+                failing.setdefault(each.rule, set()).add(each.about.identity)
+        return self._collect(self._judge_all(self._placed, failing, failing))
 
     def _processes(self, processes: int) -> int:
         """Return how many processes play scenarios; it is one where it would not pay, or could not be done."""
@@ -273,11 +285,10 @@ class _Evaluation:
         except UsageError as error:
             return _unplayable(play.rules, play.case.name, error)
 
-    def _add(self, answers: _Answers) -> None:
-        """Add what was found to the results."""
+    def _collect(self, answers: _Answers) -> list[Answer]:
+        """Return what was found, and note what was judged."""
         self._judged |= answers.judged
-        for rule, finding, about in answers.found:
-            self._results.add(rule, finding, about, answers.situation)
+        return [Answer(*each, answers.situation) for each in answers.found]
 
     def _decisive_keys(self, rules: Iterable[Rule]) -> set[str] | None:
         """Return the keys of the pods on which the answers depend, None where that is all of them."""
@@ -307,7 +318,16 @@ class _Evaluation:
 
     # -- the checks --------------------------------------------------------------
 
-    def _judge_all(self, situation: Situation, rules: Iterable[Rule]) -> _Answers:
+    def _judge_all(
+        self, situation: Situation, rules: Iterable[Rule], only: Mapping[Rule, Collection[Identity]] | None = None
+    ) -> _Answers:
+        """Return what checks find in a situation.
+
+        Args:
+            situation: the situation; the cluster is as it says.
+            rules: the checks.
+            only: the objects to ask about, by check; None for all.
+        """
         answers = _Answers(situation.name)
         for programs in self._programs.values():
             programs.begin_situation()
@@ -329,6 +349,9 @@ class _Evaluation:
                 answers.found.append((rule, unknown, RUN))
                 continue
             for about in _objects(check, views[number]):
+                # What is said of the run may be about groups of nodes, which have identities of their own.
+                if only is not None and about != RUN and about.identity not in only[rule]:
+                    continue
                 for finding in self._findings(number, check, about, views[number]):
                     answers.found.append((rule, finding, finding.about or about))
                     # What a check says of nodes or the run, it says of the pods of all workloads of its policy.

@@ -16,6 +16,9 @@ from schedctl.reports.checks import CheckOutcome
 
 IGNORE_PENDING = "`ignorePending: true` judges without the pods that have no node"
 
+Identity = tuple[str, str, str]
+"""Kind, namespace and name of an object that is judged."""
+
 
 @dataclass(frozen=True, slots=True)
 class Judged:
@@ -34,6 +37,11 @@ class Judged:
     subject: str = "the run"
     workload: JudgedWorkload | None = None
     pod: JudgedPod | None = None
+
+    @property
+    def identity(self) -> Identity:
+        """What is equal for the same object in every situation."""
+        return self.kind, self.namespace, self.name
 
     @classmethod
     def of_workload(cls, judged: JudgedWorkload) -> Judged:

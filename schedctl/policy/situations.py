@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from schedctl.api.nodes import Node
 from schedctl.api.workloads import DaemonSet
 from schedctl.cache.cluster import Cluster
 from schedctl.cache.pod_info import PodInfo
@@ -141,7 +142,8 @@ class Situation:
         run: what the run that led here found out.
         evictions: who had to make room for others, in order; since the state was as it was given.
         successors: by key of a pod that was there before, the key of the pod in its place, "" for none.
-        changes: what the scenario changed, in words.
+        changes: what the scenario changed, in words; none without one.
+        nodes_before: the nodes by name, as they were before the scenario.
     """
 
     name: str
@@ -151,6 +153,7 @@ class Situation:
     evictions: list[Eviction] = field(default_factory=list)
     successors: dict[str, str] = field(default_factory=dict)
     changes: list[str] = field(default_factory=list)
+    nodes_before: Mapping[str, Node] = field(default_factory=dict)
 
     @property
     def cluster(self) -> Cluster:
@@ -236,7 +239,17 @@ def released_situation(facts: Simulation, scheduler: Scheduler, sourced: Mapping
         judged.sourced = sourced.get(judged.key)
         workloads.append(judged)
     evictions = [eviction for eviction in facts.run.evictions if eviction.by]
-    return Situation(BASELINE, scheduler, workloads, facts.run, evictions, dict(controller.successors))
+    table = cluster.node_table
+    nodes = {name: table.objects[row] for name, row in table.row_of.items()}
+    return Situation(
+        BASELINE,
+        scheduler,
+        workloads,
+        facts.run,
+        evictions,
+        dict(controller.successors),
+        nodes_before=nodes,
+    )
 
 
 def changed_situation(
@@ -267,7 +280,7 @@ def changed_situation(
         workloads.append(JudgedWorkload(judged.workload, judged.sourced, pods, judged.removed))
     evictions = [*before.evictions, *(eviction for eviction in facts.evictions if eviction.by)]
     together = {**before.successors, **successors}
-    return Situation(name, scheduler, workloads, facts, evictions, together, list(changes))
+    return Situation(name, scheduler, workloads, facts, evictions, together, list(changes), before.nodes_before)
 
 
 def selected_workloads(workloads: Iterable[JudgedWorkload], match: Match) -> list[JudgedWorkload]:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from schedctl.policy import findings
 from schedctl.policy.builtins.no_preemption import describe_victims, preempted
-from schedctl.policy.documents import Survives
+from schedctl.policy.documents import BASELINE, Survives
 from schedctl.policy.situations import JudgedPod, JudgedWorkload
 from schedctl.reports import counts
 from schedctl.simulation.what_ifs import abbreviate
@@ -26,7 +26,8 @@ def judge(view: findings.View, arguments: Survives, about: findings.Judged) -> I
     if not counted_pods:
         message = "all of its pods may be pending" if judged.pods else judged.wants_none
     keys, victims = judged.keys, []
-    if not arguments.allow_preemption:  # in the scenario; whom the release evicted before is no-preemption's concern
+    # Whom the release evicted before the scenario is no-preemption's concern.
+    if not arguments.allow_preemption and view.situation.name != BASELINE:
         victims = [eviction for eviction in view.situation.run.evictions if eviction.by in keys]
     if len(pending) > allowed:
         violates = {"pods pending": len(pending)}
