@@ -16,8 +16,10 @@ Examples:
   schedctl test policies/ -o junit
   schedctl test -k three-zones                   # those with this in their name
   schedctl test policies/ --update               # accept today's results
+  schedctl test policies/ --min-coverage 90      # fail if tests exercise less
 
-Exit codes: 0 all passed; 1 one failed; 2 a test or a policy cannot be read; 3 no tests; 70 a bug; 130 interrupted
+Exit codes: 0 all passed; 1 one failed, or too little coverage; 2 a test or a policy cannot be read; 3 no tests;
+70 a bug; 130 interrupted
 """
 
 
@@ -34,6 +36,13 @@ def test(
     names: Annotated[
         list[str] | None,
         typer.Option("-k", metavar="NAME", help="Run tests with this in their name or file; repeatable"),
+    ] = None,
+    coverage: Annotated[
+        bool, typer.Option("--coverage", help="Say which checks and match conditions no test exercises both ways")
+    ] = False,
+    min_coverage: Annotated[
+        float | None,
+        typer.Option(metavar="PERCENT", min=0, max=100, help="Exit with 1 below this coverage", show_default=False),
     ] = None,
     allow_empty: Annotated[bool, typer.Option("--allow-empty", help="Accept a folder without tests")] = False,
     output: Annotated[
@@ -69,10 +78,12 @@ def test(
     user_settings = settings.load(config, ignored=no_config)
     tests = policy_tests.find(folders or ["."], allow_empty=allow_empty, notifier=notifier)
     selected = policy_tests.select(tests, names or ())
+    demand = policy_tests.CoverageDemand(folders or ["."], min_coverage or 0)
     report = policy_tests.run(
         selected,
         update=update,
         not_selected=len(tests) - len(selected),
+        demand=demand if coverage or min_coverage is not None else None,
         custom_kinds=user_settings.custom_kinds,
         notifier=notifier,
     )

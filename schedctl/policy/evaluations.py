@@ -31,7 +31,7 @@ from schedctl.policy.situations import Key, Situation
 from schedctl.policy.standing_failures import Answer, fold_standing
 from schedctl.policy.summaries import FailOn, OnInconclusive, summarize, without_verdicts
 from schedctl.policy.unknown_names import KnownNames, find_unknown_names
-from schedctl.policy.verdicts import EvaluationFailed, Verdict
+from schedctl.policy.verdicts import EvaluationFailed, ObserveCondition, Verdict
 from schedctl.reports.checks import (
     CheckOutcome,
     CheckReport,
@@ -68,6 +68,7 @@ class Conditions:
         disabled: admission plugins that are switched off.
         profile: the scheduler name of all pods that are created, "" for their own.
         now: Unix seconds, for ages.
+        observe: hears what match conditions come to; nobody does if None.
     """
 
     metadata: Metadata = field(default_factory=Metadata)
@@ -77,6 +78,7 @@ class Conditions:
     disabled: Sequence[str] = ()
     profile: str = ""
     now: Callable[[], float] = field(default=time.time)
+    observe: ObserveCondition | None = None
 
 
 def evaluate(
@@ -265,8 +267,9 @@ class _Evaluation:
         """Return how many processes play scenarios; it is one where it would not pay, or could not be done."""
         cluster = self._scheduler.cluster
         with_extenders = any(profile.extenders for profile in self._scheduler.profiles.values())
-        # What answers rest on where kinds are missing is heard in this process alone, and so are extenders.
-        return 1 if cluster.missing or with_extenders or len(cluster.pod_table) < _MANY_PODS else processes
+        # What answers rest on where kinds are missing is heard in this process alone; so are extenders and conditions.
+        is_heard = cluster.missing or with_extenders or self._conditions.observe is not None
+        return 1 if is_heard or len(cluster.pod_table) < _MANY_PODS else processes
 
     def _steps(self, each: _ScenarioChecks) -> Sequence[_Play | _Answers]:
         """Return the cases of a scenario, or the answer that there are none to play."""
@@ -389,7 +392,7 @@ class _Evaluation:
             # Loads the CEL engine, which policies of built-in checks alone do without.
             from schedctl.policy.judgements import Programs
 
-            self._programs[number] = Programs(self._expressions[number])
+            self._programs[number] = Programs(self._expressions[number], self._conditions.observe)
         return self._programs[number]
 
     def _values(self, number: int, scope: documents.Scope, about: Judged, view: View) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from schedctl.policy.compilation import STEP_LIMIT, WORK_LIMIT, ScopeCompiler
 from schedctl.policy.documents import Check, Expression, Scope, Validation
 from schedctl.policy.expressions import PolicyExpressions
 from schedctl.policy.variables import IN_SCOPE, VARIABLES
-from schedctl.policy.verdicts import PASSED, EvaluationFailed, Verdict
+from schedctl.policy.verdicts import PASSED, EvaluationFailed, ObserveCondition, Verdict
 from schedctl.reports.checks import CheckOutcome
 
 _OUR_WORDS: Final = {"division by zero": "divide by zero"}
@@ -63,8 +63,8 @@ class Fault:
 class Programs:
     """The compiled expressions of a policy that `compilation` has accepted."""
 
-    def __init__(self, expressions: PolicyExpressions) -> None:
-        self.expressions = expressions
+    def __init__(self, expressions: PolicyExpressions, observe: ObserveCondition | None = None) -> None:
+        self.expressions, self.observe = expressions, observe
         self.params = values.from_json(dict(expressions.policy.params))
         self._compilers: dict[Scope, ScopeCompiler] = {}
         self._programs: dict[tuple[str, Scope], Program] = {}
@@ -146,6 +146,8 @@ class Judgement:
         fault = None
         for condition in check.conditions:
             answer = self._truth(condition.expression)
+            if isinstance(answer, bool) and self._programs.observe is not None:
+                self._programs.observe(self._programs.expressions.policy, check, condition, answer)
             if answer is False:
                 return False
             if isinstance(answer, Fault):

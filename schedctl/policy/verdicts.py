@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
+from schedctl.policy.documents import Check, CheckPolicy, Condition
 from schedctl.reports.checks import CheckOutcome
+
+ObserveCondition = Callable[[CheckPolicy, Check, Condition, bool], None]
+"""Hears what a match condition of a check came to for an object."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,8 @@ from schedctl.reports.policy_tests import CheckPolicyTestReport, PolicyTestResul
 
 FORMATS = ("text", "json", "junit", "tap")
 """What ``-o`` takes."""
+_BOTH = 2
+"""How many ways there are: of a check passed and violated, of a condition true and false."""
 _MARKS = {"Passed": ("ok", "good"), "Failed": ("FAIL", "bad"), "Updated": ("new", "warn")}
 
 
@@ -53,7 +55,28 @@ def _text(report: CheckPolicyTestReport) -> Iterator[Line]:
         numbers.append(f"{summary.updated} updated")
     if summary.not_selected:
         numbers.append(f"{summary.not_selected} not selected")
+    for text in _coverage(report):
+        yield Line((Span(text),), hang=2)
     yield Line((Span(f"test: {', '.join(numbers)}"),))
+
+
+def _coverage(report: CheckPolicyTestReport) -> Iterator[str]:
+    """Yield what the tests exercise, and then what they do not."""
+    coverage = report.coverage
+    if coverage is None:
+        return
+    needed = "" if coverage.is_enough else f", needs {coverage.needed:g} %"
+    of_what = f"{coverage.covered} of {coverage.total} outcomes of checks and match conditions"
+    yield f"coverage: {coverage.percent} %{needed}: {of_what if coverage.total else 'there are no policies'}"
+    idle = {(gap.file, gap.policy, gap.check) for gap in coverage.gaps if not gap.condition and len(gap.never) > 1}
+    for gap in coverage.gaps:
+        never = gap.never[0] if len(gap.never) < _BOTH else "exercised"
+        # Of a check that was about nothing, a condition tells more only where it is what has kept the objects out.
+        if gap.condition and len(gap.never) == _BOTH and (gap.file, gap.policy, gap.check) in idle:
+            continue
+        condition = f"match condition {gap.condition} of " if gap.condition else ""
+        yield f"  {gap.file}:{gap.line}: {condition}check {gap.check}: never {never}"
+    yield from (f"  {file}: not counted, it cannot be read" for file in coverage.unreadable)
 
 
 def _junit(report: CheckPolicyTestReport) -> str:
@@ -76,16 +99,27 @@ def _junit(report: CheckPolicyTestReport) -> str:
                 junit.add_element(
                     case, "failure", _place(result), *result.differences, type="difference", message=first
                 )
+    if report.coverage is not None and not report.coverage.is_enough:
+        root.set("tests", str(summary.tests + 1))
+        root.set("failures", str(summary.failed + 1))
+        suite = junit.add_element(root, "testsuite", name="coverage", tests="1", failures="1", errors="0")
+        case = junit.add_element(suite, "testcase", classname="coverage", name="coverage")
+        first, *gaps = _coverage(report)
+        junit.add_element(case, "failure", first, *gaps, type="coverage", message=first)
     return junit.to_text(root)
 
 
 def _tap(report: CheckPolicyTestReport) -> Iterator[str]:
     yield "TAP version 14\n"
-    yield f"1..{len(report.results)}\n"
+    is_short = report.coverage is not None and not report.coverage.is_enough
+    yield f"1..{len(report.results) + is_short}\n"
     for number, result in enumerate(report.results, 1):
         word = "not ok" if result.outcome == "Failed" else "ok"
         yield f"{word} {number} - {tap.describe(f'{_place(result)}: {result.test}')}\n"
         yield from (f"# {tap.describe(difference)}\n" for difference in _difference_lines(result))
+    if is_short:
+        yield f"not ok {len(report.results) + 1} - coverage\n"
+    yield from (f"# {tap.describe(text)}\n" for text in _coverage(report))
 
 
 def _difference_lines(result: PolicyTestResult) -> Iterable[str]:

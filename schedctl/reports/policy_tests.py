@@ -26,6 +26,45 @@ class PolicyTestResult(Record, frozen=True, kw_only=True):
     exit_code: int
 
 
+class CoverageGap(Record, frozen=True, kw_only=True):
+    """A check, or a match condition of one, that no test has exercised both ways.
+
+    Attributes:
+        file, line: where it stands.
+        policy, check: the rule.
+        condition: the match condition, "" for the check itself.
+        never: what it never came to: `passed`, `violated`; of a condition `true`, `false`.
+    """
+
+    file: str
+    line: int
+    policy: str
+    check: str
+    condition: str = ""
+    never: list[str]
+
+
+class PolicyCoverage(Record, frozen=True, kw_only=True):
+    """How much of the policies the tests exercise.
+
+    Attributes:
+        covered, total: how many outcomes of checks and answers of match conditions came, and how many there are.
+        percent: covered of a hundred, rounded down; 0 where there is nothing.
+        needed: how many percent have to be covered.
+        is_enough: whether they are; where there is nothing, only if nothing is needed.
+        gaps: what never came.
+        unreadable: files with policies that cannot be read; they are not in the numbers.
+    """
+
+    covered: int
+    total: int
+    percent: int
+    needed: float
+    is_enough: bool
+    gaps: list[CoverageGap] = []
+    unreadable: list[str] = []
+
+
 class PolicyTestSummary(Record, frozen=True, kw_only=True):
     """The answer in numbers.
 
@@ -51,6 +90,7 @@ class CheckPolicyTestReport(Record, frozen=True, kw_only=True):
         metadata: which schedctl it was.
         summary: the answer in numbers.
         results: every test, in the order of files.
+        coverage: what the tests exercise, null unless it was asked for.
     """
 
     api_version: Literal["schedctl.dev/v1alpha1"] = "schedctl.dev/v1alpha1"
@@ -58,3 +98,4 @@ class CheckPolicyTestReport(Record, frozen=True, kw_only=True):
     metadata: Head = Head()
     summary: PolicyTestSummary
     results: list[PolicyTestResult]
+    coverage: PolicyCoverage | None = None

@@ -25,6 +25,7 @@ from schedctl.policy.exemptions import Acceptances
 from schedctl.policy.fingerprints import fingerprint
 from schedctl.policy.side_by_side import count_cores
 from schedctl.policy.summaries import FailOn, OnInconclusive, summarize, without_verdicts
+from schedctl.policy.verdicts import ObserveCondition
 from schedctl.reports import counts, exit_codes
 from schedctl.reports.checks import CheckOutcome, CheckReport, CheckResult, CheckRule, PolicyRules, Severity
 from schedctl.reports.metadata import Input, Metadata, ReportedAssumption
@@ -62,6 +63,7 @@ class CheckOptions:
         allow_empty: whether it is fine that nothing is judged.
         now: Unix seconds.
         processes: how many may play scenarios side by side.
+        observe: hears what match conditions come to; nobody does if None.
     """
 
     fail_on: FailOn = "error"
@@ -74,6 +76,7 @@ class CheckOptions:
     allow_empty: bool = False
     now: float = 0.0
     processes: int = 1
+    observe: ObserveCondition | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,6 +243,7 @@ def check(
         disabled=options.disabled,
         profile=session.choice.profile,
         now=lambda: options.now,
+        observe=options.observe,
     )
     scheduler = session.scheduler()
     acceptances = Acceptances(today, policies, inline=options.inline, baseline=options.baseline)

@@ -6,6 +6,7 @@ import difflib
 import re
 import time
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal
@@ -17,7 +18,8 @@ from schedctl.api.defaults import DEFAULT_NAMESPACE
 from schedctl.documents.spelling import did_you_mean
 from schedctl.errors import ConfigError, InputError, Problem, ProblemsError, SchedctlError
 from schedctl.policy import baselines, expectation_updates, expectations, reading
-from schedctl.policy.documents import BUILT_IN_POLICY
+from schedctl.policy.coverage import Coverage
+from schedctl.policy.documents import BUILT_IN_POLICY, CheckPolicy
 from schedctl.policy.expectations import PolicyTest
 from schedctl.reports.checks import CheckReport, CheckSummary
 from schedctl.reports.policy_tests import CheckPolicyTestReport, PolicyTestResult, PolicyTestSummary
@@ -65,6 +67,46 @@ def find(paths: Sequence[str], *, allow_empty: bool, notifier: Notifier = SILENT
     return tests
 
 
+def find_policies(paths: Sequence[str]) -> tuple[list[CheckPolicy], list[str]]:
+    """Return the policies in folders and files, and the files with some that cannot be read, as tests may need them."""
+    policies: list[CheckPolicy] = []
+    unreadable = []
+    for source in files.find(paths, recursive=True, stdin_filename="<stdin>", problems=[], warnings=[]):
+        if source.path is None or source.size > _MOST_BYTES:
+            continue
+        try:
+            data = source.read(None)
+        except files.Unreadable:
+            continue
+        if _MARK.search(data):
+            found, wrong = reading.policies_in(data, source.name, others=True)
+            policies += [] if wrong else found
+            unreadable += [source.name] if wrong else []
+    return policies, unreadable
+
+
+@dataclass(frozen=True, slots=True)
+class CoverageDemand:
+    """What tests have to exercise.
+
+    Attributes:
+        paths: folders and files whose policies count, besides those that the tests name.
+        least: of a hundred outcomes and answers, how many have to come.
+    """
+
+    paths: Sequence[str]
+    least: float = 0
+
+    def measure(self, report: CheckPolicyTestReport, coverage: Coverage) -> CheckPolicyTestReport:
+        """Return a report with what its tests exercised, which fails where that is too little."""
+        policies, unreadable = find_policies(self.paths)
+        coverage.add_policies(policies)
+        measured = coverage.report(self.least, unreadable)
+        exit_code = report.summary.exit_code if measured.is_enough else 1
+        summary = msgspec.structs.replace(report.summary, exit_code=exit_code)
+        return msgspec.structs.replace(report, summary=summary, coverage=measured)
+
+
 def select(tests: Sequence[PolicyTest], names: Sequence[str]) -> list[PolicyTest]:
     """Return the tests whose name or file has one of some words in it, in any case; all if there are no words.
 
@@ -89,6 +131,7 @@ def run(
     *,
     update: bool,
     not_selected: int = 0,
+    demand: CoverageDemand | None = None,
     custom_kinds: tuple[CustomKind, ...],
     notifier: Notifier = SILENT,
 ) -> CheckPolicyTestReport:
@@ -98,15 +141,17 @@ def run(
         tests: in the order in which they are run.
         update: whether to rewrite what they expect; what is rewritten is said.
         not_selected: how many tests there are besides.
+        demand: what they have to exercise, None for anything.
         custom_kinds: the custom kinds that are read.
         notifier: hears what policies warn of, and what is rewritten.
     """
     states: dict[tuple[str, ...], State] = {}
+    coverage = Coverage() if demand is not None else None
     results, reports = [], []
     with notifier.progress("testing") as progress:
         for number, test in enumerate(tests):
             progress.advance(number, len(tests), test.name)
-            report, fault_lines = _check(test, states, custom_kinds, notifier)
+            report, fault_lines = _check(test, states, custom_kinds, coverage, notifier)
             reports.append(report)
             results.append(_result(test, report, fault_lines))
     if update:
@@ -120,7 +165,8 @@ def run(
         updated=outcomes.count("Updated"),
         not_selected=not_selected,
     )
-    return CheckPolicyTestReport(summary=summary, results=results)
+    whole = CheckPolicyTestReport(summary=summary, results=results)
+    return whole if demand is None or coverage is None else demand.measure(whole, coverage)
 
 
 def _result(test: PolicyTest, report: CheckReport, fault_lines: list[str]) -> PolicyTestResult:
@@ -142,11 +188,12 @@ def _check(
     test: PolicyTest,
     states: dict[tuple[str, ...], State],
     custom_kinds: tuple[CustomKind, ...],
+    coverage: Coverage | None,
     notifier: Notifier,
 ) -> tuple[CheckReport, list[str]]:
     """Return what checking says, and the lines of a fault that ended it, whose exit code may well be expected."""
     try:
-        return _report(test, states, custom_kinds, notifier), []
+        return _report(test, states, custom_kinds, coverage, notifier), []
     except ProblemsError as fault:
         lines = [str(problem) + (f" ({problem.hint})" if problem.hint else "") for problem in fault.problems]
         return CheckReport(summary=CheckSummary(exit_code=fault.exit_code, results=0)), lines
@@ -158,6 +205,7 @@ def _report(
     test: PolicyTest,
     states: dict[tuple[str, ...], State],
     custom_kinds: tuple[CustomKind, ...],
+    coverage: Coverage | None,
     notifier: Notifier,
 ) -> CheckReport:
     options = test.options
@@ -177,9 +225,12 @@ def _report(
         baseline=baselines.read(options.baseline) if options.baseline else None,
         strategy=runs.rollout_strategy(options.rollout),
         now=now,
+        observe=coverage.add_condition if coverage is not None else None,
     )
     rules = reading.load(test.policies) if test.policies else reading.Read([BUILT_IN_POLICY])
     notifier.report(rules.warnings, "warning")
+    if coverage is not None:
+        coverage.add_policies(rules.policies)
     read = manifests.load(
         test.manifests,
         (),
@@ -190,7 +241,10 @@ def _report(
         strict=False,
         custom_kinds=custom_kinds,
     )
-    return check.check(session, rules.policies, read, check_options)
+    report = check.check(session, rules.policies, read, check_options)
+    if coverage is not None:
+        coverage.add_report(report)
+    return report
 
 
 def _seconds(time_of_day: str) -> float:

@@ -283,6 +283,78 @@ def test_a_name_that_no_test_has_is_no_pass(tested):
     assert 'did you mean "too big"?' in ended.err
 
 
+CONDITIONAL = """\
+apiVersion: schedctl.dev/v1alpha1
+kind: CheckPolicy
+metadata: {name: mine}
+spec:
+  checks:
+    - name: fits
+      builtin: schedulable
+      matchConditions: [{name: many, expression: workload.replicas > 1}]
+    - {name: alone, builtin: max-nodes, with: {count: 1, ignorePending: true}}
+---
+apiVersion: schedctl.dev/v1alpha1
+kind: CheckPolicy
+metadata: {name: other}
+spec:
+  checks: [{name: never, builtin: schedulable}]
+"""
+
+
+def test_coverage_tells_what_no_test_exercises(tested):
+    write("policy.yaml", CONDITIONAL)
+    write("a.test.yaml", TEST.partition("  expect:")[0] + "  expect: {exitCode: 1}\n")
+    write("untested.yaml", POLICY)
+    write("broken.yaml", POLICY.replace("schedulable", "schedulabel"))
+    ended = tested("--coverage")
+    assert (ended.code, ended.err) == (0, "")
+    assert ended.out.splitlines()[1:-1] == [
+        "coverage: 40 %: 4 of 10 outcomes of checks and match conditions",
+        "  policies/policy.yaml:6: check fits: never passed",
+        "  policies/policy.yaml:8: match condition many of check fits: never false",
+        "  policies/policy.yaml:9: check alone: never violated",
+        "  policies/policy.yaml:15: check never: never passed",
+        "  policies/untested.yaml:5: check fits: never exercised",
+        "  policies/broken.yaml: not counted, it cannot be read",
+    ]
+
+
+@pytest.mark.parametrize(("least", "code"), [("50", 0), ("50.1", 1)])
+def test_too_little_coverage_is_exit_code_1_in_every_form(tested, least, code):
+    # The one test violates the one check, which never passes: half of it.
+    ended = tested("--min-coverage", least)
+    assert ended.code == code
+    assert ("coverage: 50 %, needs 50.1 %: 1 of 2" in ended.out) == bool(code)
+    assert json.loads(tested("--min-coverage", least, "-o", "json").out)["coverage"]["isEnough"] == (not code)
+    suites = JUnitXml.fromstring(tested("--min-coverage", least, "-o", "junit").out.encode())
+    assert suites.failures == code
+    assert ("not ok 2 - coverage" in tested("--min-coverage", least, "-o", "tap").out) == bool(code)
+
+
+def test_what_is_exercised_by_any_test_counts_for_all(tested):
+    write("small.yaml", BIG.replace("replicas: 2", "replicas: 1"))
+    passing = (
+        TEST.partition("  expect:")[0]
+        .replace("big.yaml", "small.yaml")
+        .replace("policy.yaml", "../policies/policy.yaml")
+    )
+    write("b.test.yaml", f"{passing}  expect: {{exitCode: 0}}\n")
+    assert "coverage: 100 %: 2 of 2" in tested("--min-coverage", "100").out
+
+
+def test_without_policies_there_is_no_coverage_and_no_pass(tested):
+    Path("policies/policy.yaml").unlink()
+    write("a.test.yaml", TEST.replace("  policies: [policy.yaml]\n", "").replace("check: fits", "check: schedulable"))
+    assert tested().code == 0
+    ended = tested("--min-coverage", "1")
+    assert (ended.code, "there are no policies" in ended.out) == (1, True)
+
+
+def test_coverage_is_not_in_a_report_that_was_not_asked_for_it(tested):
+    assert json.loads(tested("-o", "json").out)["coverage"] is None
+
+
 @pytest.mark.parametrize(
     ("text", "code"),
     [
