@@ -166,6 +166,7 @@ def _compare(question: _Question, assumptions: AssumptionLog) -> SimulationCompa
                 cluster,
                 metadata=question.metadata,
                 problems=question.manifests.problems,
+                unmodelled=question.manifests.unmodelled,
                 guesses=assumptions_of_side.describe(),
             )
         results.append(comparisons.SideRun.of(side, report, facts))

@@ -46,7 +46,9 @@ def read(
         replicas=[group for pods in custom.pods for group in _groups(value, pods, findings)],
         workload_ref=_workload_ref(value.get("spec"), findings),
     )
-    if not custom.operator or any(not finding.warning for finding in findings):
+    # without a name the resource is refused, whatever would be made of it
+    unusable = not workload.metadata.name or any(not finding.warning for finding in findings)
+    if not custom.operator or unusable:
         return workload
     notes: list[str] = []
     made = list(_made(value, custom.operator, workload, notes, findings))

@@ -159,6 +159,7 @@ def overlay(below: Manifests, above: Manifests) -> Manifests:
         below.warnings + above.warnings,
         below.digests | above.digests,
         snapshots=below.snapshots + above.snapshots,
+        unmodelled=below.unmodelled + above.unmodelled,
     )
 
 

@@ -38,7 +38,17 @@ _MAKERS = frozenset(
             "kustomize.toolkit.fluxcd.io/Kustomization",
         ),
         *("monitoring.coreos.com/PrometheusAgent", "acid.zalan.do/postgresql", "keda.sh/ScaledJob"),
-        *("tekton.dev/PipelineRun", "tekton.dev/TaskRun", "flink.apache.org/FlinkDeployment"),
+        *("sparkoperator.k8s.io/SparkApplication", "sparkoperator.k8s.io/ScheduledSparkApplication"),
+        *(
+            "flow.volcano.sh/JobFlow",
+            "tekton.dev/PipelineRun",
+            "tekton.dev/TaskRun",
+            "flink.apache.org/FlinkDeployment",
+        ),
+        *("postgresql.cnpg.io/Pooler", "logstash.k8s.elastic.co/Logstash", "apm.k8s.elastic.co/ApmServer"),
+        *("beat.k8s.elastic.co/Beat", "agent.k8s.elastic.co/Agent", "maps.k8s.elastic.co/ElasticMapsServer"),
+        *("enterprisesearch.k8s.elastic.co/EnterpriseSearch", "packageregistry.k8s.elastic.co/PackageRegistry"),
+        *("autoops.k8s.elastic.co/AutoOpsAgentPolicy",),
         *("kafka.strimzi.io/KafkaConnect", "kafka.strimzi.io/KafkaBridge", "kafka.strimzi.io/KafkaMirrorMaker2"),
     )
 )
@@ -47,9 +57,22 @@ _NO_MAKERS = (
     *("networking.istio.io", "security.istio.io", "cert-manager.io", "acme.cert-manager.io", "traefik.io"),
     *("karpenter.sh", "karpenter.k8s.aws", "cluster.x-k8s.io", "kueue.x-k8s.io", "kyverno.io", "external-secrets.io"),
     *("constraints.gatekeeper.sh", "templates.gatekeeper.sh", "snapshot.storage.k8s.io", "autoscaling.k8s.io"),
-    *("scheduling.koordinator.sh", "node.k8s.io", "machineconfiguration.openshift.io", "apiextensions.crossplane.io"),
+    *(
+        "machine.openshift.io",
+        "scheduling.koordinator.sh",
+        "node.k8s.io",
+        "machineconfiguration.openshift.io",
+        "apiextensions.crossplane.io",
+    ),
 )
 """Groups whose kinds have such fields and make no pods."""
+_NO_MAKER_KINDS = frozenset(
+    (
+        *("argoproj.io/AnalysisTemplate", "argoproj.io/ClusterAnalysisTemplate", "argoproj.io/WorkflowTemplate"),
+        *("argoproj.io/ClusterWorkflowTemplate", "flow.volcano.sh/JobTemplate", "kafka.strimzi.io/KafkaTopic"),
+    )
+)
+"""Kinds that have such fields and make no pods, though others of their group do."""
 _BUILT_IN = (
     *("apps", "batch", "autoscaling", "policy", "extensions", "schedctl.dev"),
     *("rbac.authorization.k8s.io", "networking.k8s.io", "storage.k8s.io", "apiextensions.k8s.io", "node.k8s.io"),
@@ -83,10 +106,10 @@ def reason_of(group: str, kind: str, resource: Any, defined: frozenset[tuple[str
     """
     if kind == "PodGroup":
         return POD_GROUP
-    if "." not in group or group in _BUILT_IN or group in _NO_MAKERS:
+    if "." not in group or group in _BUILT_IN or group in _NO_MAKERS or f"{group}/{kind}" in _NO_MAKER_KINDS:
         return ""
     spec = resource.get("spec") if isinstance(resource, dict) else None
-    makes_pods = f"{group}/{kind}" in _MAKERS or (group, kind) in defined or _names_pods(spec)
+    makes_pods = f"{group}/{kind}" in _MAKERS or (group, kind) in defined or _counts_pods(spec) or _names_pods(spec)
     return OPERATOR if makes_pods else ""
 
 
@@ -97,6 +120,11 @@ def defines(definition: Any) -> tuple[str, str] | None:
     if not isinstance(spec, dict) or not isinstance(names, dict) or not _names_pods(spec):
         return None
     return str(spec.get("group", "")), str(names.get("kind", ""))
+
+
+def _counts_pods(spec: Any) -> bool:
+    """Return whether the resource as a whole has a number of replicas."""
+    return isinstance(spec, dict) and any(isinstance(spec.get(field), int) for field in ("replicas", "instances"))
 
 
 def _names_pods(value: Any) -> bool:

@@ -23,6 +23,8 @@ def objects_of(resource: Fields, notes: list[str]) -> Iterator[Manifest]:
         notes.append("is suspended and makes no pods")
         return
     cluster = {"RayJob": spec.at("rayClusterSpec"), "RayService": spec.at("rayClusterConfig")}.get(kind, spec)
+    if resource.at("metadata", "labels").text("ray.io/gang-scheduling-enabled") == "true":
+        notes.append("gang scheduling is left to the scheduler that KubeRay is configured with, which is not known")
     mode = spec.text("submissionMode", "K8sJobMode") if kind == "RayJob" else ""
     if kind == "RayJob" and "clusterSelector" in spec:
         notes.append("runs on an existing RayCluster (clusterSelector)")
