@@ -49,6 +49,7 @@ def lines(report: run_comparisons.SimulationComparison, *, wide: bool = False, l
     )
     yield from separate(sections)
     yield BLANK
+    yield from notices.assumed_volumes(report.assumed_volumes)
     yield from notices.not_known(report.metadata.missing)
     for each in report.sides:
         if each.ending.reason not in (EndReason.SETTLED, EndReason.STUCK):

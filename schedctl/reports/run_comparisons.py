@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import Literal
 
 from schedctl.reports import simulations
-from schedctl.reports.metadata import Metadata, Record, Side, schema_name
+from schedctl.reports.metadata import AssumedVolumes, Metadata, Record, Side, schema_name
 
 
 @schema_name("Effect")
@@ -171,6 +171,8 @@ class SimulationComparison(Record, frozen=True, kw_only=True):
         sides: the configurations, and what each makes of the cluster.
         results: each workload, in the order given.
         others: the other pods that are not the same under all sides.
+        assumed_volumes: the volumes that were provisioned in the first run before a pod was placed, by class; under
+            the other sides they are assumed to be the same.
     """
 
     api_version: Literal["schedctl.dev/v1alpha1"] = "schedctl.dev/v1alpha1"
@@ -180,3 +182,4 @@ class SimulationComparison(Record, frozen=True, kw_only=True):
     sides: list[SideResult]
     results: list[WorkloadComparison]
     others: list[OtherComparison]
+    assumed_volumes: list[AssumedVolumes] = []

@@ -52,7 +52,7 @@ def capacity(
                             cluster,
                             subject=model.subject,
                             by=labels,
-                            notes=model.notes,
+                            notes=[*model.notes, *filled.claim_notes],
                             # how many there are to be is the question, so that no number of them is too many
                             warnings=remarks.warnings(scheduler, filled.pod, replicas=1),
                         )

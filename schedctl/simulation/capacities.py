@@ -25,6 +25,7 @@ from schedctl.engine.attempts import Attempt
 from schedctl.engine.fit_error import message
 from schedctl.errors import NotModelled
 from schedctl.scheduler import Scheduler
+from schedctl.scheduler.assumed_volumes import claim_notes
 from schedctl.workloads import admission
 from schedctl.workloads.admission import RESOURCE_QUOTA
 from schedctl.workloads.api_server import Admission, Created, Rejected
@@ -137,6 +138,7 @@ class CapacityFacts:
         within_quota: how many it allows, None where no quota is in the way.
         largest: for each resource the pod requests.
         interrupted: whether it was ended by the user.
+        claim_notes: what is assumed of the claims that the pod came with.
     """
 
     pod: PodInfo
@@ -152,6 +154,7 @@ class CapacityFacts:
     within_quota: int | None = None
     largest: list[LargestRequest] = field(default_factory=list)
     interrupted: bool = False
+    claim_notes: list[str] = field(default_factory=list)
 
     @property
     def fits(self) -> int:
@@ -182,6 +185,7 @@ def fill(
         cluster = scheduler.cluster
         info = copies.next(cluster)
         facts = CapacityFacts(info, largest=[LargestRequest(name, amount) for name, amount in _requests(info) if sizes])
+        facts.claim_notes = claim_notes(info.pod, cluster)
         try:
             for request in facts.largest:
                 request.alone = largest(scheduler, info.pod, request.resource)

@@ -76,6 +76,7 @@ def compare(
         sides=[_side(run) for run in runs],
         results=results,
         others=[other for other in others if any(effect is not PlacementEffect.SAME for effect in other.effects)],
+        assumed_volumes=reports[0].assumed_volumes,
     )
 
 

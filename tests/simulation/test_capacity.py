@@ -116,10 +116,15 @@ def test_claims_of_a_class_that_binds_immediately_are_provisioned_for_each_pod()
     }
     data = {"metadata": {"name": "db", "namespace": "default"}, "spec": spec}
     state = cluster(node("a", pods="3"))
-    disks = {"metadata": {"name": "disks"}, "provisioner": "example.com/disks", "volumeBindingMode": "Immediate"}
+    disks = {"metadata": {"name": "disks"}, "provisioner": "disks.example.com", "volumeBindingMode": "Immediate"}
     state.put(msgspec.convert(disks, StorageClass))
     copies = StatefulSetCopies(msgspec.convert(data, StatefulSet), state)
-    assert fill(Scheduler(state), copies, most=10, read_reasons=lambda outcome: []).fits == 3
+    facts = fill(Scheduler(state), copies, most=10, read_reasons=lambda outcome: [])
+    assert facts.fits == 3
+    assert facts.claim_notes == [
+        "claim data-db-0: class disks binds immediately, so disks.example.com would provision a volume;"
+        " assumed: every node can reach it"
+    ]
 
 
 # -- the largest pod -------------------------------------------------------------

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -16,6 +18,8 @@ from schedctl.simulation.comparisons import SideRun, compare, difference
 from schedctl.simulation.simulations import simulate
 from schedctl.sources import Terms, load_text
 from schedctl.workloads.clusters import assemble
+from tests.cluster.volume_stories import claim, storage_class
+from tests.cluster.volume_stories import pod as claiming_pod
 
 ZONES = {"a1": "a", "a2": "a", "b1": "b", "none": ""}
 HEAD = "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"
@@ -154,6 +158,13 @@ def test_pods_that_gather_on_one_node_move_and_the_balance_says_so():
     assert (difference.same, difference.moves, difference.between_zones) == (2, 2, 2)
     deviations = [side.balance[0].after.deviation for side in found.sides]
     assert deviations == [0.0, 25.0]
+
+
+def test_what_is_assumed_of_provisioned_volumes_is_told_once_for_all_sides():
+    objects = [storage_class("disks"), claim("shop", storage_class="disks"), claiming_pod("shop")]
+    release = json.dumps({"apiVersion": "v1", "kind": "List", "items": objects})
+    found = compare_releases(one_node("a1"), release, "", PACKING)
+    assert [(each.storage_class, each.claims) for each in found.assumed_volumes] == [("disks", ["shop/data"])]
 
 
 def test_pods_that_one_side_does_not_place_break_and_say_why():
