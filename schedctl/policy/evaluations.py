@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from schedctl.api.pods import Pod
 from schedctl.api.times import unix_nanoseconds
 from schedctl.cache.pod_info import PodInfo
+from schedctl.documents.spelling import nearest
 from schedctl.errors import ConfigError, Problem, UsageError
 from schedctl.explain import remarks
 from schedctl.policy import documents, not_judged, scenarios, side_by_side, situations
@@ -45,6 +46,7 @@ from schedctl.simulation.runs import Options
 from schedctl.simulation.simulations import Simulation, simulate
 from schedctl.simulation.what_ifs import abbreviate
 from schedctl.sources import Manifests
+from schedctl.workloads.clusters import every_pod
 from schedctl.workloads.rollouts import RolloutStrategy
 
 if TYPE_CHECKING:
@@ -307,6 +309,7 @@ class _Evaluation:
         return keys
 
     def _look_at_match(self, number: int, policy: documents.CheckPolicy) -> None:
+        self._notes += _misspelt_namespaces(policy, self._placed)
         none = not self._placed.workloads
         if situations.selected_workloads(self._placed.workloads, policy.match) or (none and self._manifests.problems):
             return
@@ -483,6 +486,15 @@ def _unclear(about: Judged, view: View) -> dict[str, str]:
 def _scenarios_of(check: documents.Check) -> Sequence[str]:
     """Return in which situations a check is judged, by the name of the scenario."""
     return (check.arguments.scenario,) if isinstance(check.arguments, documents.Survives) else check.scenarios
+
+
+def _misspelt_namespaces(policy: documents.CheckPolicy, placed: Situation) -> Iterator[str]:
+    """Yield a note for each namespace that a policy matches, that nothing is in, and that is spelt like another one."""
+    there = {judged.workload.namespace for judged in placed.workloads}
+    there |= {info.namespace for info in every_pod(placed.cluster)} if policy.match.namespaces else set()
+    for namespace in policy.match.namespaces:
+        if namespace not in there and (close := nearest(namespace, sorted(there))):
+            yield f"policy {policy.name} matches namespace {namespace}, which has no pods; did you mean {close}?"
 
 
 def _unused_scenarios(policies: Iterable[documents.CheckPolicy]) -> Iterator[str]:

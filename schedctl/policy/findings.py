@@ -128,14 +128,15 @@ class View:
     now: float
 
 
-def undecided(message: str, pods: Sequence[JudgedPod]) -> Finding:
-    """Return a finding that could turn out either way once some pods have a node."""
+def undecided_finding(message: str, pods: Sequence[JudgedPod], cause: Cause) -> Finding:
+    """Return a finding that could turn out either way once some pods have a node, with why they have none."""
     unclear = sum(pod.is_unclear for pod in pods)
     pending = len(pods) - unclear
     parts = [f"{counts.of(pending, 'pod')} pending"] if pending else []
     parts += [f"{counts.of(unclear, 'pod')} inconclusive"] if unclear else []
-    hints = [IGNORE_PENDING] if pending else []
-    return inconclusive(f"{message}; {', '.join(parts)}", hints=hints)
+    # What finds a node for the pods comes before what judges without them.
+    hints = [*cause.hints, *([IGNORE_PENDING] if pending else [])]
+    return inconclusive(f"{message}; {', '.join(parts)}", cause.reasons, hints, cause.path)
 
 
 def pass_finding(message: str) -> Finding:

@@ -158,6 +158,16 @@ def test_a_scenario_in_which_nothing_is_judged_is_worth_a_note() -> None:
     assert found.notes == ["scenario lose-zone of policy policy is not used by any check"]
 
 
+def test_a_misspelt_namespace_of_a_match_is_worth_a_note() -> None:
+    fits = check("schedulable", documents.Schedulable())
+    misspelt = policy(fits, match=documents.Match(namespaces=("shpo", "batch")))
+    found = report(cluster(node("a")), manifests_of(deployment()), misspelt, policy(fits))
+    assert found.notes == [
+        "policy policy matches namespace shpo, which has no pods; did you mean shop?",
+        "policy policy matches nothing in the manifests",
+    ]
+
+
 def test_require_match_refuses_empty_manifests() -> None:
     with pytest.raises(ConfigError, match="matches nothing"):
         report(

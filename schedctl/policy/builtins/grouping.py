@@ -93,7 +93,7 @@ class UndecidedDemand:
     pods: int
     ignores_pending: bool
 
-    def undecided(self, message: str, about: Judged) -> Finding:
+    def finding(self, message: str, about: Judged) -> Finding:
         """Return the finding that it could make the difference."""
         text = f"{counts.of(self.pods, 'pod')} without a node {'requests' if self.pods == 1 else 'request'}"
         hints = () if self.ignores_pending else (IGNORE_PENDING,)

@@ -69,7 +69,7 @@ def _judge(group: Group, arguments: Headroom, undecided: UndecidedDemand) -> fin
         violates = {f"{resource}, percent missing": short}
         return findings.Finding(CheckOutcome.VIOLATED, message, about=group.about, violates=violates)
     if group.free - undecided.amount < needed:
-        return undecided.undecided(message, group.about)
+        return undecided.finding(message, group.about)
     return findings.Finding(CheckOutcome.PASSED, message, about=group.about)
 
 
@@ -108,9 +108,10 @@ def _with_undecided(message: str, view: findings.View, arguments: Headroom) -> f
     if not undecided:
         return findings.pass_finding(message)
     judged = [pod for each in view.situation.workloads for pod in each.undecided_pods(arguments.ignore_pending)]
-    hints = [] if arguments.ignore_pending else [findings.IGNORE_PENDING]
+    cause = view.causes.explain_pending(judged)
+    hints = [*cause.hints, *([] if arguments.ignore_pending else [findings.IGNORE_PENDING])]
     message += f", apart from {counts.of(len(undecided), 'pod')} without a node"
-    return findings.inconclusive(message, hints=hints).because(view.causes.explain_pending(judged))
+    return findings.inconclusive(message, cause.reasons, hints, cause.path)
 
 
 def _copies(view: findings.View, written: str) -> PodCopies:

@@ -21,6 +21,6 @@ def judge(view: findings.View, arguments: MaxNodes, about: findings.Judged) -> I
         path = fields.first(judged.pods[0].info.pod.spec, fields.SPREADING)
         yield findings.violation(message, [f"nodes: {abbreviate(nodes)}"], path=path, violates={"nodes": len(nodes)})
     elif undecided and (not nodes or len(nodes) + len(undecided) > arguments.count):
-        yield findings.undecided(message, undecided).because(view.causes.explain_pending(undecided))
+        yield findings.undecided_finding(message, undecided, view.causes.explain_pending(undecided))
     else:
         yield findings.pass_finding(message)

@@ -38,5 +38,5 @@ def _judge(group: Group, arguments: MaxUtilization, undecided: UndecidedDemand) 
         over = math.ceil(group.percent(group.requested) - arguments.percent)
         return Finding(CheckOutcome.VIOLATED, message, about=group.about, violates={f"{resource}, percent over": over})
     if 100 * (group.requested + undecided.amount) > most:
-        return undecided.undecided(message, group.about)
+        return undecided.finding(message, group.about)
     return Finding(CheckOutcome.PASSED, message, about=group.about)

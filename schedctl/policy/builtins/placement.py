@@ -37,7 +37,7 @@ def judge(view: findings.View, arguments: Placement, about: findings.Judged) -> 
         path = fields.first(judged.pods[0].info.pod.spec, fields.PLACING)
         yield findings.violation(message, reasons, path=path, violates=violates)
     elif undecided := judged.undecided_pods(arguments.ignore_pending):
-        yield findings.undecided(message, undecided).because(view.causes.explain_pending(undecided))
+        yield findings.undecided_finding(message, undecided, view.causes.explain_pending(undecided))
     else:
         yield findings.pass_finding(f"{counts.of(len(judged.placed_pods), 'pod')} on allowed nodes")
 

@@ -58,7 +58,7 @@ def judge(view: findings.View, arguments: Spread, about: findings.Judged) -> Ite
             pods_by_domain,
         )
     elif undecided and (too_few or too_uneven or _could_be_uneven(skew + len(undecided), arguments)):
-        yield findings.undecided(message, undecided).because(view.causes.explain_pending(undecided))
+        yield findings.undecided_finding(message, undecided, view.causes.explain_pending(undecided))
     else:
         yield findings.pass_finding(message)
 
