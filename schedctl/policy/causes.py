@@ -16,6 +16,7 @@ from schedctl.cache.pod_info import PodInfo
 from schedctl.explain.pending_pods import PendingPodExplainer
 from schedctl.policy import fields
 from schedctl.policy.fields import Path
+from schedctl.policy.pod_groups import group_names
 from schedctl.policy.scenario_hints import hints_after
 from schedctl.policy.situations import JudgedPod, Situation
 from schedctl.reports import counts
@@ -79,7 +80,7 @@ class Causes:
                 path = path or fields.first(first.info.pod.spec, (("schedulingGates",),))
             elif first.fate is Fate.FOREIGN_SCHEDULER:
                 path = path or fields.first(first.info.pod.spec, fields.SCHEDULER)
-            names = abbreviate([pod.name for pod in group])
+            names = abbreviate(group_names(pod.name for pod in group))
             reasons.append(f"{names}: {_fate(first)}{_describe_refusal(first, explanation)}")
             if explanation is not None:
                 reasons += (f"    {line}" for line in lines(explanation.reasons))

@@ -26,6 +26,7 @@ from schedctl.policy.causes import Causes
 from schedctl.policy.expressions import PolicyExpressions
 from schedctl.policy.facts import Facts
 from schedctl.policy.findings import RUN, Finding, Identity, Judged, View
+from schedctl.policy.pod_groups import group_names
 from schedctl.policy.results import AcceptancePolicy, Results, Rule
 from schedctl.policy.scenarios import Case
 from schedctl.policy.situations import Key, Situation
@@ -480,7 +481,7 @@ def _unclear(about: Judged, view: View) -> dict[str, str]:
         unclear["workload"] = about.workload.unclear_pods
     if about.pod is not None:
         unclear["pod"] = [about.pod] if about.pod.is_unclear else []
-    return {root: abbreviate([pod.name for pod in pods]) for root, pods in unclear.items() if pods}
+    return {root: abbreviate(group_names(pod.name for pod in pods)) for root, pods in unclear.items() if pods}
 
 
 def _scenarios_of(check: documents.Check) -> Sequence[str]:

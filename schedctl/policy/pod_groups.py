@@ -15,6 +15,7 @@ from schedctl.reports.checks import CheckOutcome, CheckResult
 
 _NUMBERED: Final = re.compile(r"(?P<stem>.*?)(?:\[(?P<index>[0-9]+)\]|(?<=-)(?P<ordinal>[0-9]+))")
 _ORDER: Final = tuple(CheckOutcome(word) for word in ("Violated", "Inconclusive", "Exempted", "Baselined", "Passed"))
+_MOST_RUNS: Final = 6
 _HERE: Final = "\0"
 """Stands for the name of the pod in a message, so that messages that differ only in that are equal."""
 _Place = TypeVar("_Place")
@@ -40,27 +41,32 @@ def merge(results: Iterable[tuple[CheckResult, _Place]]) -> list[tuple[CheckResu
     ]
 
 
-def abbreviate_names(names: Sequence[str]) -> str:
-    """Return the names of pods of one workload as one, e.g. ``big[0..59]``, or ``db-[0..4]`` of a StatefulSet."""
-    if len(names) == 1:
-        return names[0]
+def group_names(names: Iterable[str]) -> list[str]:
+    """Return the names of pods with those of one workload as one: ``big[0..59]``, or ``db-[0..4]`` of a StatefulSet."""
     numbers: dict[str, list[int]] = {}
+    groups: dict[str, list[str]] = {}
     for name in names:
         found = _NUMBERED.fullmatch(name)
-        numbers.setdefault(found["stem"] if found else name, []).extend(
-            [int(found["index"] or found["ordinal"])] if found else []
-        )
-    return ", ".join(f"{stem}[{_ranges(of_stem)}]" if of_stem else stem for stem, of_stem in numbers.items())
+        stem = found["stem"] if found else name
+        groups.setdefault(stem, []).append(name)
+        numbers.setdefault(stem, []).extend([int(found["index"] or found["ordinal"])] if found else [])
+    return [
+        f"{stem}[{_ranges(numbers[stem])}]" if len(group) > 1 and numbers[stem] else group[0]
+        for stem, group in groups.items()
+    ]
 
 
 def _ranges(numbers: Iterable[int]) -> str:
+    """Return numbers in a few signs: runs of them, and how many there are besides where the runs are many."""
     runs: list[list[int]] = []
     for number in sorted(set(numbers)):
         if runs and number == runs[-1][1] + 1:
             runs[-1][1] = number
         else:
             runs.append([number, number])
-    return ",".join(f"{first}..{last}" if first < last else str(first) for first, last in runs)
+    shown = ",".join(f"{first}..{last}" if first < last else str(first) for first, last in runs[:_MOST_RUNS])
+    more = sum(last - first + 1 for first, last in runs[_MOST_RUNS:])
+    return f"{shown} and {more} more" if more else shown
 
 
 def _join(results: Sequence[CheckResult]) -> CheckResult:
@@ -68,7 +74,7 @@ def _join(results: Sequence[CheckResult]) -> CheckResult:
     first = results[0]
     if len(results) == 1:
         return first
-    name = abbreviate_names([each.name for each in results])
+    name = ", ".join(group_names(each.name for each in results))
     by_lines: dict[tuple[str, ...], list[CheckResult]] = {}
     for each in results:
         by_lines.setdefault(tuple(_rename((each.message, *each.reasons), each.name, _HERE)), []).append(each)
@@ -79,7 +85,7 @@ def _join(results: Sequence[CheckResult]) -> CheckResult:
         message = f"{message} (and {others} other message{'s' if others > 1 else ''})" if others else message
         reasons = []
         for lines, group in by_lines.items():
-            names = abbreviate_names([each.name for each in group])
+            names = ", ".join(group_names(each.name for each in group))
             message_of_group, *why = (line.replace(_HERE, names) for line in lines)
             reasons += [f"{names}: {message_of_group}", *(f"    {line}" for line in why)]
     return _replace(

@@ -596,7 +596,7 @@ def test_a_feasible_zone_is_explained_by_what_keeps_the_pods_out_of_it() -> None
 def test_pending_pods_are_explained_with_the_field_that_decides() -> None:
     judged = policy(check("schedulable", documents.Schedulable()))
     (result,) = report(cluster(*zoned(2)), manifests_of(deployment(replicas=2, cpu="5")), judged).results
-    assert result.reasons[0] == "web[0], web[1]: unschedulable, 0/2 nodes feasible"
+    assert result.reasons[0] == "web[0..1]: unschedulable, 0/2 nodes feasible"
     assert result.reasons[1].strip().startswith("2 nodes: Insufficient cpu")
     assert result.location.path == "spec.template.spec.containers[0].resources.requests.cpu"
     assert any("cpu" in hint for hint in result.hints)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from schedctl.policy import documents
-from schedctl.policy.pod_groups import abbreviate_names
+from schedctl.policy.pod_groups import group_names
 from schedctl.reports.checks import Acceptance, CheckResult
 from schedctl.testing.builders import cluster, node
 from tests.policy.evaluating import deployment, manifests_of, outcomes_of, policy, report, zoned
@@ -101,7 +101,11 @@ def test_pods_that_somebody_accepts_hide_no_others() -> None:
         pytest.param(["db-0", "db-1"], "db-[0..1]", id="ordinals"),
         pytest.param(["db-1-0", "db-1-1"], "db-1-[0..1]", id="a name that ends in a number itself"),
         pytest.param(["a", "b"], "a, b", id="names without numbers"),
+        pytest.param(["web[0]", "api[1]", "web[1]"], "web[0..1], api[1]", id="of two workloads"),
+        pytest.param(
+            [f"web[{number}]" for number in range(0, 20, 2)], "web[0,2,4,6,8,10 and 4 more]", id="with many gaps"
+        ),
     ],
 )
 def test_names_of_a_group(names: list[str], together: str) -> None:
-    assert abbreviate_names(names) == together
+    assert ", ".join(group_names(names)) == together

@@ -13,6 +13,7 @@ from schedctl.policy import findings
 from schedctl.policy.causes import Cause
 from schedctl.policy.documents import NoRegression
 from schedctl.policy.identities import owner
+from schedctl.policy.pod_groups import group_names
 from schedctl.policy.situations import JudgedPod
 from schedctl.reports import counts
 from schedctl.reports.simulations import Fate
@@ -100,7 +101,7 @@ def _fewer(view: findings.View) -> Iterator[_Regression]:
 def _guests(view: findings.View) -> Iterator[_Regression]:
     for judged in view.situation.workloads:
         if judged.unclear_pods:
-            pods = abbreviate([pod.name for pod in judged.unclear_pods])
+            pods = abbreviate(group_names(pod.name for pod in judged.unclear_pods))
             subject = judged.workload.subject
             text = f"{subject}: unknown where {pods} would go and which pods would be preempted"
             yield _Regression(text, False, subject)

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from schedctl.policy import findings
 from schedctl.policy.builtins.no_preemption import describe_victims, preempted
 from schedctl.policy.documents import BASELINE, Survives
+from schedctl.policy.pod_groups import group_names
 from schedctl.policy.situations import JudgedPod, JudgedWorkload
 from schedctl.reports import counts
 from schedctl.simulation.what_ifs import abbreviate
@@ -39,7 +40,7 @@ def judge(view: findings.View, arguments: Survives, about: findings.Judged) -> I
         reasons = [*_changes(view), *describe_victims(victims, view.situation)]
         yield findings.violation(text, reasons, violates=preempted(victims, view.situation))
     elif len(pending) + len(unclear) > allowed:
-        names = abbreviate([pod.name for pod in unclear])
+        names = abbreviate(group_names(pod.name for pod in unclear))
         yield findings.inconclusive(f"{message}; inconclusive: {names}").because(view.causes.explain_pending(unclear))
     else:
         yield findings.pass_finding(message)
