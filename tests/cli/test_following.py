@@ -58,4 +58,4 @@ def test_a_failing_watch_is_warned_of_once_until_it_recovers(capsys):
     failure, other = WatchFailure(SERVICE, "it fell silent", lasting=False), Deleted(NODE, b"{}")
     for events in ([failure], [other], [failure], [Deleted(SERVICE, b"{}")], [failure]):
         troubles.report(events)
-    assert capsys.readouterr().err.count("cannot be watched for the moment") == 2
+    assert capsys.readouterr().err.count("the watch of the cluster is interrupted") == 2

@@ -31,7 +31,7 @@ def summary() -> str:
         f"  in any field. In {chance} of them kube-scheduler itself gave several answers, and schedctl one of these.\n"
         f"- **Recorded cases**: {RECORDED:,}, replayed by every `make test`.\n"
         "- **Whole runs** beside the real process: 200 pods, with the queue and every message.\n"
-        "- **Answers from memory**, each against one worked out anew.\n"
+        "- **Cached answers**, each compared with a newly computed one.\n"
     )
 
 

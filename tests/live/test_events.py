@@ -24,5 +24,5 @@ def test_unreadable_events_are_counted(serve, kubeconfig):
     server = serve(Cluster({EVENTS: found}))
     read_events = events.read_events(Connection.open(Access(kubeconfig=kubeconfig(server.url))), "FailedScheduling")
     assert [each.metadata.name for each in read_events.events] == ["a", "b"]
-    assert read_events.note == "1 of the events cannot be understood, and are left out"
+    assert read_events.note == "1 of the events cannot be read and are ignored"
     assert read_events._replace(unreadable=0).note == ""

@@ -109,7 +109,7 @@ def test_a_file_may_import_what_lies_beside_it(write_plugin):
         ),
         (
             HEAD + "class A(FilterPlugin):\n    def filter(self, cycle, nodes): ...\n    moves_by_template = True",
-            r"A\.moves_by_template is no method: expected moves_by_template\(pod\)",
+            r"A\.moves_by_template is not a method: expected moves_by_template\(pod\)",
         ),
         (
             HEAD + "class A(PermitPlugin):\n    async def permit(self, cycle, node_name): ...",

@@ -149,7 +149,7 @@ _ASKED = re.compile(
 """How the code asks for an annotation: by a constant, of its own or of another module, or by its name."""
 
 
-OF_MANIFESTS = {"config.kubernetes.io/origin"}
+OF_MANIFESTS = {"alpha.jobset.sigs.k8s.io/node-selector", "config.kubernetes.io/origin"}
 """What is read of manifests to be placed, never of a state."""
 
 
