@@ -364,3 +364,38 @@ def test_pods_that_run_already_are_found_through_the_objects_in_between(manifest
     manifests = manifests_of(named(LWS, GROUPS))
     (update,) = plan(expand(manifests.objects, cluster).groups, cluster)
     assert sorted(info.key for info in update.old) == ["default/web-0", "default/web-0-9"]
+
+
+@pytest.mark.parametrize(
+    ("text", "note"),
+    [
+        pytest.param(
+            named(RAY, "headGroupSpec: {POD}", metadata='name: web, labels: {ray.io/gang-scheduling-enabled: "true"}'),
+            "gang scheduling is left to the scheduler that KubeRay is configured with, which is not known",
+            id="who schedules a gang",
+        ),
+        pytest.param(
+            named(POOL, "replicas: 1", metadata="name: a, labels: {strimzi.io/cluster: web}"),
+            "pod template and rack of Kafka web are not applied; node ids count from 0 in each pool",
+            id="what a pool does not see",
+        ),
+        pytest.param(
+            named(LWS, f"startupPolicy: LeaderReady, {GROUPS}"),
+            "startupPolicy LeaderReady: its workers are created as soon as their leader is",
+            id="what is not waited for",
+        ),
+    ],
+)
+def test_what_is_approximated_is_noted(expand_manifests, text, note):
+    (group,) = expand_manifests(text).groups
+    assert group.notes == (note,)
+
+
+def test_a_rolling_update_of_an_operator_replaces_all_at_once_and_says_so(manifests_of, cluster_of):
+    cluster = cluster_of(
+        "{apiVersion: v1, kind: Pod, metadata: {name: web-1, namespace: default}, spec: {nodeName: a}}"
+    )
+    manifests = manifests_of(named(POSTGRES, "instances: 1, storage: {size: 1Gi}"))
+    (update,) = plan(expand(manifests.objects, cluster).groups, cluster, "rolling")
+    assert [info.key for info in update.old] == ["default/web-1"]
+    assert update.workload.notes == ("how its operator replaces pods is not modelled; all are replaced at once",)

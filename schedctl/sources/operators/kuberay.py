@@ -11,7 +11,6 @@ from collections.abc import Iterator
 from schedctl.sources.operators.fields import IMAGE, Fields, Manifest, name_of, service, with_metadata
 
 _CLUSTER, _NODE_TYPE, _GROUP = "ray.io/cluster", "ray.io/node-type", "ray.io/group"
-_SCHEDULER = "ray.io/scheduler-name"
 _MANY = (1 << 31) - 1
 _LONGEST_PREFIX = 50
 
@@ -50,12 +49,12 @@ def _cluster(resource: Fields, cluster: Fields, *, with_submitter: bool) -> Iter
         extra.append({"name": "autoscaler", "image": options.text("image", IMAGE), "resources": resources})
     if with_submitter:
         extra.append(_SUBMITTER)
-    yield _pod(resource, head, f"{name}-head-", labels, extra)
+    yield _pod(head, f"{name}-head-", labels, extra)
     for group in groups:
         group_name = group.text("groupName")
         labels = _labels(name, "worker", group_name)
         for _ in range(_replicas(group) * group.number("numOfHosts", 1)):
-            yield _pod(resource, group, f"{f'{name}-{group_name}'[:_LONGEST_PREFIX]}-worker-".lower(), labels, [])
+            yield _pod(group, f"{f'{name}-{group_name}'[:_LONGEST_PREFIX]}-worker-".lower(), labels, [])
 
 
 def _replicas(group: Fields) -> int:
@@ -78,14 +77,12 @@ def _labels(cluster: str, node_type: str, group: str) -> dict[str, str]:
     }
 
 
-def _pod(resource: Fields, group: Fields, prefix: str, labels: dict[str, str], extra: list[Manifest]) -> Manifest:
+def _pod(group: Fields, prefix: str, labels: dict[str, str], extra: list[Manifest]) -> Manifest:
     template = group.at("template")
     spec = template.at("spec")
     stated_labels = {**template.at("metadata", "labels").value, **group.at("labels").value}
     fixed = {key: labels[key] for key in (_CLUSTER, _NODE_TYPE, _GROUP)}  # the others may be overridden
     more: Manifest = {"containers": [*spec.items("containers"), *extra]} if extra else {}
-    if scheduler := spec.text("schedulerName", resource.at("metadata", "labels").text(_SCHEDULER)):
-        more["schedulerName"] = scheduler
     pod = with_metadata(template, {**labels, **stated_labels, **fixed}, **more)
     pod["metadata"]["generateName"] = prefix
     return {"apiVersion": "v1", "kind": "Pod", **pod}
