@@ -183,9 +183,9 @@ class NodeTable:
         for name, amount in exact.items():
             code = self.resource_code(name)
             # in Python's integers: NumPy warns of a scalar that overflows, although not of a column
-            self.requested[code, row] = resources.wrapping_sum(int(self.requested[code, row]), sign * amount)
-        self.scored[0, row] = resources.wrapping_sum(int(self.scored[0, row]), sign * cpu)
-        self.scored[1, row] = resources.wrapping_sum(int(self.scored[1, row]), sign * memory)
+            self.requested[code, row] = resources.wrapping_sum(self.requested.item(code, row), sign * amount)
+        self.scored[0, row] = resources.wrapping_sum(self.scored.item(0, row), sign * cpu)
+        self.scored[1, row] = resources.wrapping_sum(self.scored.item(1, row), sign * memory)
         self._charge_ports(row, info, sign)
 
     def charge_all(self, rows: IndexArray, infos: Sequence[PodInfo], equal_pods: EqualPods) -> None:
@@ -225,6 +225,8 @@ class NodeTable:
         Ports are a set, as upstream's are: of two pods that hold the same one, the first to go frees it. So what
         taking a pod back has to restore cannot be known from the pod alone.
         """
+        if not info.host_ports:
+            return []
         keys = dict.fromkeys((protocol, port) for _, protocol, port in info.host_ports)
         return [(key, self.ports.get(key, {}).get(row, ())) for key in keys]
 

@@ -26,7 +26,6 @@ from schedctl.policy.causes import Causes
 from schedctl.policy.expressions import PolicyExpressions
 from schedctl.policy.facts import Facts
 from schedctl.policy.findings import RUN, Finding, Identity, Judged, View
-from schedctl.policy.pod_groups import group_names
 from schedctl.policy.results import AcceptancePolicy, Results, Rule
 from schedctl.policy.scenarios import Case
 from schedctl.policy.situations import Key, Situation
@@ -45,7 +44,6 @@ from schedctl.simulation import report_builder
 from schedctl.simulation.outcomes import RunEnd
 from schedctl.simulation.runs import Options
 from schedctl.simulation.simulations import Simulation, simulate
-from schedctl.simulation.what_ifs import abbreviate
 from schedctl.sources import Manifests
 from schedctl.workloads.clusters import every_pod
 from schedctl.workloads.rollouts import RolloutStrategy
@@ -476,12 +474,13 @@ def _objects(check: documents.Check, view: View) -> Iterator[Judged]:
 
 def _unclear(about: Judged, view: View) -> dict[str, str]:
     """Return by variable the pods that it speaks of and of which nobody can tell where they go, in words."""
-    unclear = {"result": view.situation.unclear_pods, "node": view.situation.unclear_pods}
+    facts = view.facts
+    unclear = dict.fromkeys(("result", "node"), facts.unclear_pods(view.situation))
     if about.workload is not None:
-        unclear["workload"] = about.workload.unclear_pods
+        unclear["workload"] = facts.unclear_pods(about.workload)
     if about.pod is not None:
-        unclear["pod"] = [about.pod] if about.pod.is_unclear else []
-    return {root: abbreviate(group_names(pod.name for pod in pods)) for root, pods in unclear.items() if pods}
+        unclear["pod"] = about.pod.name if about.pod.is_unclear else ""
+    return {root: pods for root, pods in unclear.items() if pods}
 
 
 def _scenarios_of(check: documents.Check) -> Sequence[str]:

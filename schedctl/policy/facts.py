@@ -20,8 +20,10 @@ from schedctl.api.tolerations import HARD_EFFECTS
 from schedctl.cache.cluster import Cluster
 from schedctl.cache.pod_info import PodInfo
 from schedctl.policy.causes import Causes, lines
+from schedctl.policy.pod_groups import group_names
 from schedctl.policy.situations import JudgedPod, JudgedWorkload, Situation
 from schedctl.reports.simulations import Fate
+from schedctl.simulation.what_ifs import abbreviate
 
 NOT_ASKED = "NotAsked"
 """Why pods are pending that nobody has tried to place."""
@@ -45,6 +47,13 @@ class Facts:
     _result: Data | None = None
     _usage: Usage | None = None
     _specs: dict[int, tuple[Any, Data]] = field(default_factory=dict)
+    _unclear: dict[int, str] = field(default_factory=dict)
+
+    def unclear_pods(self, about: Situation | JudgedWorkload) -> str:
+        """Return the pods of the situation or of a workload of which nobody can tell where they go, in words."""
+        if id(about) not in self._unclear:
+            self._unclear[id(about)] = abbreviate(group_names(pod.name for pod in about.unclear_pods))
+        return self._unclear[id(about)]
 
     def pod(self, pod: JudgedPod, judged: JudgedWorkload) -> Data:
         """Return a pod of a workload."""

@@ -54,6 +54,7 @@ class Feasibility:
         self.count = int(np.count_nonzero(self.feasible))
         self.known = self.feasible.copy()
         self._column: Nodes | None = None
+        self._where: slice | IndexArray | None = None
 
     @property
     def column(self) -> Nodes:
@@ -66,7 +67,9 @@ class Feasibility:
     @property
     def where(self) -> slice | IndexArray:
         """Where the feasible nodes stand, to index columns with."""
-        return slice(None) if self.column is self._nodes else self._nodes.positions(self.column.rows)
+        if self._where is None:
+            self._where = slice(None) if self.column is self._nodes else np.flatnonzero(self.feasible)
+        return self._where
 
     def refuses(self, name: str, column: Nodes) -> BoolArray:
         """Ask a filter which rows of a column it refuses, bool (rows,)."""
@@ -109,7 +112,7 @@ class Feasibility:
         """
         before, self.feasible = self.feasible, self._standing()
         self.count = int(np.count_nonzero(self.feasible))
-        self._column = None
+        self._column = self._where = None
         gained = bool((self.feasible > before).any())
         if not self.count or (gained and bool((self.feasible > self.known).any())):
             raise Unfollowed
@@ -129,7 +132,7 @@ class Feasibility:
             self.feasible[position] = fits
             if fits and not self.known[position]:
                 raise Unfollowed
-        self._column = None
+        self._column = self._where = None
         if not self.count:
             raise Unfollowed
         return gained
