@@ -21,6 +21,7 @@ from schedctl.explain.remedies import PluginRemedies
 from schedctl.explain.trials import Trial, Trials
 from schedctl.explain.typo_remedies import Typo
 from schedctl.explain.typos import claim_typos, typos
+from schedctl.framework.remedies import Reach
 from schedctl.framework.similar import closest_name, did_you_mean
 from schedctl.framework.statuses import Code
 from schedctl.framework.wording import few
@@ -142,6 +143,9 @@ def _plan_hint(plan: Plan, trial: Trial, trials: Trials, node: str) -> Hint:
     subject = "would fit"
     if plan.node and not (named and (node or trial.fits == 1)):
         subject = f"would fit on {node}" if node else f"would fit {_where(trial)}"
+        if plan.reach is Reach.RESERVED:
+            one = node or trial.fits == 1
+            subject += ", which is reserved for others," if one else " that are reserved for others"
     hint = _hint("+".join(remedy.kind for remedy in plan.remedies), f"{subject} if {conditions}", trial, trials)
     return msgspec.structs.replace(hint, undoes=list(plan.undoes))
 

@@ -16,6 +16,7 @@ from schedctl.explain import pod_remedies
 from schedctl.explain.remedies import PluginRemedies, join
 from schedctl.explain.trials import NodeRejections, Trial, Trials, rejection_patterns, rejections_on
 from schedctl.framework.remedies import Reach, Rejection, Remedy, Together
+from schedctl.framework.usable_nodes import open_nodes
 from schedctl.reports.reasons import Reason
 
 MOST_PLANS = 3
@@ -116,7 +117,10 @@ class Search:
                 heapq.heappush(self._waiting, (plan.cost, len(self._seen), plan))
 
     def add_first(self, outcome: Attempt, reasons: Sequence[Reason], candidates: Sequence[str]) -> None:
-        """Put in line what each candidate needs; one with a rejection that nothing is known against needs too much."""
+        """Put in line what each candidate needs; one with a rejection that nothing is known against needs too much.
+
+        Another node is one like those that are meant for the pod, if there are any.
+        """
         if outcome.evaluated_column is None or not len(outcome.evaluated_column):
             needed = [self._offers.of_whole_pod(reason) for reason in reasons]
             if needed and all(needed):
@@ -125,7 +129,9 @@ class Search:
         for node in candidates:
             self.add(self._plans_for(NodeRejections(node, rejections_on(outcome, node))))
         if not self._node:
-            self.add(Plan("", (pod_remedies.add_node(like),)) for like in candidates[:_MODELS])
+            table, is_open = outcome.cluster.node_table, open_nodes(outcome.cluster, outcome.pod)
+            models = sorted(candidates, key=lambda name: not is_open[table.row_of[name]])[:_MODELS]
+            self.add(Plan("", (pod_remedies.add_node(like),)) for like in models)
 
     def extend(self, plan: Plan, trial: Trial) -> None:
         """Put in line what a plan that was tried lacks, on its node or on those that then reject the pod least."""
@@ -146,7 +152,7 @@ class Search:
             plan = self._next(reserve=0 if helped else _TRIES_FOR_OTHER_PODS)
             # Beside a mistake that is corrected stands one other change, since the mistake may be none.
             limit = max(1, helped[0][0].size) if helped else most
-            if limit is not None and plan.size > limit:
+            if limit is not None and plan.size > limit and not _is_alternative(plan, helped):
                 continue
             if failed.get(plan.shape, 0) > 1 or _is_needless(plan, helped):
                 continue
@@ -213,7 +219,18 @@ def _is_needless(plan: Plan, helped: Sequence[tuple[Plan, Trial]]) -> bool:
     if any(other.shape <= plan.shape for other, _ in helped):
         return True
     farther = bool(helped) and plan.reach > helped[0][0].reach
-    return farther and (plan.size > 1 or (plan.reach >= Reach.NODE and len(helped) >= _ENOUGH))
+    return farther and (
+        (plan.size > 1 and not _is_alternative(plan, helped)) or (plan.reach >= Reach.NODE and len(helped) >= _ENOUGH)
+    )
+
+
+def _is_alternative(plan: Plan, helped: Sequence[tuple[Plan, Trial]]) -> bool:
+    """Return whether a plan is one change, told beside changes of the pod however large it is.
+
+    Where a node that is there can be had, nobody buys another.
+    """
+    kept = helped and all(other.reach < Reach.NODE for other, _ in helped)
+    return bool(kept) and len(plan.remedies) == 1 and plan.reach is not Reach.OTHER_PODS
 
 
 def candidates(outcome: Attempt, reasons: Sequence[Reason], most: int) -> list[str]:

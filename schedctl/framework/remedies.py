@@ -55,7 +55,9 @@ class Reach(IntEnum):
     """The pod gives up a rule that somebody wrote: affinity, spreading, a node selector."""
     NODE = 2
     """A node, or there is one more."""
-    OTHER_PODS = 3
+    RESERVED = 3
+    """The pod goes to nodes that a taint reserves for others."""
+    OTHER_PODS = 4
     """Running pods go."""
 
 

@@ -1,4 +1,4 @@
-"""The nodes that a pod may use whatever else runs there, and how their domains are counted in words."""
+"""The nodes that a pod may use, or was meant for, whatever else runs there; and how domains are counted in words."""
 
 from __future__ import annotations
 
@@ -7,11 +7,13 @@ import numpy as np
 from schedctl.api import topology
 from schedctl.api.node_selectors import required_node_affinity
 from schedctl.api.pods import Pod
-from schedctl.api.tolerations import first_untolerated, is_tolerated
+from schedctl.api.resources import is_scalar
+from schedctl.api.tolerations import HARD_EFFECTS, first_untolerated, is_automatic, is_tolerated
 from schedctl.cache.arrays import BoolArray
 from schedctl.cache.node_edits import UNSCHEDULABLE_TAINT
 from schedctl.cache.node_matching import nodes_meeting
 from schedctl.cache.nodes import ClusterView
+from schedctl.cache.pod_info import PodInfo
 
 _DOMAINS = {topology.HOSTNAME: "node", topology.ZONE: "zone", topology.REGION: "region"}
 
@@ -25,6 +27,31 @@ def usable_nodes(cluster: ClusterView, pod: Pod) -> BoolArray:
     if not is_tolerated(UNSCHEDULABLE_TAINT, tolerations):
         usable &= ~table.unschedulable[:rows]
     return usable
+
+
+def open_nodes(cluster: ClusterView, pod: PodInfo) -> BoolArray:
+    """Return which nodes are meant for a pod, bool (node rows,), however full they are, or in whatever state.
+
+    It selects them, they offer the extended resources that it requests, and people have set no taint on them that it
+    does not tolerate. Where there are such nodes, all others with a taint are reserved for other pods.
+    """
+    table, tolerations = cluster.node_table, pod.pod.spec.tolerations or ()
+    rows = len(table)
+    reserved = [
+        any(
+            taint.effect in HARD_EFFECTS and not is_automatic(taint.key) and not is_tolerated(taint, tolerations)
+            for taint in taints
+        )
+        for taints in table.taint_sets.values
+    ]
+    taints = table.taints[:rows]
+    found = nodes_meeting(table, required_node_affinity(pod.pod)) & ~np.array(reserved, np.bool_)[taints]
+    found &= table.alive[:rows]
+    for resource in filter(is_scalar, pod.demand.fit_requests):
+        offering = table.column(table.allocatable, resource)[:rows] > 0
+        if offering.any():  # else devices of claims stand behind it
+            found &= offering
+    return found
 
 
 def count_domains(number: int, topology_key: str) -> str:

@@ -73,21 +73,22 @@ def test_a_toleration_that_misses_a_taint_by_a_word_stands_beside_it(ask, tolera
 
 
 @pytest.mark.parametrize(
-    ("nodes", "tolerations"),
+    ("nodes", "tolerations", "subject"),
     [
-        pytest.param([], [], id="a pod without tolerations"),
-        pytest.param([], [{"key": "dedicated", "value": "true"}], id="a toleration of something else"),
-        pytest.param([], [{"key": "spto", "value": "yes"}], id="another key and another value"),
+        pytest.param([], [], "spot-1", id="a pod without tolerations"),
+        pytest.param([], [{"key": "dedicated", "value": "true"}], "spot-1", id="a toleration of something else"),
+        pytest.param([], [{"key": "spto", "value": "yes"}], "spot-1", id="another key and another value"),
         pytest.param(
             [node("full", pods="0", taints=[taint("spot", "gpu")])],
             [{"key": "spot", "value": "gpu"}],
+            "spot-1, which is reserved for others,",
             id="a toleration that tolerates another node's taint is as it was meant",
         ),
     ],
 )
-def test_a_toleration_that_was_not_meant_for_the_taint_is_left_alone(ask, nodes, tolerations):
+def test_a_toleration_that_was_not_meant_for_the_taint_is_left_alone(ask, nodes, tolerations, subject):
     found = ask(cluster(SPOT, *nodes), pod(tolerations=tolerations))
-    assert diagnosis(found, UNTOLERATED) == ([], ["would fit on spot-1 if it tolerates spot=true:NoSchedule"])
+    assert diagnosis(found, UNTOLERATED) == ([], [f"would fit on {subject} if it tolerates spot=true:NoSchedule"])
 
 
 def test_a_condition_of_the_node_is_nothing_to_tolerate_better(ask):

@@ -150,10 +150,10 @@ PODS = [
         ),
     ),
     row(
-        "the taint of a node that it needs may go as well",
+        "without the taint of a node the pod would run, and so would everybody's on its GPUs",
         "taint-removed",
         ("gpu-a-1, gpu-b-1 taint nvidia.com/gpu=present:NoSchedule",),
-        ("or: would fit if taint nvidia.com/gpu=present:NoSchedule is removed from gpu-a-1",),
+        ("fix: would fit on 2 nodes if it tolerates nvidia.com/gpu=present:NoSchedule",),
         state=(
             "gpu.8xlarge, pool: gpu}\nspec: {taints: [{key: nvidia.com/gpu, value: present, effect: NoSchedule}]}",
             "gpu.8xlarge, pool: gpu}",

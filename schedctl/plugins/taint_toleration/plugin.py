@@ -110,7 +110,7 @@ class TaintToleration(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin
     def remedies(self, pod: PodInfo, rejection: Rejection) -> Remedies:
         from schedctl.plugins.taint_toleration.remedies import remedies
 
-        return remedies(rejection)
+        return remedies(pod, rejection, self.handle.cluster)
 
 
 def _after_node(pod: PodInfo, before: Node | None, after: Node) -> Hint:

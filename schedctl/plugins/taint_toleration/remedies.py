@@ -9,8 +9,11 @@ import msgspec
 from schedctl.api import nodes, pods
 from schedctl.api.tolerations import is_automatic
 from schedctl.cache import node_edits
+from schedctl.cache.nodes import ClusterView
+from schedctl.cache.pod_info import PodInfo
 from schedctl.framework.commands import kubectl
 from schedctl.framework.remedies import Evidence, Reach, Rejection, Remedies, Remedy, edit_node, edit_pod, uncordon
+from schedctl.framework.usable_nodes import open_nodes
 from schedctl.framework.wording import taint as written_taint
 from schedctl.plugins.taint_toleration.wording import WORDS
 from schedctl.plugins.taint_toleration.wording import toleration as written_toleration
@@ -29,10 +32,11 @@ _NODE_ROLES = "node-role.kubernetes.io/"
 _replace = msgspec.structs.replace
 
 
-def remedies(rejection: Rejection) -> Remedies:
+def remedies(pod: PodInfo, rejection: Rejection, cluster: ClusterView) -> Remedies:
     """Return that a toleration is corrected, or that the pod tolerates the taint, or that the taint is removed.
 
     Taints that machines set are neither tolerated nor removed, which would hide the problem: the node must get better.
+    A taint that keeps nodes for other pods is tolerated last, and stays.
     """
     if rejection.reference != "taint-toleration/untolerated":
         return []
@@ -48,8 +52,22 @@ def remedies(rejection: Rejection) -> Remedies:
     miss = rejection.evidence.get("nearMiss")
     if miss:
         return [_correct(miss)]
-    removal = () if taint.key.startswith(_NODE_ROLES) else (_remove(rejection.node, taint),)
-    return [_tolerate(taint), *removal]
+    if open_nodes(cluster, pod).any():
+        return [_tolerate(taint, Reach.RESERVED)]
+    return [
+        _tolerate(taint),
+        *([] if _keeps_a_pool(taint, rejection.node, cluster) else [_remove(rejection.node, taint)]),
+    ]
+
+
+def _keeps_a_pool(taint: nodes.Taint, node: str, cluster: ClusterView) -> bool:
+    """Return whether a taint is more than one node's own: without it, everybody's pods would fill what it keeps."""
+    table = cluster.node_table
+    row = table.row_of[node]
+    if taint.key.startswith(_NODE_ROLES) or taint.key in (table.objects[row].status.allocatable or {}):
+        return True
+    sets = [any(each.key == taint.key for each in taints) for taints in table.taint_sets.values]
+    return [sets[code] for code in table.taints[cluster.rows].tolist()].count(True) > 1
 
 
 def _correct(miss: Evidence) -> Remedy:
@@ -69,14 +87,15 @@ def _correct(miss: Evidence) -> Remedy:
     return Remedy("correct-toleration", condition, edit_pod(correct), effort=effort, subject=after, size=size)
 
 
-def _tolerate(taint: nodes.Taint) -> Remedy:
+def _tolerate(taint: nodes.Taint, reach: Reach = Reach.POD) -> Remedy:
     toleration = pods.Toleration(key=taint.key, operator="Equal", value=taint.value, effect=taint.effect)
 
     def add(pod: pods.Pod) -> pods.Pod:
         return _replace(pod, spec=_replace(pod.spec, tolerations=[*(pod.spec.tolerations or ()), toleration]))
 
     condition = f"it tolerates {written_taint(msgspec.to_builtins(taint))}"
-    return Remedy("add-toleration", condition, edit_pod(add), effort=2, subject=taint)
+    size = 2 if reach is Reach.RESERVED else 1  # after another node, which takes nothing from anybody
+    return Remedy("add-toleration", condition, edit_pod(add), effort=2, subject=taint, reach=reach, size=size)
 
 
 def _remove(node: str, taint: nodes.Taint) -> Remedy:
