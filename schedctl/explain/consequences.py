@@ -44,8 +44,10 @@ class Consequences:
         """Find out which other pending pods have a place now; outside of any fork, for once there it is too late."""
         _ = self._placeable
 
-    def after(self, outcome: Attempt, removed: Sequence[PodInfo]) -> tuple[dict[Rule, str], list[str]]:
-        """Place the pod of a fix in the fork, and return the rules that are violated then, and who loses a place.
+    def after(self, outcome: Attempt, removed: Sequence[PodInfo]) -> tuple[dict[Rule, str], list[str], bool]:
+        """Place the pod of a fix in the fork; return the rules that are violated then, and who loses a place.
+
+        The last is whether a pod that a controller recreates would find no room.
 
         Args:
             outcome: the attempt that chose a node after the fix.
@@ -57,11 +59,15 @@ class Consequences:
             scheduler.cluster.remove_pod(waiting)
         scheduler.place(outcome)
         violated = self._violated()
-        texts = [self._recreated(info) for info in removed]
+        texts, displaces = [], False
+        for info in removed:
+            text, homeless = self._recreated(info)
+            texts.append(text)
+            displaces |= homeless
         for info, node in self._placeable:
             if not self._node_of(info):
                 texts.append(f"pending pod {info.key}, which would go to {node} now, would fit nowhere")
-        return violated, texts
+        return violated, texts, displaces
 
     def new(self, violated: dict[Rule, str]) -> list[str]:
         """Return in words which of the rules are not violated now; outside of any fork."""
@@ -106,17 +112,17 @@ class Consequences:
         outcome = self._attempt(info)
         return outcome.chosen if outcome is not None else ""
 
-    def _recreated(self, info: PodInfo) -> str:
-        """Return what becomes of a pod that goes; its successor is placed, so that the next finds it there."""
+    def _recreated(self, info: PodInfo) -> tuple[str, bool]:
+        """Return what becomes of a pod that goes, and whether its successor, which is placed, would find no room."""
         if not ownership.controller_reference(info)[2]:
-            return f"pod {info.key} is lost: no controller recreates it"
+            return f"pod {info.key} is lost: no controller recreates it", False
         outcome = self._attempt(PodInfo(as_pending(info.pod)))
         if outcome is None:
-            return f"where a pod like {info.key} would go is not known"
+            return f"where a pod like {info.key} would go is not known", False
         if not outcome.chosen:
-            return f"a pod like {info.key} would find no room"
+            return f"a pod like {info.key} would find no room", True
         self._scheduler.place(outcome)
-        return f"a pod like {info.key} would find room on {outcome.chosen}"
+        return f"a pod like {info.key} would find room on {outcome.chosen}", False
 
     def _attempt(self, info: PodInfo) -> Attempt | None:
         if self._scheduler.profile_of(info) is None:

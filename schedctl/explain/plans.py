@@ -185,7 +185,7 @@ class Search:
         return plan
 
     def _helps(self, trial: Trial) -> bool:
-        return trial.feasible if self._node else bool(trial.fits)
+        return (trial.feasible if self._node else bool(trial.fits)) and not trial.displaces
 
     def _without_the_needless(self, plan: Plan, trial: Trial) -> tuple[Plan, Trial]:
         """Return a plan without the changes that it does without, and what comes of it."""

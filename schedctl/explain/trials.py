@@ -48,6 +48,7 @@ class Trial:
         nominated: the node on which preemption would then make room, "" for none.
         victims: the pods that would be preempted there.
         consequences: what else it would cause, in words.
+        displaces: whether a running pod that goes would find no other place, which only moves the problem.
     """
 
     fits: int = 0
@@ -59,6 +60,7 @@ class Trial:
     nominated: str = ""
     victims: tuple[str, ...] = ()
     consequences: tuple[str, ...] = ()
+    displaces: bool = False
 
 
 class Trials:
@@ -112,8 +114,8 @@ class Trials:
             trial = replace(_trial(outcome, node, near=near), remedies=tuple(remedies))
             if not trial.fits:
                 return trial
-            violated, texts = self._consequences.after(outcome, removed)
-        return replace(trial, consequences=(*self._consequences.new(violated), *texts))
+            violated, texts, displaces = self._consequences.after(outcome, removed)
+        return replace(trial, consequences=(*self._consequences.new(violated), *texts), displaces=displaces)
 
     def patches_and_command(self, trial: Trial) -> tuple[list[Patch], str]:
         """Return what was tried as patches and as a command, see `patches.patches_and_command`."""

@@ -10,51 +10,84 @@ from schedctl.api.amounts import quantity
 from schedctl.api.pods import Container, Pod, ResourceRequirements
 from schedctl.api.quantities import parse
 from schedctl.api.resources import CPU, is_scalar
-from schedctl.cache.pod_info import PodInfo
 from schedctl.framework.remedies import Remedy, edit_pod
 
+_MOST_NAMES = 3
+"""How many containers are named that would share what is free."""
 _replace = msgspec.structs.replace
 
 
-def lower_request(resource: str, free: int) -> Remedy:
-    """Return that the pod asks for at most what is free, as a quantity one can type."""
+def lower_request(resource: str, free: int, pod: Pod | None = None) -> Remedy:
+    """Return that the pod asks for at most what is free, as a quantity one can type.
+
+    Args:
+        resource: of which too much is requested.
+        free: how much there is.
+        pod: to name the containers that would share it, None where that is not known.
+    """
     most = quantity(resource, free)
+    names = _sharing(pod, resource, most) if pod is not None else []
+    whose = f" of {' + '.join(names)} together" if 1 < len(names) <= _MOST_NAMES else ""
     return Remedy(
         "lower-request",
-        f"{resource} <= {most}",
+        f"{resource}{whose} <= {most}",
         edit_pod(lambda pod: _cap_request(pod, resource, most)),
         effort=2,
         subject=resource,
     )
 
 
+def _sharing(pod: Pod, resource: str, most: str) -> list[str]:
+    """Return the names of the containers whose requests are lowered together; none where init containers are too."""
+    pairs = zip(_containers(pod), _containers(_cap_request(pod, resource, most)), strict=True)
+    lowered = [old for old, new in pairs if old != new]
+    inits = [each for each in pod.spec.init_containers or () if not _is_sidecar(each)]
+    return [] if any(each in inits for each in lowered) else [each.name for each in lowered]
+
+
+def _containers(pod: Pod) -> list[Container]:
+    return [*(pod.spec.containers or ()), *(pod.spec.init_containers or ())]
+
+
 def _cap_request(pod: Pod, resource: str, most: str) -> Pod:
-    """Return the pod with its largest requests cut until they add up to no more."""
+    """Return the pod with requests cut in proportion until they add up to no more; as it is where one would get none.
+
+    Init containers are cut one by one, as only one of them runs at a time.
+    """
     spec = pod.spec
     if spec.resources is not None and resource in (spec.resources.requests or {}):  # it stands in for all containers
         return _replace(pod, spec=_replace(spec, resources=_with_request(spec.resources, resource, most)))
-    limit = _parse(resource, most)
-    containers = list(spec.containers or ())
-    inits = [
-        _lower_container_request(each, resource, most) if _container_request(each, resource) > limit else each
-        for each in spec.init_containers or ()
-    ]
-    pod = _replace(pod, spec=_replace(spec, init_containers=inits or None))
-    for index in sorted(range(len(containers)), key=lambda i: -_container_request(containers[i], resource)):
-        # of the pod as it is by now: overhead and sidecars are in the sum, and no container tells of them
-        excess = PodInfo(pod).demand.fit_requests.get(resource, 0) - limit
-        requested = _container_request(containers[index], resource)
-        if excess <= 0 or requested <= 0:
-            break
-        left = max(requested - excess, 0)
-        containers[index] = _lower_container_request(containers[index], resource, quantity(resource, left))
-        pod = _replace(pod, spec=_replace(pod.spec, containers=containers))
-    return pod
+    overhead = spec.overhead or {}
+    limit = _parse(resource, most) - (_parse(resource, overhead[resource]) if resource in overhead else 0)
+    inits, containers = list(spec.init_containers or ()), list(spec.containers or ())
+    running = sum(_container_request(each, resource) for each in (*containers, *filter(_is_sidecar, inits)))
+
+    def share(container: Container) -> Container:
+        requested = _container_request(container, resource)
+        return _lower_container_request(container, resource, requested * limit // running) if requested else container
+
+    if running > limit:
+        containers = [share(each) for each in containers]
+        inits = [share(each) if _is_sidecar(each) else each for each in inits]
+    before = 0  # what the sidecars take that start earlier
+    for index, each in enumerate(inits):
+        if _is_sidecar(each):
+            before += _container_request(each, resource)
+        elif _container_request(each, resource) > limit - before:
+            inits[index] = _lower_container_request(each, resource, limit - before)
+    capped = _replace(pod, spec=_replace(spec, containers=containers or None, init_containers=inits or None))
+    pairs = zip(_containers(pod), _containers(capped), strict=True)
+    starved = any(old != new and _container_request(new, resource) <= 0 for old, new in pairs)
+    return pod if starved else capped
 
 
-def _lower_container_request(container: Container, resource: str, amount: str) -> Container:
+def _is_sidecar(container: Container) -> bool:
+    return container.restart_policy == "Always"
+
+
+def _lower_container_request(container: Container, resource: str, amount: int) -> Container:
     assert container.resources is not None
-    return _replace(container, resources=_with_request(container.resources, resource, amount))
+    return _replace(container, resources=_with_request(container.resources, resource, quantity(resource, amount)))
 
 
 def _with_request(resources: ResourceRequirements, resource: str, amount: str) -> ResourceRequirements:

@@ -214,7 +214,7 @@ def taint(key, value="", effect="NoSchedule"):
             [node("a", zone="x"), pod("db", on="a", labels={"app": "db"})],
             pod(affinity=affinity("podAntiAffinity", app="db")),
             [
-                f"would fit on a if it does not require pod anti-affinity over {ZONE}",
+                f"would fit on a if its pod anti-affinity over {ZONE} is preferred, not required",
                 "would fit on a if pod default/db is deleted",
             ],
             id="a pod it must not meet",
@@ -365,7 +365,7 @@ SPOT = taint("spot", "true")
             pod(affinity=affinity("podAntiAffinity", HOSTNAME, app="db"), tolerations=[]),
             [
                 "would fit on a if it tolerates spot=true:NoSchedule"
-                f" and it does not require pod anti-affinity over {HOSTNAME}",
+                f" and its pod anti-affinity over {HOSTNAME} is preferred, not required",
             ],
             id="two changes of the pod, and no set of several that reaches farther",
         ),
@@ -531,7 +531,7 @@ def test_what_may_have_been_meant(name, known, meant):
     assert similar.closest_name(name, known) == meant
 
 
-def test_requests_of_several_containers_are_lowered_from_the_largest(ask):
+def test_requests_of_several_containers_are_lowered_in_proportion_and_init_containers_with_them(ask):
     containers = [
         {"name": "a", "resources": {"requests": {"cpu": "3"}}},
         {"name": "b", "resources": {"requests": {"cpu": "1"}}},
@@ -540,3 +540,32 @@ def test_requests_of_several_containers_are_lowered_from_the_largest(ask):
     subject = pod(containers=containers, initContainers=init)
     (hint,) = ask(cluster(node("a", cpu="2500m")), subject).hints
     assert hint.text == "would fit on a if cpu <= 2500m"
+
+
+def test_no_fix_leaves_a_container_without_its_request(ask):
+    containers = [
+        {"name": "app", "resources": {"requests": {"cpu": "3"}}},
+        {"name": "log", "resources": {"requests": {"cpu": "1m"}}},
+    ]
+    hints = ask(cluster(node("n", cpu="2")), pod(containers=containers)).hints
+    assert [hint.type for hint in hints if hint.fits] == []
+
+
+def test_what_containers_share_is_said_of_them_together(ask):
+    containers = [{"name": name, "resources": {"requests": {"cpu": "2"}}} for name in ("app", "log")]
+    hints = ask(cluster(node("n", cpu="2")), pod(containers=containers)).hints
+    assert [hint.text for hint in hints] == ["would fit on n if cpu of app + log together <= 2"]
+
+
+def test_anti_affinity_of_one_workload_changes_for_all_of_its_pods(ask):
+    reference = {"apiVersion": "apps/v1", "kind": "StatefulSet", "name": "db", "uid": "1", "controller": True}
+    options = {
+        "labels": {"app": "db"},
+        "affinity": affinity("podAntiAffinity", app="db"),
+        "metadata": {"ownerReferences": [reference]},
+    }
+    state = cluster(node("a", zone="x"), node("b", zone="x"), pod("db-0", on="a", **options))
+    assert [hint.text for hint in ask(state, pod("db-1", **options)).hints] == [
+        f"would fit on b if its pod anti-affinity is over {HOSTNAME} instead of {ZONE}",
+        f"would fit on 2 nodes if its pod anti-affinity over {ZONE} is preferred, not required",
+    ]

@@ -110,8 +110,10 @@ def affinity(operator, **more):
         pytest.param(
             [machine("a"), deployment(containers=TWO_LIMITED)],
             ["strategic"],
-            "kubectl set resources deployment/web -n shop --containers=web --requests=cpu=1500m",
-            id="a request that comes from a limit counts",
+            "kubectl patch deployment web -n shop -p "
+            """'{"spec":{"template":{"spec":{"containers":[{"name":"web","resources":{"requests":{"cpu":"1714m"}}},"""
+            """{"name":"log","resources":{"requests":{"cpu":"285m"}}}]}}}}'""",
+            id="a request that comes from a limit counts, and containers share in proportion",
         ),
         pytest.param(
             [machine("a", **{"nvidia.com/gpu": "1"}), deployment(containers=GPUS)],

@@ -216,7 +216,7 @@ PODS = [
         "a sidecar's request is added to the container's",
         "sidecar",
         ("Insufficient cpu", "cpu 4100m = containers 200m + sidecar proxy 3900m"),
-        ("would fit on std-a-3 if cpu <= 3820m",),
+        ("would fit on std-a-3 if cpu of main + proxy together <= 3820m",),
         ("cpu: 3900m", "cpu: 3620m"),
     ),
     row(
@@ -324,7 +324,7 @@ PODS = [
         "anti-affinity-by-zone",
         ("node(s) didn't match pod anti-affinity rules", "has orders/api-1-x"),
         (
-            "would fit on 9 nodes if it does not require pod anti-affinity over topology.kubernetes.io/zone",
+            "would fit on 9 nodes if its pod anti-affinity over topology.kubernetes.io/zone is preferred, not required",
             "then: a pod like orders/api-1-x would find",
         ),
         ("\n        - {topologyKey: topology.kubernetes.io/zone, labelSelector: {matchLabels: {app: api}}}", " []"),

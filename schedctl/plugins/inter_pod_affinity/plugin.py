@@ -274,7 +274,7 @@ class InterPodAffinity(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
     def remedies(self, pod: PodInfo, rejection: Rejection) -> Remedies:
         from schedctl.plugins.inter_pod_affinity.remedies import remedies
 
-        return remedies(rejection)
+        return remedies(pod, rejection)
 
 
 def _preferences(pod: PodInfo, cluster: ClusterView) -> tuple[tuple[AffinityTerm, int], ...]:

@@ -1,12 +1,16 @@
-"""What would undo a rejection of InterPodAffinity: terms that are dropped, or pods that go."""
+"""What would undo a rejection of InterPodAffinity: terms that only prefer or are dropped, or pods that go."""
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Callable
 
 import msgspec
 
-from schedctl.api.pods import Pod, PodAffinity
+from schedctl.api.meta import controller_of
+from schedctl.api.pods import Pod, PodAffinity, WeightedPodAffinityTerm
+from schedctl.api.topology import HOSTNAME
+from schedctl.cache.cluster import Cluster
+from schedctl.cache.pod_info import PodInfo
 from schedctl.framework.remedies import (
     MOST_REMOVED_PODS,
     Evidence,
@@ -21,11 +25,12 @@ from schedctl.framework.remedies import (
 _REQUIRED = "required_during_scheduling_ignored_during_execution"
 _FEW = 2
 """For how many namespaces it is tried that the affinity looks there."""
+_MOST_WEIGHT = 100
 _replace = msgspec.structs.replace
 
 
-def remedies(rejection: Rejection) -> Remedies:
-    """Return that the pods in the way go, or that the pod no longer requires the term."""
+def remedies(pod: PodInfo, rejection: Rejection) -> Remedies:
+    """Return that the pod no longer requires the term, or that the pods in the way go."""
     cause = rejection.evidence.get("cause")
     if cause is None:
         return []
@@ -34,12 +39,13 @@ def remedies(rejection: Rejection) -> Remedies:
         case "inter-pod-affinity/repelled":
             return _remove(cause)
         case "inter-pod-affinity/unwanted":
-            condition = f"it does not require pod anti-affinity over {key}"
-            return [*_remove(cause), _drop_terms("drop-pod-anti-affinity", condition, "pod_anti_affinity", key)]
+            # Of a lone pod there is no other that it keeps away from by the same rule.
+            narrow = [_narrow_anti_affinity(key)] if controller_of(pod.pod) and key != HOSTNAME else []
+            return [*narrow, _prefer_anti_affinity(key), *_remove(cause)]
         case "inter-pod-affinity/unmatched":
             condition = f"it does not require pod affinity over {key}"
             namespaces = [_select_namespace(cause["selector"], name) for name in list(cause["elsewhere"])[:_FEW]]
-            return [*namespaces, _drop_terms("drop-pod-affinity", condition, "pod_affinity", key)]
+            return [*namespaces, _drop_affinity(condition, key)]
     return []
 
 
@@ -63,17 +69,80 @@ def _remove(cause: Evidence) -> list[Remedy]:
     return [remove_pods(cause["pods"])] if 0 < len(cause["pods"]) <= MOST_REMOVED_PODS else []
 
 
-def _drop_terms(
-    kind: str, condition: str, field: Literal["pod_affinity", "pod_anti_affinity"], topology_key: str
-) -> Remedy:
+def _drop_affinity(condition: str, topology_key: str) -> Remedy:
     def drop(pod: Pod) -> Pod:
         affinity = pod.spec.affinity
-        rules: PodAffinity | None = getattr(affinity, field) if affinity is not None else None
+        rules = affinity.pod_affinity if affinity is not None else None
         if affinity is None or rules is None:
             return pod
         terms = rules.required_during_scheduling_ignored_during_execution or ()
         kept = [term for term in terms if term.topology_key != topology_key]
-        changed = _replace(affinity, **{field: _replace(rules, **{_REQUIRED: kept or None})})
+        changed = _replace(affinity, pod_affinity=_replace(rules, **{_REQUIRED: kept or None}))
         return _replace(pod, spec=_replace(pod.spec, affinity=changed))
 
-    return Remedy(kind, condition, edit_pod(drop), effort=4, subject=topology_key, reach=Reach.RULE)
+    return Remedy("drop-pod-affinity", condition, edit_pod(drop), effort=4, subject=topology_key, reach=Reach.RULE)
+
+
+# -- anti-affinity ---------------------------------------------------------------
+
+
+def _prefer_anti_affinity(topology_key: str) -> Remedy:
+    def prefer(rules: PodAffinity) -> PodAffinity:
+        required = rules.required_during_scheduling_ignored_during_execution or ()
+        preferred = rules.preferred_during_scheduling_ignored_during_execution or ()
+        kept = [term for term in required if term.topology_key != topology_key]
+        softened = [
+            WeightedPodAffinityTerm(weight=_MOST_WEIGHT, pod_affinity_term=term)
+            for term in required
+            if term.topology_key == topology_key
+        ]
+        return PodAffinity(kept or None, [*preferred, *softened] or None)
+
+    return Remedy(
+        "prefer-pod-anti-affinity",
+        f"its pod anti-affinity over {topology_key} is preferred, not required",
+        _edit_anti_affinity(prefer),
+        effort=4,
+        subject=topology_key,
+        reach=Reach.RULE,
+    )
+
+
+def _narrow_anti_affinity(topology_key: str) -> Remedy:
+    def narrow(rules: PodAffinity) -> PodAffinity:
+        required = rules.required_during_scheduling_ignored_during_execution or ()
+        changed = [
+            _replace(term, topology_key=HOSTNAME) if term.topology_key == topology_key else term for term in required
+        ]
+        return _replace(rules, **{_REQUIRED: changed or None})
+
+    return Remedy(
+        "narrow-pod-anti-affinity",
+        f"its pod anti-affinity is over {HOSTNAME} instead of {topology_key}",
+        _edit_anti_affinity(narrow),
+        effort=3,
+        subject=topology_key,
+        reach=Reach.RULE,
+    )
+
+
+def _edit_anti_affinity(change: Callable[[PodAffinity], PodAffinity]) -> Callable[[Pod, Cluster], Pod]:
+    """Return the edit of a pod's rules that its controller's other pods get too, as they would reject it by theirs."""
+
+    def edited(pod: Pod) -> Pod:
+        affinity = pod.spec.affinity
+        rules = affinity.pod_anti_affinity if affinity is not None else None
+        if affinity is None or rules is None:
+            return pod
+        changed = _replace(affinity, pod_anti_affinity=change(rules))
+        return _replace(pod, spec=_replace(pod.spec, affinity=changed))
+
+    def edit(pod: Pod, cluster: Cluster) -> Pod:
+        controller = controller_of(pod)
+        for info in list(cluster.pod_table) if controller is not None else ():
+            if info.namespace == pod.metadata.namespace and controller_of(info.pod) == controller:
+                cluster.remove_pod(info)
+                cluster.add_pod(PodInfo(edited(info.pod)))
+        return edited(pod)
+
+    return edit

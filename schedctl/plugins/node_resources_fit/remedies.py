@@ -22,7 +22,7 @@ def remedies(pod: Pod, rejection: Rejection) -> Remedies:
     slips = [Slip(**each) for each in evidence.get("slips") or ()]
     meant = [_correct(pod, resource, slips)] if slips else []
     if free > 0:
-        return [*meant, lower_request(resource, free)]
+        return [*meant, lower_request(resource, free, pod)]
     return meant if is_scalar(resource) else [*meant, _drop_request(resource)]
 
 
