@@ -1,4 +1,4 @@
-"""Elasticsearch and Kibana, as Elastic's operator (ECK) 3.5 makes their StatefulSets and Deployments.
+"""Elasticsearch and Kibana, as Elastic's operator (ECK) 3.6 (development) makes their StatefulSets and Deployments.
 
 All nodes of an Elasticsearch are created together; what a configuration of the operator changes is not known.
 """

@@ -1,4 +1,4 @@
-"""JobSet, as its controller and pod webhook of v0.12 make its Jobs.
+"""JobSet, as its controller and pod webhook of v0.13 (development) make its Jobs.
 
 All pods of a Job with an exclusive topology share a domain by pod affinity, where the webhook gives it to the first and
 makes the others follow by a node selector; Jobs that wait for others (``dependsOn``, ``startupPolicy``) do not wait.

@@ -1,4 +1,4 @@
-"""Kafka and KafkaNodePool, as Strimzi 1.2 makes brokers, controllers and the operators beside them.
+"""Kafka and KafkaNodePool, as Strimzi 1.3 (development) makes brokers, controllers and the operators beside them.
 
 Each object is read alone: a pool does not see the pod template and rack of its Kafka, and counts the ids of its nodes
 from 0, where Strimzi counts over all pools of a cluster.
