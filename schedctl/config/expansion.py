@@ -31,6 +31,8 @@ POD_GROUP_POINTS: Final = {
 GATED: Final = ("DeferredPodScheduling", "GangScheduling")
 """Plugins kube-scheduler has that would do something behind a feature gate only, and a registry may lack."""
 _MAX_SCORE: Final = 100
+_MISSPELT: Final = 0.8
+"""How alike a name must be to be a misspelt one: Coscheduling (0.74 like SchedulingGates) is another plugin."""
 
 
 class KnownPlugins(Protocol):
@@ -143,7 +145,7 @@ def _hint(name: str) -> str:
         return f"{name} is behind a feature gate that is off by default; remove it"
     if name in removed_plugins.GONE:
         return removed_plugins.GONE[name]
-    close = nearest(name, (plugin.name for plugin in DEFAULT_PLUGINS))
+    close = nearest(name, (plugin.name for plugin in DEFAULT_PLUGINS), cutoff=_MISSPELT)
     loaded = "load it with --plugin if it is your own"
     return f'did you mean "{close}"? or {loaded}' if close else loaded
 

@@ -75,7 +75,8 @@ def _affinity_term(obj: pods.PodAffinityTerm, path: Path) -> Iterator[Finding]:
 
 def _pod_spec(obj: pods.PodSpec, path: Path) -> Iterator[Finding]:
     if not obj.containers:
-        yield Finding((*path, "containers"), "without containers a pod requests nothing", REFUSED, warning=True)
+        message = "a pod needs containers" if obj.resources else "without containers a pod requests nothing"
+        yield Finding((*path, "containers"), message, REFUSED, warning=True)
     spread = [(one.topology_key, one.when_unsatisfiable) for one in obj.topology_spread_constraints or ()]
     for index, pair in enumerate(spread):
         if pair in spread[:index]:

@@ -30,7 +30,9 @@ def complete_pod_resources(spec: PodSpec) -> PodSpec:
         if resources.is_pod_level(name):
             requests.setdefault(name, quantity)
     for name, quantity in requests.items():
-        if name not in limits and resources.is_pod_level(name) and all(_has_limit(one, name) for one in containers):
+        # Of a pod without containers, which other checks refuse, there is nothing to take a limit from.
+        limited = name in most and all(_has_limit(one, name) for one in containers)
+        if name not in limits and resources.is_pod_level(name) and limited:
             # No less than what is asked for, which may be more than the containers' limits come to.
             limits[name] = quantity if amount_of(quantity).more_than(most[name]) else str(most[name])
     completed = _replace(stated, requests=requests or None, limits=limits or None)

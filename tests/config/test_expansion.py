@@ -293,3 +293,12 @@ def test_a_plugin_behind_a_feature_gate_is_told_from_a_stranger():
 def test_a_misspelt_plugin_comes_with_the_nearest_name():
     (problem,) = expand(profile(multi_point=NEEDED, filter="NodeResourceFit"), KNOWN)[1]
     assert problem.hint == 'did you mean "NodeResourcesFit"? or load it with --plugin if it is your own'
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["Coscheduling", "CapacityScheduling", "NodeResourcesAllocatable", "PreemptionToleration", "NodeNUMAResource"],
+)
+def test_plugins_of_other_projects_are_not_taken_for_misspelt_ones(name):
+    (problem,) = expand(profile(multi_point=NEEDED, filter=name), KNOWN)[1]
+    assert problem.hint == "load it with --plugin if it is your own"

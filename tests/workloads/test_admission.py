@@ -224,6 +224,14 @@ def test_pod_level_requests(container, stated, requests):
     assert admitted.spec.resources.requests == requests
 
 
+@pytest.mark.parametrize("containers", [None, []], ids=["not stated", "an empty list"])
+def test_a_pod_without_containers_keeps_the_requests_and_limits_of_its_own(containers):
+    stated = {"requests": {"cpu": "1"}, "limits": {"memory": "1Gi"}}
+    admitted = admission.admit(pod(containers=containers, resources=stated), cluster()).pod
+    resources = admitted.spec.resources
+    assert (resources.requests, resources.limits) == ({"cpu": "1", "memory": "1Gi"}, {"memory": "1Gi"})
+
+
 # -- claims ------------------------------------------------------------------------------
 
 
