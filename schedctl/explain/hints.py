@@ -143,9 +143,8 @@ def _plan_hint(plan: Plan, trial: Trial, trials: Trials, node: str) -> Hint:
     subject = "would fit"
     if plan.node and not (named and (node or trial.fits == 1)):
         subject = f"would fit on {node}" if node else f"would fit {_where(trial)}"
-        if plan.reach is Reach.RESERVED:
-            one = node or trial.fits == 1
-            subject += ", which is reserved for others," if one else " that are reserved for others"
+        if plan.reach is Reach.RESERVED and not node:  # who asks about one node sees its taint
+            subject += ", which is reserved for others," if trial.fits == 1 else " that are reserved for others"
     hint = _hint("+".join(remedy.kind for remedy in plan.remedies), f"{subject} if {conditions}", trial, trials)
     return msgspec.structs.replace(hint, undoes=list(plan.undoes))
 

@@ -76,7 +76,7 @@ def test_an_unschedulable_pod(show):
   gpu-0, gpu-1  taint dedicated=gpu:NoSchedule
 
 fix:  would fit on 2 nodes if cpu <= 2
-  or: would fit on 2 nodes if it tolerates dedicated=gpu:NoSchedule
+  or: would fit if another node like node-0 is added
 note: the pod would fit on node-0, node-1, node-2 and 3 more if no pod ran there
 
 0/8 nodes are available: 2 node(s) had untolerated taint(s), 6 Insufficient cpu. preemption: 0/8 nodes are available:\
