@@ -93,6 +93,7 @@ def check(
     rollout: options.Rollout = "replace",
     scheduler_config: options.SchedulerConfig = "",
     profile: options.Profile = "",
+    plugin: options.Plugins = None,
     config: options.Config = "",
     no_config: options.NoConfig = False,
     skip_admission: options.SkipAdmission = "",
@@ -166,7 +167,7 @@ def check(
         failure.targets = outputs.targets
         failure.inputs += use_case.files_of_settings(user_settings)
         use_case.check_sources(source, paths, folders, user_settings)
-        session = Session(source, SchedulerOptions(scheduler_config, profile), notifier)
+        session = Session(source, SchedulerOptions(scheduler_config, profile, plugins=plugin or ()), notifier)
         check_options = use_case.parse_options(
             user_settings,
             fail_on=fail_on,

@@ -56,6 +56,8 @@ def test(
             autocompletion=suggestions.words("text", "json", "junit", "tap"),
         ),
     ] = "text",
+    scheduler_config: options.SchedulerConfig = "",
+    plugin: options.Plugins = None,
     config: options.Config = "",
     no_config: options.NoConfig = False,
     color: options.Color = "auto",
@@ -65,12 +67,14 @@ def test(
     """Run the tests of policies: a cluster, manifests and policies, and what `schedctl check` should report for them.
 
     A test is a document of `kind: CheckPolicyTest`, in any file. No live cluster is read.
+    --scheduler-config is for the tests that set neither `schedulerConfig` nor `profile`.
     """
     import sys
 
     from schedctl.cli.printing import Printer, as_utf8
     from schedctl.render import policy_tests as outputs
     from schedctl.session import policy_tests, settings
+    from schedctl.session.sessions import SchedulerOptions
 
     form = outputs.parse(output)
     terminal = Printer.of("text", color).terminal
@@ -84,6 +88,7 @@ def test(
         update=update,
         not_selected=len(tests) - len(selected),
         demand=demand if coverage or min_coverage is not None else None,
+        scheduler=SchedulerOptions(scheduler_config, plugins=plugin or ()),
         custom_kinds=user_settings.custom_kinds,
         notifier=notifier,
     )

@@ -15,8 +15,9 @@ import msgspec
 
 from schedctl.api.custom_kinds import CustomKind
 from schedctl.api.defaults import DEFAULT_NAMESPACE
+from schedctl.api.kinds import Kind
 from schedctl.documents.spelling import did_you_mean
-from schedctl.errors import ConfigError, InputError, Problem, ProblemsError, SchedctlError
+from schedctl.errors import ConfigError, InputError, Problem, ProblemsError, SchedctlError, UsageError
 from schedctl.policy import baselines, expectation_updates, expectations, reading
 from schedctl.policy.coverage import Coverage
 from schedctl.policy.documents import BUILT_IN_POLICY, CheckPolicy
@@ -31,6 +32,8 @@ from schedctl.sources import files
 
 _MOST_BYTES = 4 << 20
 _MARK = re.compile(rb"schedctl\.dev/|" + reading.TEST_KIND.encode(), re.IGNORECASE)
+_States = dict[tuple[tuple[str, ...], tuple[Kind, ...]], State]
+"""What was read of the files of tests, by the files and the kinds that plugins read."""
 
 
 def find(paths: Sequence[str], *, allow_empty: bool, notifier: Notifier = SILENT) -> list[PolicyTest]:
@@ -132,6 +135,7 @@ def run(
     update: bool,
     not_selected: int = 0,
     demand: CoverageDemand | None = None,
+    scheduler: SchedulerOptions | None = None,
     custom_kinds: tuple[CustomKind, ...],
     notifier: Notifier = SILENT,
 ) -> CheckPolicyTestReport:
@@ -142,16 +146,25 @@ def run(
         update: whether to rewrite what they expect; what is rewritten is said.
         not_selected: how many tests there are besides.
         demand: what they have to exercise, None for anything.
+        scheduler: the plugins of every test, and the configuration of those that set neither one nor a profile.
         custom_kinds: the custom kinds that are read.
         notifier: hears what policies warn of, and what is rewritten.
+
+    Raises:
+        ConfigError: the configuration cannot be read, or kube-scheduler would refuse it.
+        UsageError: a plugin cannot be loaded, or the configuration is to come from standard input.
     """
-    states: dict[tuple[str, ...], State] = {}
+    scheduler = scheduler or SchedulerOptions()
+    if scheduler.configuration == files.STDIN:
+        raise UsageError("each test reads --scheduler-config, and standard input can be read only once", "name a file")
+    Session(StateSource(()), scheduler)  # a mistake in an option is no failure of a test
+    states: _States = {}
     coverage = Coverage() if demand is not None else None
     results, reports = [], []
     with notifier.progress("testing") as progress:
         for number, test in enumerate(tests):
             progress.advance(number, len(tests), test.name)
-            report, fault_lines = _check(test, states, custom_kinds, coverage, notifier)
+            report, fault_lines = _check(test, states, scheduler, custom_kinds, coverage, notifier)
             reports.append(report)
             results.append(_result(test, report, fault_lines))
     if update:
@@ -186,14 +199,15 @@ def _result(test: PolicyTest, report: CheckReport, fault_lines: list[str]) -> Po
 
 def _check(
     test: PolicyTest,
-    states: dict[tuple[str, ...], State],
+    states: _States,
+    scheduler: SchedulerOptions,
     custom_kinds: tuple[CustomKind, ...],
     coverage: Coverage | None,
     notifier: Notifier,
 ) -> tuple[CheckReport, list[str]]:
     """Return what checking says, and the lines of a fault that ended it, whose exit code may well be expected."""
     try:
-        return _report(test, states, custom_kinds, coverage, notifier), []
+        return _report(test, states, scheduler, custom_kinds, coverage, notifier), []
     except ProblemsError as fault:
         lines = [str(problem) + (f" ({problem.hint})" if problem.hint else "") for problem in fault.problems]
         return CheckReport(summary=CheckSummary(exit_code=fault.exit_code, results=0)), lines
@@ -203,7 +217,8 @@ def _check(
 
 def _report(
     test: PolicyTest,
-    states: dict[tuple[str, ...], State],
+    states: _States,
+    scheduler: SchedulerOptions,
     custom_kinds: tuple[CustomKind, ...],
     coverage: Coverage | None,
     notifier: Notifier,
@@ -211,11 +226,13 @@ def _report(
     options = test.options
     now = _seconds(options.now) if options.now else time.time()
     source = StateSource(test.state)
+    configuration = options.scheduler_config or ("" if options.profile else scheduler.configuration)
+    session = Session(source, SchedulerOptions(configuration, options.profile, plugins=scheduler.plugins))
     # Tests of the same state share it, for a check leaves it as it was.
-    if test.state not in states:
-        states[test.state] = source.load()
-    session = Session(source, SchedulerOptions(options.scheduler_config, options.profile))
-    session.load(states[test.state])
+    shared = (test.state, session.kinds)
+    if shared not in states:
+        states[shared] = source.load(kinds=session.kinds)
+    session.load(states[shared])
     check_options = check.CheckOptions(
         fail_on=check.parse_word("failOn", options.fail_on, check.FAIL_ON),
         on_inconclusive=check.parse_word("onInconclusive", options.on_inconclusive, check.ON_INCONCLUSIVE),
@@ -240,6 +257,7 @@ def _report(
         allow_empty=options.allow_empty,
         strict=False,
         custom_kinds=custom_kinds,
+        kinds=session.kinds,
     )
     report = check.check(session, rules.policies, read, check_options)
     if coverage is not None:

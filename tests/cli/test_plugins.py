@@ -237,3 +237,68 @@ def test_configurations_that_name_a_plugin_are_looked_at_with_it(arguments, fenc
     assert fenced("profiles", *arguments).code == 2
     ran = fenced("profiles", *arguments, "--plugin", "team_fence.py")
     assert (ran.code, ran.err) == (0, "")
+
+
+GATED = """
+apiVersion: v1
+kind: Pod
+metadata: {name: api}
+spec: {containers: [{name: api, image: api}]}
+"""
+POLICY_TEST = """
+apiVersion: schedctl.dev/v1alpha1
+kind: CheckPolicyTest
+metadata: {name: the fence keeps pods without a team out}
+spec:
+  state: [cluster.yaml]
+  manifests: [api.yaml]
+  expect: {exitCode: 1, results: [{check: schedulable, subject: Pod default/api, outcome: Violated}]}
+"""
+
+
+@pytest.fixture
+def gate(fenced):
+    """The folder of `fenced`, with a pod that TeamFence alone rejects, and a test of policies that says so."""
+    Path("api.yaml").write_text(GATED)
+    Path("fence.test.yaml").write_text(POLICY_TEST)
+    Path("config.yaml").write_text(CONFIGURATION)
+    return fenced
+
+
+def test_check_judges_by_a_plugin(gate):
+    without = gate("check", "api.yaml", "-f", "cluster.yaml")
+    ran = gate("check", "api.yaml", "-f", "cluster.yaml", "--plugin", "team_fence.py")
+    assert (without.code, ran.code) == (0, 1)
+    assert "1 node: node(s) belong to team red" in ran.out
+
+
+@pytest.mark.parametrize("configuration", [(), ("--scheduler-config", "config.yaml")])
+def test_tests_of_policies_judge_by_a_plugin(gate, configuration):
+    assert gate("test", "fence.test.yaml").code == 1
+    assert gate("test", "fence.test.yaml", "--plugin", "team_fence.py", *configuration).code == 0
+
+
+def test_tests_follow_the_configuration_unless_they_set_their_own(gate):
+    Path("no-fit.yaml").write_text(
+        CONFIGURATION.replace(
+            "multiPoint: {enabled: [{name: TeamFence, weight: 3}]}", "filter: {disabled: [{name: '*'}]}"
+        )
+    )
+    options = ("test", "fence.test.yaml", "--plugin", "team_fence.py", "--scheduler-config", "no-fit.yaml")
+    assert gate(*options).code == 1
+    Path("fence.test.yaml").write_text(POLICY_TEST + "  options: {schedulerConfig: config.yaml}\n")
+    assert gate(*options).code == 0
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "message"),
+    [
+        pytest.param("--plugin", "missing.py", "missing.py", id="a plugin that is not there"),
+        pytest.param("--scheduler-config", "missing.yaml", "missing.yaml", id="a configuration that is not there"),
+        pytest.param("--scheduler-config", "-", "standard input can be read only once", id="standard input"),
+    ],
+)
+def test_a_mistake_in_an_option_is_no_failed_test(gate, option, value, message):
+    ran = gate("test", "fence.test.yaml", option, value)
+    assert (ran.code, ran.out) == (2, "")
+    assert message in ran.err
