@@ -183,7 +183,7 @@ class Exemption:
     """Violations that somebody accepts.
 
     Attributes:
-        checks: of which checks, all if none are named.
+        checks: globs, one of which takes the name of the check.
         match: of which objects.
         reason: why.
         expires: the last day on which it holds, None for ever.
@@ -195,6 +195,10 @@ class Exemption:
     reason: str
     expires: date | None = None
     location: Location = NOWHERE
+
+    def names(self, check: str) -> bool:
+        """Return whether it is of a check."""
+        return any(fnmatchcase(check, glob) for glob in self.checks)
 
 
 # -- the arguments of built-in checks ----------------------------------------------

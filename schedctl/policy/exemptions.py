@@ -55,7 +55,7 @@ class Acceptances:
         """
         # The policy goes before the object, and both before the baseline: who gives a reason is named.
         for exemption in policy.exemptions:
-            if result.check in exemption.checks and self._holds(exemption) and _selects(exemption, result, objects):
+            if exemption.names(result.check) and self._holds(exemption) and _selects(exemption, result, objects):
                 self._used.add(id(exemption))
                 expires = exemption.expires.isoformat() if exemption.expires else ""
                 return Acceptance(by="policy", reason=exemption.reason, expires=expires)

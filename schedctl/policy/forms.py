@@ -160,7 +160,7 @@ class Exemption(Form, frozen=True):
     """Violations that are accepted.
 
     Attributes:
-        checks: the names of the checks; all unless given.
+        checks: the checks, by name or glob, e.g. `spread-*`.
         match: the objects; all unless given.
         reason: why the violations are accepted.
         expires: the last day of the exemption, e.g. `2027-03-31`.

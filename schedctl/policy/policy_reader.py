@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import date
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, Final
 
@@ -40,6 +41,7 @@ _IDENTIFIER: Final = re.compile(r"[A-Za-z_]\w*")
 _URL: Final = re.compile(r"https?://[!-~]{1,2000}")
 _TAG: Final = re.compile(r"[a-z0-9]([-a-z0-9./]{0,61}[a-z0-9])?")
 _MOST_TAGS: Final = 8
+_WILDCARDS: Final = frozenset("*?[")
 _NAME_HINT: Final = "lower-case letters, digits, '-' and '.', at most 56 of them, because annotations use it"
 _SELECTED_KINDS: Final = tuple(kind.__name__ for kind in NAMES)
 
@@ -184,7 +186,13 @@ class PolicyReader:
 
     def _exemption(self, written: forms.Exemption, path: str, checks: Sequence[str]) -> documents.Exemption:
         for index, name in enumerate(written.checks):
-            if name not in checks:
+            if any(fnmatchcase(check, name) for check in checks):
+                continue
+            if _WILDCARDS & set(name):
+                self._wrong(
+                    f"{path}.checks[{index}]", f'no check matches "{name}"', f"the checks are {', '.join(checks)}"
+                )
+            else:
                 self._unknown(f"{path}.checks[{index}]", "check", name, checks)
         if not written.checks:
             self._wrong(f"{path}.checks", "an exemption must name the checks it exempts from")

@@ -72,8 +72,19 @@ def test_an_exemption_is_of_what_it_selects(match, accepted):
     assert found == (checks.Acceptance(by="policy", reason="why") if accepted else None)
 
 
-def test_an_exemption_is_of_the_checks_it_names():
-    assert Acceptances(TODAY).acceptance(policy(), result("other"), [deployment()]) is None
+@pytest.mark.parametrize(
+    ("exempted", "accepted"),
+    [
+        pytest.param(("fits",), True, id="its name"),
+        pytest.param(("other", "f?t*"), True, id="a wildcard among others"),
+        pytest.param(("*",), True, id="all"),
+        pytest.param(("fit",), False, id="the beginning of its name"),
+        pytest.param(("*-fits",), False, id="a wildcard of others"),
+    ],
+)
+def test_an_exemption_is_of_the_checks_it_names(exempted, accepted):
+    found = Acceptances(TODAY).acceptance(policy(checks=exempted), result("fits"), [deployment()])
+    assert found == (checks.Acceptance(by="policy", reason="why") if accepted else None)
 
 
 def test_an_exemption_of_a_workload_is_of_its_pods():

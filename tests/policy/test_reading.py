@@ -324,6 +324,12 @@ CHECK = "  checks: [{name: a, builtin: schedulable}]\n"
             id="an exemption of no check",
         ),
         pytest.param(
+            CHECK + "  exemptions: [{checks: ['spread-*'], reason: r}]\n",
+            '6:26 spec.exemptions[0].checks[0]: no check matches "spread-*"',
+            "the checks are a",
+            id="an exemption of a wildcard that no check matches",
+        ),
+        pytest.param(
             CHECK + "  exemptions: [{checks: [a], reason: ' '}]\n",
             "6:38 spec.exemptions[0].reason: an exemption needs a reason",
             "",
