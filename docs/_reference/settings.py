@@ -55,8 +55,8 @@ defaults:
 - `{NAME}` is that of a repository: the nearest one from the current folder up to the root of the git repository. It
   sets neither {_listed(OF_USER_ONLY)}, and `bind` does not read it.
 
-`--config FILE` reads that file alone, and `--no-config` reads none. A field that does not exist is an error, with its
-line. `schedctl schema Config` prints the JSON Schema for an editor.
+`--config FILE` of `check`, `simulate` and `test` reads that file alone, and their `--no-config` reads none. A
+field that does not exist is an error, with its line. `schedctl schema Config` prints the JSON Schema for an editor.
 
 {chr(10).join(sections)}
 Next: [which fields does a policy have?](policy-fields.md)

@@ -45,6 +45,7 @@ def check(
         typer.echo(f"{each.name} of {each.origin}: {', '.join(each.points)}")
         violations = each.run(state or (), clusters)
         for law, violation in violations.items():
-            typer.echo(f"  {law}: {violation or 'holds'}")
+            kept = "holds" if each.promises(law) else "nothing declared"
+            typer.echo(f"  {law}: {violation or kept}")
         faults += sum(map(bool, violations.values()))
     return 1 if faults else 0

@@ -197,6 +197,10 @@ def _next_steps(pod: Pod, bound: BoundPod) -> Iterator[Hint]:
     if bound.phase in FINISHED:
         yield _describe(pod, "shows why the pod has ended; its controller, if it has one, replaces it")
         return
+    if not (bound.node_exists or bound.phase or pod.metadata.uid):
+        text = f"spec.nodeName {bound.node} does not exist: the scheduler never sees this pod; remove nodeName"
+        yield Hint("bound-pod", text)
+        return
     if not bound.node_exists:
         yield _step(("get", "node"), bound.node, "shows whether the node is really gone")
         yield _events(pod, "shows what became of the pod; Kubernetes deletes pods of nodes that are gone")

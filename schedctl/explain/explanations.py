@@ -13,18 +13,17 @@ from dataclasses import dataclass
 import msgspec
 
 from schedctl.api.pods import FINISHED, Pod
-from schedctl.api.policies import PriorityClass
-from schedctl.api.priorities import SYSTEM_CLASSES
 from schedctl.cache.cluster import Cluster
 from schedctl.cache.pod_info import PodInfo
 from schedctl.engine import fit_error
 from schedctl.engine.assumptions import Assumption
 from schedctl.engine.attempts import Attempt
 from schedctl.errors import Inconclusive, NotModelled, UsageError
-from schedctl.explain import extenders, facts, preemptions, remarks, requeue_events, scores
+from schedctl.explain import causes, extenders, facts, preemptions, remarks, requeue_events, scores
 from schedctl.explain import hints as next_steps
 from schedctl.explain.allocations import allocations
 from schedctl.framework import wording
+from schedctl.framework.near_nodes import near_nodes
 from schedctl.framework.pod_edits import as_pending
 from schedctl.framework.similar import closest_name, did_you_mean
 from schedctl.framework.statuses import Code, none_available
@@ -105,6 +104,19 @@ def explain(
     return msgspec.structs.replace(answer, warnings=warnings, notes=[*answer.notes, *_history(info)])
 
 
+def rejected(scheduler: Scheduler, pod: PodInfo, message: str, *, hints: bool = True) -> Explanation:
+    """Return the explanation of a pod that the API server refuses.
+
+    Args:
+        scheduler: to try next steps with.
+        pod: the pod.
+        message: the API server's.
+        hints: whether to look for next steps.
+    """
+    found = next_steps.accepted(scheduler, pod) if hints else []
+    return Explanation(pod=reference(pod), verdict=Verdict.REJECTED, error=message, hints=found)
+
+
 def report(
     explanations: Sequence[Explanation],
     *,
@@ -175,9 +187,6 @@ def reference(pod: PodInfo, bound_to: str = "") -> PodReference:
 def _explain_pending(scheduler: Scheduler, pod: PodInfo, bound_to: str, options: _Options) -> Explanation:
     """Return the explanation of a pod that has no node; `bound_to` is where it ran before it was taken off, or ""."""
     subject = reference(pod, bound_to)
-    if not bound_to and (answer := _api_server_answer(pod, scheduler.cluster)):
-        found = next_steps.missing_class(scheduler, pod) if options.hints else []
-        return Explanation(pod=subject, verdict=Verdict.REJECTED, error=answer, hints=found)
     if scheduler.profile_of(pod) is None:
         found = next_steps.foreign(scheduler, pod) if options.hints else []
         return Explanation(pod=subject, verdict=Verdict.FOREIGN_SCHEDULER, hints=found)
@@ -194,24 +203,11 @@ def _explain_pending(scheduler: Scheduler, pod: PodInfo, bound_to: str, options:
         preemption = preemptions.place_victims(scheduler, outcome, explanation.preemption)
         explanation = msgspec.structs.replace(
             explanation,
-            reasons=next_steps.nearest_first(explanation.reasons, found),
+            reasons=causes.nearest_first(explanation.reasons, found, near_nodes(pod.pod, scheduler.cluster)),
             hints=found,
             preemption=preemption,
         )
     return _after_the_choice(scheduler, outcome, explanation)
-
-
-def _api_server_answer(pod: PodInfo, cluster: Cluster) -> str:
-    """Return what the API server answers to a pod whose priority class does not exist, "" where it takes the pod.
-
-    A pod with a uid was taken before, and one with a priority was resolved where the class is known.
-    """
-    name, classes = pod.pod.spec.priority_class_name, cluster.every(PriorityClass)
-    if not name or name in SYSTEM_CLASSES or name in classes or PriorityClass in cluster.missing:
-        return ""
-    if pod.pod.metadata.uid or pod.priority:
-        return ""
-    return f'pods "{pod.pod.metadata.name}" is forbidden: no PriorityClass with name {name} was found'
 
 
 def _explain_attempt(outcome: Attempt, subject: PodReference, options: _Options) -> Explanation:

@@ -74,14 +74,15 @@ def _reason(cause: list[Rejection], zone_of: ZoneOf, profile: Profile) -> Reason
         text=first.text,
         count=len(cause),
         summary=summary,
-        detail=summary or _first_details(groups),
+        detail=summary or first_details(groups),
         diagnosis=diagnosis,
         zones=by_zone((refused.node for refused in cause), zone_of),
         groups=groups,
     )
 
 
-def _first_details(groups: Iterable[NodeGroup]) -> str:
+def first_details(groups: Iterable[NodeGroup]) -> str:
+    """Return the numbers of the first few groups of nodes in one line."""
     details = list(dict.fromkeys(group.detail for group in groups if group.detail))
     more = f", +{len(details) - _DETAILS} more" if len(details) > _DETAILS else ""
     return "; ".join(details[:_DETAILS]) + more

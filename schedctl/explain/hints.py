@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from schedctl.api.policies import PriorityClass
+from schedctl.api.policies import PriorityClass, RuntimeClass
 from schedctl.api.priorities import SYSTEM_CLASSES
 from schedctl.cache.pod_info import PodInfo
 from schedctl.engine.attempts import Attempt
@@ -23,7 +23,6 @@ from schedctl.explain.typo_remedies import Typo
 from schedctl.explain.typos import claim_typos, typos
 from schedctl.framework.remedies import Reach
 from schedctl.framework.similar import closest_name, did_you_mean
-from schedctl.framework.statuses import Code
 from schedctl.framework.wording import few
 from schedctl.reports import counts
 from schedctl.reports.reasons import Hint, Reason
@@ -82,19 +81,6 @@ def find(
     return [*hints, _nothing(trials, more=more)]
 
 
-def nearest_first(reasons: Sequence[Reason], hints: Sequence[Hint]) -> list[Reason]:
-    """Return reasons, the nearest to being fixed first: what the best fix undoes, then what evictions might undo."""
-    fixes = [hint.undoes for hint in hints if hint.fits and hint.undoes]
-    # Only the first rejection of a node is counted in its reason; the others may be counted for nodes out of reach, as
-    # that of the taint beside a cordon is.
-    rank = {text: number + len(fixes) for number, texts in enumerate(fixes) for text in texts[1:]}
-    for number, (first, *_) in reversed(list(enumerate(fixes))):
-        rank[first] = number
-    unresolvable = Code.UNSCHEDULABLE_AND_UNRESOLVABLE.label
-    # The sort is stable: reasons that are equally near stay the most frequent first.
-    return sorted(reasons, key=lambda reason: (rank.get(reason.text, 2 * len(fixes)), reason.code == unresolvable))
-
-
 def foreign(scheduler: Scheduler, pod: PodInfo) -> list[Hint]:
     """Return the next step for a pod that no profile serves."""
     served = list(scheduler.profiles)
@@ -106,9 +92,30 @@ def foreign(scheduler: Scheduler, pod: PodInfo) -> list[Hint]:
     return [_hint(pod_remedies.USE_SCHEDULER, f"{known} with {name} it {_would(trial)}", trial, trials)]
 
 
-def missing_class(scheduler: Scheduler, pod: PodInfo) -> list[Hint]:
+def accepted(scheduler: Scheduler, pod: PodInfo) -> list[Hint]:
+    """Return what would make the API server take a pod, none where that is in its message already."""
+    cluster, spec = scheduler.cluster, pod.pod.spec
+    name, runtime = spec.priority_class_name, spec.runtime_class_name
+    if name and name not in cluster.every(PriorityClass) and name not in SYSTEM_CLASSES:
+        return _missing_priority_class(scheduler, pod, name)
+    if runtime and cluster.get(RuntimeClass, runtime) is None:
+        return _missing_runtime_class(scheduler, pod, runtime)
+    return []
+
+
+def _missing_runtime_class(scheduler: Scheduler, pod: PodInfo, name: str) -> list[Hint]:
+    fact = f'runtime class "{name}" is not in the cluster'
+    other = closest_name(name, list(scheduler.cluster.every(RuntimeClass)))
+    if not other:
+        return [Hint(type="missing-runtime-class", text=f"{fact}; create it, or leave runtimeClassName out")]
+    trials = Trials(scheduler, pod.pod)
+    trial = trials.attempt([typo_remedies.use_runtime_class(other)])
+    text = f"{fact}{did_you_mean(other)}; if fixed, the pod {_would(trial)}"
+    return [Hint(type=typo_remedies.USE_RUNTIME_CLASS, text=text, tried=True, fits=trial.fits, node=trial.chosen)]
+
+
+def _missing_priority_class(scheduler: Scheduler, pod: PodInfo, name: str) -> list[Hint]:
     """Return the next steps for a pod whose priority class is not in the cluster: another class, or to create it."""
-    name = pod.pod.spec.priority_class_name
     fact = f'priority class "{name}" is not in the cluster'
     other = closest_name(name, {*scheduler.cluster.every(PriorityClass), *SYSTEM_CLASSES})
     trials, found = Trials(scheduler, pod.pod), []

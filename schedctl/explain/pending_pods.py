@@ -11,8 +11,8 @@ from collections.abc import Callable, Hashable, Iterable
 import msgspec
 
 from schedctl.cache.pod_info import PodInfo
-from schedctl.explain import explanations
-from schedctl.explain import hints as next_steps
+from schedctl.explain import causes, explanations
+from schedctl.framework.near_nodes import near_nodes
 from schedctl.reports.explanations import Explanation, Verdict
 from schedctl.reports.reasons import Hint, Reason
 from schedctl.reports.simulations import Fate, PendingPods
@@ -77,7 +77,11 @@ class PendingPodExplainer:
         hints = [hint for hint in explanation.hints if self._keep_hint(hint)]
         reasons = explanation.reasons
         if len(hints) < len(explanation.hints):  # what only a fix that is ruled out would undo is not near
-            reasons = next_steps.nearest_first(sorted(reasons, key=lambda reason: -reason.count), hints)
+            reasons = causes.nearest_first(
+                sorted(reasons, key=lambda reason: -reason.count),
+                hints,
+                near_nodes(example.pod, self._scheduler.cluster),
+            )
         return _replace(
             group,
             example=explained,

@@ -19,11 +19,13 @@ from schedctl.framework.claim_remedies import edit_devices, edit_request, reques
 from schedctl.framework.pod_edits import map_requests
 from schedctl.framework.remedies import Remedy, edit_object, edit_pod
 from schedctl.framework.wording import name_of
+from schedctl.workloads import admission
 from schedctl.workloads.pod_claims import generated_claims
 
 RENAME_LABEL, REPLACE_VALUE, RENAME_RESOURCE = "rename-label", "replace-label-value", "rename-resource"
 REPLACE_POD_AFFINITY_LABEL = "replace-company"
 USE_PRIORITY_CLASS = "use-priority-class"
+USE_RUNTIME_CLASS = "use-runtime-class"
 RENAME_CLAIM, USE_STORAGE_CLASS = "rename-claim", "use-storage-class"
 RENAME_RESOURCE_CLAIM, RENAME_TEMPLATE = "rename-resource-claim", "rename-resource-claim-template"
 MAKE_CLAIMS, USE_DEVICE_CLASS = "make-resource-claims", "use-device-class"
@@ -136,6 +138,16 @@ def use_priority_class(name: str) -> Remedy:
         return priorities.resolve(_replace(pod, spec=spec), cluster.every(PriorityClass))
 
     return _typo(USE_PRIORITY_CLASS, f"its priorityClassName is {name}", edit, name)
+
+
+def use_runtime_class(name: str) -> Remedy:
+    """Return that the pod is of another runtime class, with what admission adds for it."""
+
+    def edit(pod: pods.Pod, cluster: Cluster) -> pods.Pod:
+        spec = _replace(pod.spec, runtime_class_name=name)
+        return _replace(pod, spec=admission.admit_spec(_replace(pod, spec=spec), cluster)[0])
+
+    return _typo(USE_RUNTIME_CLASS, f"its runtimeClassName is {name}", edit, name)
 
 
 # -- claims ----------------------------------------------------------------------

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from schedctl.render import explanations, machine, notices
-from schedctl.render.layout import BLANK, Block, Line, Span, line
+from schedctl.render.layout import BLANK, Block, Line, Part, Span, line
 from schedctl.reports import counts
 from schedctl.reports.bindings import BindOutcome, BindReport
 from schedctl.reports.explanations import ExplainReport, ExplainSummary, Explanation, Verdict
 
 
-def lines(report: BindReport, *, wide: bool = False, limit: int = 0, asking: bool = False) -> Iterator[Block]:
+def lines(report: BindReport, *, wide: bool = False, limit: int = 0, asking: bool = False) -> Iterator[Part]:
     """Yield the report as lines and tables.
 
     Args:
@@ -38,12 +38,11 @@ def lines(report: BindReport, *, wide: bool = False, limit: int = 0, asking: boo
         if outcome is BindOutcome.REFUSED and report.decision.node is None:
             return
         yield BLANK
-    explanation = explanations.lines(_explain_report(report), wide=wide, limit=limit)
     # Then it is the node asked for that is refused, and the pod would be scheduled on another.
-    if outcome is BindOutcome.REFUSED and report.decision.verdict is Verdict.SCHEDULED:
+    elsewhere = outcome is BindOutcome.REFUSED and report.decision.verdict is Verdict.SCHEDULED
+    if elsewhere:
         yield Line((Span("without `--node`: ", "faint"), *explanations.headline(report.decision)))
-        next(explanation)  # its first line is the headline, which has just been said
-    yield from explanation
+    yield from explanations.lines(_explain_report(report), wide=wide, limit=limit, headline=not elsewhere)
     yield from _last(report)
     if outcome is BindOutcome.INCONCLUSIVE:
         yield BLANK

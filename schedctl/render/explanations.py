@@ -12,8 +12,8 @@ from itertools import groupby
 
 from schedctl.api.amounts import on_one_scale
 from schedctl.api.kinds import plural
-from schedctl.render import bound_pods, layout, notices
-from schedctl.render.layout import ALL, BLANK, SCREEN, Block, Cell, Line, Span, Table, line, separate
+from schedctl.render import bound_pods, notices
+from schedctl.render.layout import ALL, BLANK, SCREEN, Block, Cell, Line, Part, ScreenText, Span, Table, line, separate
 from schedctl.reports import counts, explanations
 from schedctl.reports.metadata import Metadata
 from schedctl.reports.reasons import NodeGroup, Reason
@@ -28,6 +28,8 @@ _ANSWERS = 10
 """How many distinct answers are shown in full."""
 _ROWS = 20
 """How many distinct answers the table has rows for, or as many as are shown in full."""
+_FOLDED = ", … (-o wide)"
+"""What stands for the rest of a FailedScheduling line."""
 _NODE_VERDICTS = {
     explanations.NodeVerdict.FEASIBLE: "feasible",
     explanations.NodeVerdict.REFUSED: "rejected",
@@ -47,6 +49,7 @@ class Detail:
         scores: scored nodes.
         wide: everything there is, the numbers behind each score and what an expert reads besides.
         evidenced: reasons whose evidence is shown, from the nearest on.
+        event: whether the FailedScheduling line is shown in full, and not what one line has room for.
     """
 
     entries: int = _FEW
@@ -54,15 +57,17 @@ class Detail:
     scores: int = _TOP
     wide: bool = False
     evidenced: int = ALL
+    event: bool = True
 
 
 _LEVELS = (
     Detail(),
-    Detail(groups=(_FEW, 3), scores=5),
-    Detail(groups=(3, 2), scores=5),
-    Detail(entries=3, groups=(3, 0), scores=3),
-    Detail(entries=3, groups=(2, 0), scores=3),
-    Detail(entries=2, groups=(0, 0), scores=2),
+    Detail(event=False),
+    Detail(groups=(_FEW, 3), scores=5, event=False),
+    Detail(groups=(3, 2), scores=5, event=False),
+    Detail(entries=3, groups=(3, 0), scores=3, event=False),
+    Detail(entries=3, groups=(2, 0), scores=3, event=False),
+    Detail(entries=2, groups=(0, 0), scores=2, event=False),
 )
 """From much to little: the first that fits the screen is taken; where none does, `_least` goes on."""
 
@@ -70,17 +75,20 @@ _LEVELS = (
 def _least(reasons: int) -> Iterator[Detail]:
     """Yield less and less detail of an answer with so many reasons: the evidence goes from the last to the second."""
     for evidenced in range(reasons - 1, 0, -1):
-        yield Detail(entries=2, groups=(0, 0), evidenced=evidenced, scores=2)
-    yield Detail(entries=1, groups=(0, 0), evidenced=1, scores=2)
+        yield Detail(entries=2, groups=(0, 0), evidenced=evidenced, scores=2, event=False)
+    yield Detail(entries=1, groups=(0, 0), evidenced=1, scores=2, event=False)
 
 
-def lines(report: explanations.ExplainReport, *, wide: bool = False, limit: int = 0) -> Iterator[Block]:
+def lines(
+    report: explanations.ExplainReport, *, wide: bool = False, limit: int = 0, headline: bool = True
+) -> Iterator[Part]:
     """Yield the report as lines and tables.
 
     Args:
         report: what to tell.
         wide: show every entry of a list and every column.
         limit: show so many answers and so many entries of a list, 0 for what suits.
+        headline: whether the answer about one pod begins with its first line, the verdict.
     """
     results = report.results
     if wide or limit:
@@ -94,13 +102,18 @@ def lines(report: explanations.ExplainReport, *, wide: bool = False, limit: int 
     if len(results) == 1:
         end = _end_of_bound(wide) if results[0].bound is not None else _end(report.metadata, results[0].profile, wide)
         not_running = _bound_not_running(report.summary)
-        yield from _screen(results[0], levels, (*_conditions(report.metadata), *not_running, *end))
+        yield _screen(
+            results[0], levels, (*_conditions(report.metadata), *not_running, *end), skip=0 if headline else 1
+        )
         return
     shown = results[: limit or (ALL if wide else _ANSWERS)]
-    yield from _table_of_answers(results[: max(len(shown), _ROWS)])
+    rows = results[: max(len(shown), _ROWS)]
+    yield from _table_of_answers(rows)
+    if len(rows) < len(results):
+        yield line(f"+{len(results) - len(rows)} more: --limit {len(results)}", "faint")
     for result in shown:
         yield BLANK
-        yield from _screen(result, levels, ())
+        yield _screen(result, levels, ())
     yield BLANK
     if len(shown) < len(results):
         yield line(
@@ -110,13 +123,18 @@ def lines(report: explanations.ExplainReport, *, wide: bool = False, limit: int 
     yield from _tally(report, wide)
 
 
-def _screen(result: explanations.Explanation, levels: Sequence[Detail], end: Sequence[Block]) -> Sequence[Block]:
-    """Return an answer in as much detail as fits the screen, in the least there is where nothing does."""
+def _screen(
+    result: explanations.Explanation, levels: Sequence[Detail], end: Sequence[Block], skip: int = 0
+) -> ScreenText:
+    """Return an answer in as much detail as fits the screen, in the least there is where nothing does.
+
+    So many lines at its beginning are left out.
+    """
     if result.matrix is not None or result.node is not None:
         levels = levels[:1]  # who asks for depth wants more than a screen
     elif levels is _LEVELS:
         levels = (*levels, *_least(len(result.reasons)))
-    return layout.fit_screen([*_explanation(result, detail), *end] for detail in levels)
+    return ScreenText([*_explanation(result, detail), *end][skip:] for detail in levels)
 
 
 def _conditions(metadata: Metadata) -> tuple[Block, ...]:
@@ -148,7 +166,7 @@ def _explanation(result: explanations.Explanation, detail: Detail) -> Iterator[B
             *map(notices.warning, result.warnings),
             *_notes(result),
         ),
-        (*_kubernetes_line(result), *_requeue_events(result.wakings, detail)),
+        (*_kubernetes_line(result, detail), *_requeue_events(result.wakings, detail)),
         _matrix(result.matrix, result.verdict, detail) if result.matrix is not None else (),
         notices.assumptions(result.guesses),
     )
@@ -188,9 +206,17 @@ def _notes(result: explanations.Explanation) -> Iterator[Block]:
         yield notices.note(note)
 
 
-def _kubernetes_line(result: explanations.Explanation) -> Iterator[Block]:
+def _kubernetes_line(result: explanations.Explanation, detail: Detail) -> Iterator[Block]:
     """Yield the FailedScheduling line, byte for byte but for where it is folded, and what was recorded before."""
-    yield from notices.kubernetes_line(result.message)
+    if detail.event or len(result.message) <= SCREEN.columns:
+        yield from notices.kubernetes_line(result.message)
+    else:
+        rejections, _, preemption = result.message.partition(" preemption: ")
+        shown = rejections[: SCREEN.columns - len(_FOLDED)].rpartition(", ")[0]
+        yield Line((Span(f"{shown or rejections}{_FOLDED}"),), hang=0)
+        # Why the pod may not preempt stands nowhere else; how many nodes preemption would not help does not matter.
+        if preemption and not preemption.startswith("0/"):
+            yield Line((Span(f"preemption: {preemption}"),), hang=0)
     for recorded in result.history:
         yield from _recorded_message(recorded)
 

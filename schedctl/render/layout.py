@@ -36,8 +36,11 @@ class Screen(NamedTuple):
     rows: int
 
 
-SCREEN = Screen(80, 24)
-"""What the answer about one subject is cut to fit, whatever the terminal, so that it reads the same everywhere."""
+SCREEN = Screen(80, 22)
+"""What the answer about one subject is cut to fit where there is no terminal: one of 24 rows, less the prompts around
+it. On a terminal the rows are its own."""
+_PROMPTS = 2
+"""How many rows of a terminal the command and the next prompt take."""
 ALL = 1 << 62
 """The length of a list that is shown in full."""
 
@@ -95,6 +98,20 @@ class Table:
 Block = Line | Table
 
 
+@dataclass(frozen=True, slots=True)
+class ScreenText:
+    """A text in several lengths, of which the longest that fits the screen is written.
+
+    Attributes:
+        levels: from much to little; the last is taken where none fits. They are made as they are needed.
+    """
+
+    levels: Iterable[Sequence[Block]]
+
+
+Part = Block | ScreenText
+
+
 def line(text: str = "", style: str = "", *, indent: int = 0) -> Line:
     """Return a line of one span."""
     return Line((Span(text, style),), indent)
@@ -112,10 +129,16 @@ def separate(sections: Iterable[Iterable[Block]]) -> Iterator[Block]:
             yield from blocks
 
 
-def write(blocks: Iterable[Block], stream: TextIO, terminal: Terminal) -> None:
+def write(blocks: Iterable[Part], stream: TextIO, terminal: Terminal) -> None:
     """Lay blocks out for a terminal and write them."""
     # Sanitised here, so that no renderer can forget to, and before anything is measured: an arrow may become two signs.
-    lines = (spans for block in blocks for spans in _lay_out(_sanitise(block, terminal), terminal.width))
+    rows = terminal.rows - _PROMPTS if terminal.rows else SCREEN.rows
+    lines = (
+        spans
+        for block in blocks
+        for part in (fit_screen(block.levels, rows) if isinstance(block, ScreenText) else (block,))
+        for spans in _lay_out(_sanitise(part, terminal), terminal.width)
+    )
     if terminal.color:
         _write_in_color(lines, stream)
         return
@@ -128,11 +151,11 @@ def height(blocks: Iterable[Block], columns: int) -> int:
     return sum(1 for block in blocks for _ in _lay_out(block, columns))
 
 
-def fit_screen(levels: Iterable[Sequence[Block]]) -> Sequence[Block]:
-    """Return the first of some texts, from much to little, that fits the screen; the last where none does."""
+def fit_screen(levels: Iterable[Sequence[Block]], rows: int) -> Sequence[Block]:
+    """Return the first of some texts, from much to little, that takes so many rows; the last where none does."""
     blocks: Sequence[Block] = ()
     for blocks in levels:
-        if height(blocks, SCREEN.columns) <= SCREEN.rows:
+        if height(blocks, SCREEN.columns) <= rows:
             break
     return blocks
 

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 from schedctl.api import resources
 from schedctl.api.amounts import amount, on_one_scale
-from schedctl.render import layout, notices
-from schedctl.render.layout import ALL, BLANK, Block, Cell, Line, Span, Table, line, separate
+from schedctl.render import notices
+from schedctl.render.layout import ALL, BLANK, Block, Cell, Line, Part, ScreenText, Span, Table, line, separate
 from schedctl.reports import counts
 from schedctl.reports.explanations import OwnerPods
 from schedctl.reports.node_explanations import (
@@ -52,7 +52,7 @@ _LEVELS = (
 """From much to little: the first that fits the screen is taken."""
 
 
-def lines(report: NodeExplainReport, *, wide: bool = False, limit: int = 0) -> Iterator[Block]:
+def lines(report: NodeExplainReport, *, wide: bool = False, limit: int = 0) -> Iterator[Part]:
     """Yield the report as lines and tables.
 
     Args:
@@ -65,22 +65,22 @@ def lines(report: NodeExplainReport, *, wide: bool = False, limit: int = 0) -> I
     conditions = (*notices.what_if(report.metadata.what_if), *notices.not_known(report.metadata.missing))
     end = (*conditions, BLANK, notices.end(report.metadata, wide=wide))
     if len(results) == 1:
-        yield from _screen(results[0], report.summary.pending, levels, end)
+        yield _screen(results[0], report.summary.pending, levels, end)
         return
     yield _table_of_nodes(results)
     shown = results[: limit or (ALL if wide else _NODES)]
     for result in shown:
         yield BLANK
-        yield from _screen(result, report.summary.pending, levels, ())
+        yield _screen(result, report.summary.pending, levels, ())
     if len(shown) < len(results):
         yield BLANK
         yield line(f"+{counts.nodes(len(results) - len(shown), 'more ')}: --limit {len(results)} shows them", "faint")
     yield from end
 
 
-def _screen(result: NodeExplanation, pending: int, levels: Sequence[Detail], end: Sequence[Block]) -> Sequence[Block]:
+def _screen(result: NodeExplanation, pending: int, levels: Sequence[Detail], end: Sequence[Block]) -> ScreenText:
     """Return an answer in as much detail as fits the screen, in the least there is where nothing does."""
-    return layout.fit_screen([*_explanation(result, pending, detail), *end] for detail in levels)
+    return ScreenText([*_explanation(result, pending, detail), *end] for detail in levels)
 
 
 def _table_of_nodes(results: Sequence[NodeExplanation]) -> Table:

@@ -20,7 +20,7 @@ from schedctl.render.terminals import Terminal
 
 if TYPE_CHECKING:
     from schedctl.render import jsonpath
-    from schedctl.render.layout import Block
+    from schedctl.render.layout import Part
     from schedctl.reports.bindings import BindReport
     from schedctl.reports.calibrations import CalibrationReport
     from schedctl.reports.capacities import CapacityReport
@@ -134,10 +134,10 @@ def write_news(news: WatchLine, output: Output, stream: TextIO, terminal: Termin
         layout.write(watches.lines(news), stream, terminal)
 
 
-def _text(report: Report, *, wide: bool, limit: int) -> Iterable[Block]:
+def _text(report: Report, *, wide: bool, limit: int) -> Iterable[Part]:
     """Return the report for people, from the module that knows its kind; no other is imported."""
     module = import_module(f"schedctl.render.{_MODULES[report.kind]}")
-    blocks: Iterable[Block] = module.lines(report, wide=wide, limit=limit)
+    blocks: Iterable[Part] = module.lines(report, wide=wide, limit=limit)
     return blocks
 
 

@@ -14,6 +14,7 @@ class Terminal:
 
     Attributes:
         width: columns, None where lines may be as long as they like.
+        rows: how many lines it shows at once, 0 where that is not known.
         color: whether colour codes are written.
         encoding: what the stream can encode, "" for anything.
     """
@@ -21,6 +22,7 @@ class Terminal:
     width: int | None = None
     color: bool = False
     encoding: str = ""
+    rows: int = 0
 
     def printable(self, text: str) -> str:
         """Return the text in characters the stream can show; the few signs we use have an ASCII form."""
@@ -38,7 +40,8 @@ def of(stream: TextIO, *, color: str = "auto", environ: Mapping[str, str]) -> Te
     """Return what a stream can show.
 
     Colour: what `color` says, else none with NO_COLOR, else some with FORCE_COLOR or CLICOLOR_FORCE, else some on a
-    terminal that is not dumb. Width: COLUMNS, else the terminal's, else none at all.
+    terminal that is not dumb. Width: COLUMNS, else the terminal's, else none at all. Rows: LINES, else the
+    terminal's, of a terminal only.
 
     Args:
         stream: where the text goes.
@@ -46,7 +49,8 @@ def of(stream: TextIO, *, color: str = "auto", environ: Mapping[str, str]) -> Te
         environ: where the variables are looked up.
     """
     terminal = stream.isatty()
-    return Terminal(_width(stream, terminal, environ), _color(terminal, color, environ), stream.encoding or "")
+    columns, rows = _size(stream, terminal, environ)
+    return Terminal(columns, _color(terminal, color, environ), stream.encoding or "", rows)
 
 
 def _color(terminal: bool, color: str, environ: Mapping[str, str]) -> bool:
@@ -59,13 +63,13 @@ def _color(terminal: bool, color: str, environ: Mapping[str, str]) -> bool:
     return terminal and environ.get("TERM") != "dumb"  # as Emacs and others call one without control codes
 
 
-def _width(stream: TextIO, terminal: bool, environ: Mapping[str, str]) -> int | None:
-    columns = environ.get("COLUMNS", "")
-    if columns.isdecimal() and int(columns):
-        return int(columns)
+def _size(stream: TextIO, terminal: bool, environ: Mapping[str, str]) -> tuple[int | None, int]:
+    """Return the columns and rows of a stream, None and 0 where they are not known."""
+    columns, rows = (int(text) if text.isdecimal() else 0 for text in map(environ.get, ("COLUMNS", "LINES"), ("", "")))
     if not terminal:
-        return None
+        return columns or None, 0
     try:
-        return os.get_terminal_size(stream.fileno()).columns or None
+        size = os.get_terminal_size(stream.fileno())
     except (OSError, ValueError):
-        return None
+        return columns or None, rows
+    return columns or size.columns or None, rows or size.lines

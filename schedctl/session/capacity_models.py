@@ -95,7 +95,7 @@ def copies(model: Model, scheduler: Scheduler, profile: str) -> PodCopies:
         made: PodCopies = StatefulSetCopies(_replace(obj, metadata=with_namespace(obj.metadata)), cluster, profile)
         asked_for = profile or obj.spec.template.spec.scheduler_name
     else:
-        pod, _ = pod_of(obj, cluster, "")
+        pod, *_ = pod_of(obj, cluster, "")
         assert pod is not None, "only a DaemonSet may have no next pod, and `find` takes none"
         # A pod with a uid met an API server; one from a file, or from a template, has admission still before it.
         if not isinstance(obj, Pod) or not obj.metadata.uid:

@@ -305,7 +305,9 @@ def to_baseline(report: CheckReport, file: str) -> tuple[CheckReport, CheckBasel
         note = f"nothing is written to {file}: {counts.of(unclear, 'result')} inconclusive, which may be violations"
         return refuse(report, note), None
     document = baselines.baseline_of(report.results)
-    return accept(report, f"{counts.of(len(document.entries), 'violation')} written to {file}"), document
+    number = counts.of(len(document.entries), "violation")
+    accepted = "is" if len(document.entries) == 1 else "are"
+    return accept(report, f"{number} written to {file}, which from now on {accepted} accepted"), document
 
 
 def accept(report: CheckReport, note: str) -> CheckReport:

@@ -22,6 +22,7 @@ from schedctl.scheduler import Scheduler
 from schedctl.scheduler.assumed_volumes import claim_notes
 from schedctl.scheduler.gaps import log_assumptions
 from schedctl.session import what_ifs
+from schedctl.session.created_pods import CreatedPods
 from schedctl.session.notifiers import SILENT, Notifier
 from schedctl.session.sessions import Session
 from schedctl.session.subjects import Question
@@ -167,6 +168,7 @@ def explain_objects(
     """
     options = options or ExplainOptions()
     judged = equal_answers.JudgedClasses(scheduler, one_name_for_all=options.group)
+    created = CreatedPods(scheduler.cluster)
     for number, obj in enumerate(objects):
         if advance is not None:
             advance(number, len(objects), obj.metadata.name)
@@ -176,7 +178,11 @@ def explain_objects(
             continue
         with scheduler.cluster.fork() as cluster:
             with log_assumptions(cluster) as assumptions:
-                pod, notes = pod_of(obj, cluster, options.node)
+                pod, notes, refusals = pod_of(obj, cluster, options.node)
+            if pod is not None and (message := created.refusal(pod, refusals)):
+                rejected = explanations.rejected(scheduler, PodInfo(with_scheduler(pod, profile)), message, hints=hints)
+                yield _replace(rejected, notes=notes)
+                continue
             if pod is None:
                 for note in notes:
                     notifier.say(note)
@@ -211,15 +217,16 @@ def owner_names(cluster: Cluster) -> Callable[[PodReference], str]:
     return lambda pod: ownership.owner_name(f"{pod.namespace}/{pod.name}", cluster)
 
 
-def pod_of(obj: Any, cluster: Cluster, node: str) -> tuple[Pod | None, list[str]]:
-    """Return the pod to explain and what to know about it; objects that come with it are put into the cluster.
+def pod_of(obj: Any, cluster: Cluster, node: str) -> tuple[Pod | None, list[str], Sequence[admission.Refusal] | None]:
+    """Return the pod to explain, what to know about it, and why it would be refused, None for a pod that is there.
 
-    Of a DaemonSet that has all its pods there is none, and the note says so.
+    Objects that come with it are put into the cluster. Of a DaemonSet that has all its pods there is none, and the note
+    says so.
     """
     if isinstance(obj, Pod):
         if obj.status.phase not in FINISHED:
-            return obj, []
-        return as_pending(obj), [f"the pod has ended ({obj.status.phase}): this is about a new pod like it"]
+            return obj, [], None
+        return as_pending(obj), [f"the pod has ended ({obj.status.phase}): this is about a new pod like it"], None
     from schedctl.workloads import daemon_sets, pod_templates
 
     try:
@@ -229,7 +236,7 @@ def pod_of(obj: Any, cluster: Cluster, node: str) -> tuple[Pod | None, list[str]
             else pod_templates.pod_of(obj, cluster)
         )
     except daemon_sets.Complete as complete:
-        return None, [str(complete)]
+        return None, [str(complete)], ()
     for companion in made.companions:
         cluster.put(companion)
     admitted = admission.admit(made.pod, cluster)
@@ -238,4 +245,4 @@ def pod_of(obj: Any, cluster: Cluster, node: str) -> tuple[Pod | None, list[str]
     complete_written(cluster)
     metadata = obj.metadata
     note = f"this is the pod that {type(obj).__name__} {metadata.namespace}/{metadata.name} would make next"
-    return admitted.pod, [made.note or note, *admitted.warnings]
+    return admitted.pod, [made.note or note, *admitted.warnings], admitted.refusals

@@ -13,6 +13,7 @@ from typing import Any
 from schedctl.framework.points import POINTS
 from schedctl.scheduler import discovery
 from schedctl.session import library
+from schedctl.testing import promises
 from schedctl.testing.law_tests import broken_laws, find_violation, plugin_on
 from schedctl.testing.laws import LAWS
 
@@ -31,6 +32,10 @@ class PluginCheck:
     origin: str
     points: Sequence[str]
     _plugin: Any
+
+    def promises(self, law: str) -> bool:
+        """Return whether a law is about what the plugin promises; the laws of every plugin always are."""
+        return law not in promises.LAWS or promises.promises(self._plugin, law)
 
     def run(self, state: Sequence[str] = (), clusters: int = 100) -> Mapping[str, str]:
         """Return of each law how it is broken, "" where it holds.

@@ -393,6 +393,16 @@ def _sample(choices: list[Any], random: Random) -> list[Any]:
     return random.sample(choices, min(_SAMPLE_SIZE, len(choices)))
 
 
+def promises(plugin: type[Plugin], law: str) -> bool:
+    """Return whether a plugin promises what a law of this module is about; without that nothing is tried."""
+    if law == "extremes":
+        return issubclass(plugin, ScorePlugin) and plugin.normalizes_by_extremes
+    signs = plugin.signature is not Plugin.signature
+    if law == "template":
+        return signs and (plugin.reads_template_only or plugin.moves_by_template is not Plugin.moves_by_template)
+    return signs
+
+
 LAWS: dict[str, Callable[[Plugin, Cluster, PodInfo], None]] = {
     "signature": _check_signature,
     "following": _check_following,

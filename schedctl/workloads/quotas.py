@@ -73,8 +73,9 @@ class Quotas:
     cluster when it joins: at the start, or with `track`.
     """
 
-    def __init__(self, cluster: Cluster) -> None:
-        self._cluster = cluster
+    def __init__(self, cluster: Cluster, counts: Callable[[Pod], bool] = lambda _: True) -> None:
+        """Count what is in a cluster; of its pods those that `counts` says are to be counted."""
+        self._cluster, self._counts = cluster, counts
         self._counted: dict[str, dict[str, _Counted]] = {}
         for quota in cluster.every(ResourceQuota).values():
             self.track(quota)
@@ -146,7 +147,7 @@ class Quotas:
                     total[name] = total[name].plus(amount)
 
         for info in every_pod(self._cluster):
-            if info.namespace == namespace and _matches_pod(counted, info.pod):
+            if info.namespace == namespace and self._counts(info.pod) and _matches_pod(counted, info.pod):
                 add(pod_usage(info.pod))
         for claim in self._cluster.every(PersistentVolumeClaim).values():
             if claim.metadata.namespace == namespace and _matches_claim(counted, claim):

@@ -206,10 +206,10 @@ def test_a_plugin_that_keeps_the_laws_is_checked_with_0(fenced):
         "  order: holds",
         "  purity: holds",
         "  range: holds",
-        "  signature: holds",
-        "  following: holds",
-        "  template: holds",
-        "  extremes: holds",
+        "  signature: nothing declared",
+        "  following: nothing declared",
+        "  template: nothing declared",
+        "  extremes: nothing declared",
     ]
 
 

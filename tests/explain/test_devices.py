@@ -215,8 +215,8 @@ def details(answer):
             [A, B, GPU, claim(holds="a/dev-0")],
             using("one", nodeSelector={"kubernetes.io/hostname": "b"}),
             [
-                "label kubernetes.io/hostname=b missing",
                 "the devices of claim one are reachable only from metadata.name=a",
+                "label kubernetes.io/hostname=b missing",
             ],
             id="a claim that is allocated elsewhere",
         ),

@@ -9,6 +9,7 @@ from schedctl.explain.explanations import explain
 from schedctl.explain.trials import MOST_TRIES, Trials
 from schedctl.framework import similar
 from schedctl.scheduler import Scheduler
+from schedctl.session.explain import explain_objects
 from schedctl.testing.builders import cluster, node, pod
 
 NOT_READY = {"key": "node.kubernetes.io/not-ready", "effect": "NoSchedule"}
@@ -502,9 +503,10 @@ def test_hints_can_be_left_out(shop, ask):
         ),
     ],
 )
-def test_a_missing_priority_class_is_what_the_api_server_rejects_the_pod_for(ask, name, texts, commands):
+def test_a_missing_priority_class_is_what_the_api_server_rejects_the_pod_for(name, texts, commands):
     high = msgspec.convert({"metadata": {"name": "high"}, "value": 1000}, PriorityClass)
-    found = ask(cluster(node("a"), high), pod("web", priorityClassName=name))
+    scheduler = Scheduler(cluster(node("a"), high))
+    (found,) = explain_objects(scheduler, [pod("web", priorityClassName=name).pod])
     assert (found.verdict, found.chosen) == ("Rejected", "")
     assert found.error == f'pods "web" is forbidden: no PriorityClass with name {name} was found'
     assert [hint.text for hint in found.hints] == texts

@@ -13,7 +13,7 @@ from schedctl.cli.running import run
 
 HERE = Path(__file__).parent
 CLUSTER = HERE / "cluster"
-COLUMNS, ROWS = 80, 24
+COLUMNS, ROWS = 80, 22
 
 
 class Broken(NamedTuple):

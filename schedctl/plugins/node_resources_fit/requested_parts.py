@@ -14,6 +14,8 @@ from schedctl.api.resources import CPU, is_pod_level, is_scalar
 _MOST_NAMES = 2
 """How many containers of one sort are named before they are added up."""
 _CONTAINERS = "containers"
+LIMIT = "limit of container"
+"""What the source of an amount begins with that is a limit where no request is written; the name follows."""
 
 
 class RequestedPart(NamedTuple):
@@ -94,7 +96,7 @@ def _parts(pod: Pod, resource: str) -> Iterator[RequestedPart]:
             # of extended resources the limit is what one writes
             containers = () if is_scalar(resource) else spec.containers or ()
             limited = [each for each in containers if resource in _limits_as_requests(each)]
-            limits = _parts_by_name("limit of container", "limits", limited, resource)
+            limits = _parts_by_name(LIMIT, "limits", limited, resource)
             yield RequestedPart(_CONTAINERS, running - sum(each.amount for each in limits))
             yield from limits
             yield from _parts_by_name("sidecar", "sidecars", sidecars, resource)

@@ -8,6 +8,7 @@ from schedctl.api.amounts import on_one_scale
 from schedctl.api.resources import CPU
 from schedctl.framework.remedies import Evidence
 from schedctl.framework.wording import Wording
+from schedctl.plugins.node_resources_fit.requested_parts import LIMIT
 
 
 def _free(evidence: Evidence) -> int:
@@ -57,7 +58,11 @@ def _too_large(evidence: Evidence) -> Iterator[str]:
 
 def _made_of(evidence: Evidence) -> Iterator[str]:
     parts = evidence.get("parts")
-    if parts:
+    if parts and len(parts) == 1 and parts[0]["source"].startswith(LIMIT):
+        container = parts[0]["source"].removeprefix(LIMIT).strip()
+        limit = _amounts_of(evidence)(evidence["requested"])
+        yield f"container {container} sets no {evidence['resource']} request, so its limit {limit} is the request"
+    elif parts:
         amount = _amounts_of(evidence, *(part["amount"] for part in parts))
         total = " + ".join(f"{part['source']} {amount(part['amount'])}" for part in parts)
         yield f"{evidence['resource']} {amount(evidence['requested'])} = {total}"
