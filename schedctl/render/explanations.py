@@ -215,7 +215,7 @@ def _kubernetes_line(result: explanations.Explanation, detail: Detail) -> Iterat
         shown = rejections[: SCREEN.columns - len(_FOLDED)].rpartition(", ")[0]
         yield Line((Span(f"{shown or rejections}{_FOLDED}"),), hang=0)
         # Why the pod may not preempt stands nowhere else; how many nodes preemption would not help does not matter.
-        if preemption and not preemption.startswith("0/"):
+        if preemption and not preemption.startswith("0/") and not result.preemption.nominated_node:
             yield Line((Span(f"preemption: {preemption}"),), hang=0)
     for recorded in result.history:
         yield from _recorded_message(recorded)

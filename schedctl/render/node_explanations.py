@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from msgspec.structs import replace
+
 from schedctl.api import resources
 from schedctl.api.amounts import amount, on_one_scale
 from schedctl.render import notices
@@ -31,11 +33,19 @@ _NODES = 10
 
 @dataclass(frozen=True, slots=True)
 class Detail:
-    """How much is shown: groups of pods, causes of each, and whether everything else is, too."""
+    """How much is shown.
+
+    Attributes:
+        groups: groups of pods.
+        reasons: causes of each.
+        wide: everything else, too.
+        brief: neither what the causes add up to nor what fixes would cause.
+    """
 
     groups: int
     reasons: int
     wide: bool = False
+    brief: bool = False
 
 
 _LEVELS = (
@@ -48,6 +58,7 @@ _LEVELS = (
     Detail(3, 1),
     Detail(2, 1),
     Detail(1, 1),
+    Detail(1, 1, brief=True),
 )
 """From much to little: the first that fits the screen is taken."""
 
@@ -175,7 +186,7 @@ def _fitting_pods(found: Sequence[FittingPods], node: str, detail: Detail) -> It
 
 
 def _rejected_pods(result: NodeExplanation, detail: Detail) -> Iterator[Block]:
-    if len(result.rejected) > min(detail.groups, _FEW_GROUPS):
+    if len(result.rejected) > min(detail.groups, _FEW_GROUPS) and not detail.brief:
         causes = [f"{each.text} ({counts.of(each.pods, 'pod')})" for each in result.causes[: max(detail.reasons, 3)]]
         more = [f"+{len(result.causes) - len(causes)} more"] if len(causes) < len(result.causes) else []
         yield Line((Span("rejected for: ", "faint"), Span("; ".join((*causes, *more)))), hang=4)
@@ -201,7 +212,8 @@ def _rejected_group(group: RejectedPods, detail: Detail) -> Iterator[Block]:
         evicted = notices.few(group.victims, 3)
         yield line(f"preemption {would} make room here by evicting {evicted}", indent=2)
     if group.fix is not None:
-        yield from notices.fixes([group.fix], commands=detail.wide, indent=2)
+        fix = replace(group.fix, consequences=[]) if detail.brief else group.fix
+        yield from notices.fixes([fix], commands=detail.wide, indent=2)
     elif group.fix_tried and not group.victims:
         yield line("no change that was tried makes it fit here", "faint", indent=2)
 
