@@ -131,9 +131,9 @@ class ScopeCompiler:
             _PREFIX + PARAMS: dict.fromkeys(names, types.DYN),
         }
         roots = {root: ROOTS[root] for root in IN_SCOPE[self._scope]}
-        variables = {**roots, PARAMS: PARAMS, VARIABLES: VARIABLES}
+        variables = {name: _type(written) for name, written in {**roots, PARAMS: PARAMS, VARIABLES: VARIABLES}.items()}
         return Environment(
-            {name: types.struct(_PREFIX + record) for name, record in variables.items()},
+            variables,
             functions(),
             records,
             step_limit=STEP_LIMIT,

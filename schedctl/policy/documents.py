@@ -463,6 +463,11 @@ class Check:
     location: Location = NOWHERE
 
     @property
+    def judged_in(self) -> tuple[str, ...]:
+        """The names of the scenarios in which it is judged."""
+        return (self.arguments.scenario,) if isinstance(self.arguments, Survives) else self.scenarios
+
+    @property
     def expressions(self) -> Iterable[Expression]:
         """All expressions, in the order in which they stand."""
         for condition in self.conditions:

@@ -233,7 +233,7 @@ class _Evaluation:
             self._look_at_match(number, policy)
             by_name = {scenario.name: scenario for scenario in policy.scenarios}
             for place, check in enumerate(policy.checks):
-                for name in _scenarios_of(check):
+                for name in check.judged_in:
                     if name == documents.BASELINE:
                         unchanged.append(Rule(number, place))
                     else:
@@ -406,6 +406,8 @@ class _Evaluation:
             if about.pod is not None:
                 pod = about.pod
                 made["pod"] = lambda: view.facts.pod(pod, judged)
+        elif scope is documents.Scope.RUN:
+            made["nodes"] = view.facts.nodes
         elif about.kind == "Node":
             made["node"] = lambda: view.facts.node(about.name)
         uses = self._expressions[number].roots(scope)
@@ -475,17 +477,12 @@ def _objects(check: documents.Check, view: View) -> Iterator[Judged]:
 def _unclear(about: Judged, view: View) -> dict[str, str]:
     """Return by variable the pods that it speaks of and of which nobody can tell where they go, in words."""
     facts = view.facts
-    unclear = dict.fromkeys(("result", "node"), facts.unclear_pods(view.situation))
+    unclear = dict.fromkeys(("result", "node", "nodes"), facts.unclear_pods(view.situation))
     if about.workload is not None:
         unclear["workload"] = facts.unclear_pods(about.workload)
     if about.pod is not None:
         unclear["pod"] = about.pod.name if about.pod.is_unclear else ""
     return {root: pods for root, pods in unclear.items() if pods}
-
-
-def _scenarios_of(check: documents.Check) -> Sequence[str]:
-    """Return in which situations a check is judged, by the name of the scenario."""
-    return (check.arguments.scenario,) if isinstance(check.arguments, documents.Survives) else check.scenarios
 
 
 def _misspelt_namespaces(policy: documents.CheckPolicy, placed: Situation) -> Iterator[str]:
@@ -500,7 +497,7 @@ def _misspelt_namespaces(policy: documents.CheckPolicy, placed: Situation) -> It
 def _unused_scenarios(policies: Iterable[documents.CheckPolicy]) -> Iterator[str]:
     """Yield a note for each scenario in which nothing is judged."""
     for policy in policies:
-        used = {name for check in policy.checks for name in _scenarios_of(check)}
+        used = {name for check in policy.checks for name in check.judged_in}
         for scenario in policy.scenarios:
             if scenario.name not in used:
                 yield f"scenario {scenario.name} of policy {policy.name} is not used by any check"

@@ -19,6 +19,7 @@ _PLACEMENT_FIELDS: Final[Mapping[str, re.Pattern[str]]] = {
     "pod": re.compile(r"\b(scheduled|node|reasons|preempts)\b"),
     "workload": re.compile(r"\b(ready|pending|zones|nodes|scheduled|node|reasons|preempts)\b"),
     "node": re.compile(r"\b(requested|free|pods)\b"),
+    "nodes": re.compile(r"\b(requested|free|pods)\b"),
     "result": re.compile(r"\b(pods|pendingByReason|preemptions|headroom)\b"),
 }
 """The fields of each variable that depend on where pods go."""
@@ -43,7 +44,7 @@ class PolicyExpressions:
         self._placement: dict[str, frozenset[str]] = {}
 
     def roots(self, scope: Scope) -> frozenset[str]:
-        """Return which variables (``pod``, ``workload``, ``node``, ``result``, ``baseline``) are read in a scope."""
+        """Return which variables (``pod``, ``result``, ...) are read in a scope."""
         if scope not in self._roots:
             words = self.words(scope)
             self._roots[scope] = frozenset(root for root in IN_SCOPE[scope] if root in words)

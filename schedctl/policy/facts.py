@@ -44,6 +44,7 @@ class Facts:
     _pods: dict[int, Data] = field(default_factory=dict)
     _workloads: dict[tuple[int, frozenset[str]], Data] = field(default_factory=dict)
     _nodes: dict[str, Data] = field(default_factory=dict)
+    _all_nodes: list[Data] | None = None
     _result: Data | None = None
     _usage: Usage | None = None
     _specs: dict[int, tuple[Any, Data]] = field(default_factory=dict)
@@ -75,6 +76,12 @@ class Facts:
         if name not in self._nodes:
             self._nodes[name] = self._node(name)
         return self._nodes[name]
+
+    def nodes(self) -> list[Data]:
+        """Return all nodes, by name."""
+        if self._all_nodes is None:
+            self._all_nodes = [self.node(name) for name in sorted(self.situation.cluster.node_table.row_of)]
+        return self._all_nodes
 
     def result(self) -> Data:
         """Return what is true of the run as a whole: every pod of the cluster and of the manifests counts."""

@@ -86,14 +86,16 @@ ROOTS: Final[Mapping[str, str]] = {
     "node": "Node",
     "result": "Result",
     "baseline": "Result",
+    "nodes": "list<Node>",
 }
-"""Every variable and its record, besides ``params`` and ``variables``."""
+"""Every variable and its type, besides ``params`` and ``variables``."""
 
 IN_SCOPE: Final[Mapping[Scope, tuple[str, ...]]] = {
     Scope.POD: ("pod", "workload", "result", "baseline"),
     Scope.WORKLOAD: ("workload", "result", "baseline"),
     Scope.NODE: ("node", "result", "baseline"),
-    Scope.RUN: ("result", "baseline"),
+    Scope.RUN: ("nodes", "result", "baseline"),
 }
 """Which of them exist where. In the scope of a pod, ``workload`` is what it belongs to: for a pod on its own, the pod
-as a workload of one. ``result`` is what came of the scenario at hand, ``baseline`` is the cluster before the change."""
+as a workload of one. ``nodes`` are those of the scenario at hand, by name; ``result`` is what came of the scenario,
+``baseline`` is the cluster before the change."""

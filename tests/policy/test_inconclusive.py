@@ -54,6 +54,7 @@ def left(**more: Any) -> dict[str, Any]:
         ("result.preemptions == 0", documents.Scope.RUN),
         ("result.pods.pending <= baseline.pods.pending + 1", documents.Scope.RUN),
         ("node.free['cpu'] > 0", documents.Scope.NODE),
+        ("nodes.exists(n, n.free['cpu'] > 0)", documents.Scope.RUN),
         ("variables.where == 0", documents.Scope.WORKLOAD),
     ],
 )
@@ -321,3 +322,15 @@ def test_a_volume_that_a_provisioner_makes_is_assumed_to_be_reachable_from_every
     assert outcomes(found) == [outcome]
     said = found.notes if outcome == "Passed" else found.results[0].reasons
     assert any("every node can reach the volume of class disks" in text for text in said)
+
+
+def test_a_check_of_the_run_sees_the_nodes_of_the_scenario_and_what_is_free_there() -> None:
+    text = "nodes.filter(n, n.zone == 'eu-1a').map(n, n.free['cpu']).sum() == 3500 && nodes.size() == 2"
+    scenarios = (documents.BASELINE, LOSE_ZONE.name)
+    asked = policy(replace(asking(text, documents.Scope.RUN), scenarios=scenarios), scenarios=[LOSE_ZONE])
+    found = report(cluster(*zoned(1, 1), running("old", "b0", cpu="4")), manifests_of(deployment(replicas=1)), asked)
+    assert [(each.scenario, each.outcome.value) for each in found.results] == [
+        ("baseline", "Passed"),
+        ("lose-zone=eu-1a", "Violated"),
+        ("lose-zone=eu-1b", "Violated"),
+    ]
