@@ -61,6 +61,12 @@ def check(
             rich_help_panel=SELECT,
         ),
     ] = None,
+    tags: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--tag", metavar="TAG", help="Judge only checks with this tag; repeatable", rich_help_panel=SELECT
+        ),
+    ] = None,
     namespace: options.Namespace = "",
     fail_on: Annotated[
         str,
@@ -144,12 +150,17 @@ def check(
     from schedctl.api.defaults import DEFAULT_NAMESPACE
     from schedctl.cli.failure_reports import FailureReports
     from schedctl.cli.printing import Printer
+    from schedctl.errors import UsageError
     from schedctl.render import check_outputs
     from schedctl.session import check as use_case
     from schedctl.session import report_files, settings
     from schedctl.session.sessions import SchedulerOptions, Session
 
     terminal = Printer.of("text", color).terminal
+    if tags and write_baseline:
+        raise UsageError(
+            "--write-baseline with --tag would drop what other checks have in the baseline", "remove --tag"
+        )
     paths, folders = manifests or [], kustomize or []
     targets = [check_outputs.target(text) for text in report or ()]
     report_files.check(target.file for target in targets)
@@ -179,6 +190,7 @@ def check(
             inline=not no_inline_ignores,
             allow_empty=allow_empty,
             jobs=jobs,
+            tags=tags or (),
         )
         inputs = use_case.load(
             session,

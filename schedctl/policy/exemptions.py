@@ -5,7 +5,7 @@ None of them drops anything: the finding stays in the report, and beside it who 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from typing import Any
@@ -35,12 +35,14 @@ class Acceptances:
         policies: whose exemptions are noted that have expired or accept nothing.
         inline: whether annotations of objects accept anything.
         baseline: what is old, None for nothing.
+        left_out: the names of checks that are not judged, whose annotations nobody needs to hear of.
     """
 
     today: date
     policies: Sequence[CheckPolicy] = ()
     inline: bool = True
     baseline: Baseline | None = None
+    left_out: Collection[str] = ()
     _notes: dict[str, None] = field(default_factory=dict)
     _used: set[int] = field(default_factory=set)
     _used_annotations: set[tuple[str, _Object]] = field(default_factory=set)
@@ -103,6 +105,8 @@ class Acceptances:
                 if key.startswith(PREFIX) and reason.strip() and (key, _identity(obj)) not in self._used_annotations:
                     subjects.setdefault(key, {})[_subject(obj)] = None
         for key, found in subjects.items():
+            if key.removeprefix(PREFIX) in self.left_out:
+                continue
             of = f"the annotation {key} of {abbreviate(list(found))}"
             if key in known:
                 yield f"{of} accepts nothing"

@@ -25,6 +25,7 @@ from schedctl.policy.exemptions import Acceptances
 from schedctl.policy.fingerprints import fingerprint
 from schedctl.policy.side_by_side import count_cores
 from schedctl.policy.summaries import FailOn, OnInconclusive, summarize, without_verdicts
+from schedctl.policy.tags import select_by_tags
 from schedctl.policy.verdicts import ObserveCondition
 from schedctl.reports import counts, exit_codes
 from schedctl.reports.checks import CheckOutcome, CheckReport, CheckResult, CheckRule, PolicyRules, Severity
@@ -64,6 +65,7 @@ class CheckOptions:
         now: Unix seconds.
         processes: how many may play scenarios side by side.
         observe: hears what match conditions come to; nobody does if None.
+        tags: judge only checks with one of these, all if there are none.
     """
 
     fail_on: FailOn = "error"
@@ -77,6 +79,7 @@ class CheckOptions:
     now: float = 0.0
     processes: int = 1
     observe: ObserveCondition | None = None
+    tags: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +131,7 @@ def parse_options(
     inline: bool = True,
     allow_empty: bool = False,
     jobs: int = 0,
+    tags: Sequence[str] = (),
 ) -> CheckOptions:
     """Return what the words of the options stand for, "" for what the settings say, as of now.
 
@@ -150,6 +154,7 @@ def parse_options(
         allow_empty=allow_empty,
         now=time.time(),
         processes=jobs or count_cores(),
+        tags=tags,
     )
 
 
@@ -224,7 +229,10 @@ def check(
     Raises:
         ConfigError: a policy that demands it matches nothing.
         InputError: there is no pod or workload in the manifests, or no check is about any of them.
+        UsageError: no check has one of the tags.
     """
+    selection = select_by_tags(policies, options.tags)
+    policies = selection.policies
     unclear = manifests.problems or manifests.unmodelled
     if not (options.allow_empty or unclear or any(_makes_pods(one.object) for one in manifests.objects)):
         message = "nothing to check: no pod and no workload in the manifests"
@@ -246,7 +254,9 @@ def check(
         observe=options.observe,
     )
     scheduler = session.scheduler()
-    acceptances = Acceptances(today, policies, inline=options.inline, baseline=options.baseline)
+    acceptances = Acceptances(
+        today, policies, inline=options.inline, baseline=options.baseline, left_out=selection.left_out
+    )
     with session.notifier.progress("checking") as progress, log_assumptions(scheduler.cluster) as assumptions:
         report = evaluate(
             policies,
@@ -266,6 +276,8 @@ def check(
     if options.inline:
         ignores = acceptances.annotation_notes(one.object for one in manifests.objects)
         report = msgspec.structs.replace(report, notes=[*report.notes, *ignores])
+    if selection.note:
+        report = msgspec.structs.replace(report, notes=[*report.notes, selection.note])
     assumptions.admission(session.state.assembled.unknown)
     report = _with_assumptions(report, assumptions.describe(), options)
     return report if options.max_age is None else _with_age(report, options, options.max_age)

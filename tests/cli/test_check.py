@@ -445,3 +445,50 @@ def test_an_interruption_is_no_verdict(check, monkeypatch):
 
     monkeypatch.setattr("schedctl.session.check.evaluate", interrupted)
     assert check("web.yaml", *STATE).code == 130
+
+
+TAGGED = (
+    POLICY.replace("  checks:", "  scenarios: [{name: smaller, changes: [{cordon: node-a}]}]\n  checks:")
+    + "    - {name: fits, builtin: schedulable, tags: [capacity]}\n"
+    + "    - {name: fits-still, builtin: schedulable, scenarios: [smaller], tags: [nightly]}\n"
+    + "  exemptions: [{checks: [fits-still], reason: the node is not cordoned}]\n"
+)
+IGNORING = WEB.replace("annotations: {}", "annotations: {schedctl.dev/ignore.fits-still: known}")
+
+
+@pytest.mark.parametrize(
+    ("tags", "judged"),
+    [
+        pytest.param([], {"fits", "fits-still"}, id="no tag is all checks"),
+        pytest.param(["capacity"], {"fits"}, id="one"),
+        pytest.param(["capacity", "nightly"], {"fits", "fits-still"}, id="each of several"),
+    ],
+)
+def test_tags_select_checks(check, tags, judged):
+    Path("policy.yaml").write_text(TAGGED)
+    ran = check(
+        "web.yaml", *STATE, "-p", "policy.yaml", "-o", "json", *(each for tag in tags for each in ("--tag", tag))
+    )
+    assert {result["check"] for result in json.loads(ran.out)["results"]} == judged
+
+
+def test_what_a_tag_leaves_out_is_counted_and_not_noted_as_unused(check):
+    Path("policy.yaml").write_text(TAGGED)
+    Path("web.yaml").write_text(IGNORING)
+    ran = check("web.yaml", *STATE, "-p", "policy.yaml", "--tag", "capacity", "-o", "json")
+    assert (ran.code, json.loads(ran.out)["notes"]) == (0, ["only 1 of 2 checks judged: --tag capacity"])
+
+
+@pytest.mark.parametrize(
+    ("options", "messages"),
+    [
+        pytest.param(["--tag", "capasity"], ['no check has the tag "capasity"', "capacity"], id="a misspelt tag"),
+        pytest.param(["--tag", "capacity", "--tag", "x"], ['no check has the tag "x"'], id="one of two is of no check"),
+        pytest.param(["--tag", "capacity", "--write-baseline", "b.yaml"], ["remove --tag"], id="half a baseline"),
+    ],
+)
+def test_a_tag_never_selects_less_than_was_meant(check, options, messages):
+    Path("policy.yaml").write_text(TAGGED)
+    ran = check("web.yaml", *STATE, "-p", "policy.yaml", *options)
+    assert (ran.code, ran.out) == (2, "")
+    assert all(message in ran.err for message in messages)
