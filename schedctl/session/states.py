@@ -174,9 +174,35 @@ class StateSource:
 
 
 def _gaps(manifests: Manifests, listing: Listing | None) -> Iterator[Gap]:
+    from schedctl.api.gaps import Gap
+
     yield from listing.missing if listing else ()
     for header in manifests.snapshots:
         yield from header.missing
+    if _lacks_pods(manifests, listing):
+        yield Gap("Pod", "LeftOut")
+
+
+def _lacks_pods(manifests: Manifests, listing: Listing | None) -> bool:
+    """Whether workloads in files report pods, and nobody has listed any."""
+    from schedctl.api.pods import Pod
+
+    if listing is not None or manifests.snapshots or not manifests.reported:
+        return False
+    # A pod that is neither on a node nor from a cluster is one to ask about, beside the state.
+    pods = (one.object for one in manifests.objects if isinstance(one.object, Pod))
+    return not any(pod.metadata.uid or pod.spec.node_name for pod in pods)
+
+
+def _missing_pods(manifests: Manifests) -> Problem:
+    """Return the warning about a state that has workloads and none of their pods."""
+    from schedctl.reports import counts
+
+    number = counts.of(len(manifests.reported), "workload")
+    reports = "reports" if len(manifests.reported) == 1 else "report"
+    message = f"{number} {reports} pods, but none of them is in the input"
+    hint = "read the pods, too; without them the nodes look empty"
+    return manifests.reported[0].problem(message, ("status",), hint)
 
 
 def _overlaid(files: Manifests) -> tuple[str, ...]:
@@ -240,6 +266,8 @@ def _warn(state: State, notifier: Notifier, about: About | None) -> None:
 
     found = state.manifests.warnings
     about_these = [*filter(is_told, found)]
+    if _lacks_pods(state.manifests, state.listing):
+        notifier.report([_missing_pods(state.manifests)], "warning")
     notifier.report(about_these, "warning")
     all_refused = _refusals(state.manifests, state.assembled)
     refused = [*filter(is_told, all_refused)]

@@ -42,6 +42,7 @@ class Manifests:
         digests: ``sha256:...`` of each text, unpacked, by the name of its file.
         unread: files in folders that look like manifests and were not read; known on the terms of creating only.
         unmodelled: the objects of other kinds of which pods may be made; known on the terms of creating only.
+        reported: the workloads whose status counts pods; known on the terms of a state only.
     """
 
     objects: list[Sourced]
@@ -52,6 +53,7 @@ class Manifests:
     snapshots: list[Header] = field(default_factory=list)
     unread: list[Unread] = field(default_factory=list)
     unmodelled: list[Unmodelled] = field(default_factory=list)
+    reported: list[Sourced] = field(default_factory=list)
 
 
 def load(
@@ -160,6 +162,7 @@ def overlay(below: Manifests, above: Manifests) -> Manifests:
         below.digests | above.digests,
         snapshots=below.snapshots + above.snapshots,
         unmodelled=below.unmodelled + above.unmodelled,
+        reported=below.reported + above.reported,
     )
 
 
@@ -194,6 +197,7 @@ def _finish(reading: Reading, allow_empty: bool, complete: bool) -> Manifests:
         problems=_in_order(problems),
         snapshots=reading.snapshots,
         unmodelled=reading.unmodelled,
+        reported=reading.reported,
     )
 
 

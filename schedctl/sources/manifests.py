@@ -39,6 +39,7 @@ from schedctl.documents.texts import Document, Text, blank_logs, split
 from schedctl.errors import Problem
 from schedctl.snapshots.headers import is_snapshot
 from schedctl.sources import objects, unmodelled
+from schedctl.sources.reported_pods import reported_pods
 from schedctl.sources.terms import READING, Terms
 
 if TYPE_CHECKING:
@@ -126,6 +127,7 @@ class Reading:
         warnings: what does not, but should be known.
         snapshots: what the snapshots among the texts say of themselves.
         documents: how many documents were objects or lists.
+        reported: the workloads that report pods of theirs.
     """
 
     def __init__(self, terms: Terms = READING) -> None:
@@ -137,6 +139,7 @@ class Reading:
         self.problems: list[Problem] = []
         self.warnings: list[Problem] = []
         self.snapshots: list[Header] = []
+        self.reported: list[Sourced] = []
         self._advance: Callable[[int], None] = lambda offset: None
         self._spelling = True
         self._sharing = Sharing()
@@ -344,6 +347,8 @@ class Reading:
             self._findings += ((origin, finding, about) for finding in findings)
         if all(finding.warning for finding in findings):
             self.objects.append(Sourced(obj, kind, origin.document, origin.item, *origin.place))
+            if not self.terms.creating and reported_pods(body, kind.name):
+                self.reported.append(self.objects[-1])
             if api_version in kind.retired:
                 self._warn_retired(origin, kind, api_version)
 

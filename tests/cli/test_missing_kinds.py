@@ -136,3 +136,47 @@ def test_a_pod_written_by_hand_rests_on_what_admission_reads(schedctl, lacking, 
     ended = schedctl("explain", "pod", "new", "-f", lacking("LimitRange"), "-f", str(written))
     assert ended.code == 5
     assert "guess: LimitRanger would also look at LimitRanges" in " ".join(ended.out.split())
+
+
+STATE = """\
+apiVersion: v1
+kind: Node
+metadata: {name: a, uid: a}
+status: {allocatable: {cpu: "4", memory: 8Gi, pods: "110"}}
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web, namespace: default, uid: b}
+spec:
+  replicas: %(replicas)d
+  selector: {matchLabels: {app: web}}
+  template:
+    metadata: {labels: {app: web}}
+    spec: {containers: [{name: main, image: web}]}
+status: {replicas: %(replicas)d}
+"""
+ITS_POD = """\
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: web-0, namespace: default, uid: c, labels: {app: web}}
+spec: {nodeName: a, containers: [{name: main, image: web}]}
+"""
+REPORTED = {
+    "the workload reports pods and none is there": (3, "", 5),
+    "one of its pods is there": (3, ITS_POD, 0),
+    "the workload has no pods": (0, "", 0),
+}
+
+
+@pytest.mark.parametrize("command", [("simulate",), ("check",)], ids=lambda command: command[0])
+@pytest.mark.parametrize(("replicas", "pods", "code"), REPORTED.values(), ids=REPORTED)
+def test_a_state_that_lacks_the_pods_its_workloads_report_is_not_an_empty_cluster(
+    schedctl, tmp_path, command, replicas, pods, code
+):
+    state = tmp_path / "state.yaml"
+    state.write_text(STATE % {"replicas": replicas} + pods)
+    ended = schedctl(*command, "-", "-f", str(state), stdin=WORKLOAD)
+    assert ended.code == code
+    warned = "Deployment default/web: status: 1 workload reports pods, but none of them is in the input" in ended.err
+    assert warned == (code == 5)
