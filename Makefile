@@ -5,11 +5,12 @@ BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 BENCHED := $(VENV)/.bench
 DOCUMENTED := $(VENV)/.docs
+PACKED := $(VENV)/.ci
 # The first Python that is new enough; `make PYTHON=python3.13 …` chooses another.
 PYTHON ?= $(shell for python in python3 python3.14 python3.13 python3.12 python3.11; do \
 	$$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$python && break; done)
 
-.PHONY: help demo quick test lint types imports pytest test-oracle test-cluster test-live bench bench-quick bench-results docs dist clean
+.PHONY: help demo quick test lint types imports pytest test-oracle test-cluster test-live bench bench-quick bench-results docs dist lock pex clean
 .DEFAULT_GOAL := help
 
 help:  ## list the targets
@@ -86,6 +87,12 @@ docs: $(DOCUMENTED)  ## the site, into build/site, which opens from disk: build/
 dist: $(INSTALLED)  ## wheel and sdist, into dist/
 	$(BIN)/python -m build
 
+lock: $(PACKED)  ## the dependencies of the action, the hook and the image, with hashes, into ci/
+	PATH=$(CURDIR)/$(BIN):$$PATH $(BIN)/python ci/lock.py
+
+pex: $(PACKED)  ## schedctl as a single file that needs Python and nothing else, into dist/schedctl
+	$(BIN)/python ci/single_file.py dist/schedctl
+
 clean:  ## forget the environment and everything built
 	rm -rf $(VENV) dist build .cache .*_cache
 
@@ -103,6 +110,11 @@ $(INSTALLED): pyproject.toml
 $(BENCHED): $(INSTALLED)
 	$(call GROUP,bench) > $(VENV)/bench.txt
 	$(INSTALL) --requirement $(VENV)/bench.txt
+	@touch $@
+
+$(PACKED): $(INSTALLED)
+	$(call GROUP,ci) > $(VENV)/ci.txt
+	$(INSTALL) --requirement $(VENV)/ci.txt
 	@touch $@
 
 $(DOCUMENTED): $(INSTALLED)

@@ -20,7 +20,7 @@ import schedctl
 
 ROOT = Path(__file__).parents[2]
 ACTION = yaml.safe_load((ROOT / "action.yml").read_text())
-STEPS = {step["name"]: step for step in ACTION["runs"]["steps"]}
+STEPS = {step["name"]: step for step in ACTION["runs"]["steps"] if "run" in step}
 GITLAB = yaml.safe_load((ROOT / "ci/gitlab/schedctl.gitlab-ci.yml").read_text())
 RECIPE = (ROOT / "Containerfile").read_text()
 BASH = shutil.which("bash")
@@ -46,7 +46,7 @@ def test_action_scripts_contain_no_expressions():
 
 
 def test_every_input_is_described_and_used():
-    used = re.findall(r"\$\{\{ inputs\.([\w-]+) \}\}", json.dumps(ACTION["runs"]))
+    used = re.findall(r"\binputs\.([\w-]+)", json.dumps(ACTION["runs"]))
     assert sorted(used) == sorted(ACTION["inputs"])
     assert all(each["description"] for each in ACTION["inputs"].values())
 
@@ -54,8 +54,12 @@ def test_every_input_is_described_and_used():
 @pytest.mark.skipif(BASH is None, reason="no bash here")
 @pytest.mark.parametrize(
     "script",
-    [*(step["run"] for step in STEPS.values()), *GITLAB["schedctl-check"]["script"]],
-    ids=[*STEPS, "GitLab"],
+    [
+        *(step["run"] for step in STEPS.values()),
+        *GITLAB["schedctl-check"]["before_script"],
+        *GITLAB["schedctl-check"]["script"],
+    ],
+    ids=[*STEPS, "GitLab, before", "GitLab"],
 )
 def test_shell_scripts_parse(script):
     assert subprocess.run([BASH, "-n"], input=script, text=True, capture_output=True).stderr == ""
@@ -121,8 +125,8 @@ def test_inputs_are_passed_as_single_arguments(runner, tmp_path):
     arguments = json.loads((tmp_path / "arguments").read_text())
     reports = [arguments[at + 1].partition("=")[0] for at, each in enumerate(arguments) if each == "--report"]
     assert reports == ["sarif", "markdown", "github"]
-    assert arguments[:4] == ["check", "--fail-on", "error", "--no-config"]
-    assert arguments[10:] == [
+    assert arguments[:5] == ["check", "--fail-on", "error", "--no-config", "--no-inline-ignores"]
+    assert arguments[11:] == [
         *("-f", "c 1.json", "-f", "c2.json", "-p", "p.yaml", "--max-age=1h", "--allow-empty"),
         *("--", "a b.yaml", "$(touch owned)", '"; touch owned #', "--live", "*"),
     ]
@@ -183,25 +187,90 @@ def test_pull_request_configuration_is_read_only_if_named(runner, tmp_path):
     assert "--no-config" not in arguments
 
 
+@pytest.mark.parametrize(("value", "ignored"), [("", 2), ("false", 0), ("true", 0), ("yes", 2)])
+def test_annotations_of_a_pull_request_accept_nothing_unless_asked_for(runner, tmp_path, value, ignored):
+    assert runner().check(files="a", snapshot="b", **{"inline-ignores": value}).returncode == ignored
+    if not ignored:
+        arguments = json.loads((tmp_path / "arguments").read_text())
+        assert ("--no-inline-ignores" in arguments) is (value == "false")
+    assert ACTION["inputs"]["inline-ignores"]["default"] == "false"
+
+
+def test_a_baseline_is_one_argument(runner, tmp_path):
+    runner().check(files="a", snapshot="b", baseline="base line.yaml")
+    assert "--baseline=base line.yaml" in json.loads((tmp_path / "arguments").read_text())
+
+
+def test_inputs_may_have_the_line_ends_of_windows(runner, tmp_path):
+    inputs = {
+        "files": "a.yaml\r\nb.yaml\r\n",
+        "snapshot": "c.json\r",
+        "policy": "p\r\n",
+        "fail-on": "warning\r",
+        "baseline": "b.json\r",
+        "inline-ignores": "false\r",
+        "args": "--max-age\r\n24h\r\n",
+    }
+    assert runner().check(**inputs).returncode == 0
+    arguments = json.loads((tmp_path / "arguments").read_text())
+    assert not [each for each in arguments if "\r" in each]
+    assert arguments[:4] == ["check", "--fail-on", "warning", "--no-config"]
+    assert arguments[-9:] == ["-f", "c.json", "-p", "p", "--max-age", "24h", "--", "a.yaml", "b.yaml"]
+
+
+def test_packages_are_kept_by_lock_python_and_system(tmp_path):
+    if BASH is None:
+        pytest.skip("no bash here")
+    (keep,) = (step for step in ACTION["runs"]["steps"] if "uses" in step)
+    assert keep["uses"].startswith("actions/cache@")
+    assert keep["with"]["key"] == "${{ runner.os }}-${{ steps.python.outputs.key }}"
+    keys = []
+    for text in ("a==1", "a==2"):
+        (tmp_path / "ci").mkdir(exist_ok=True)
+        (tmp_path / "ci/requirements.txt").write_text(text)
+        environment = {"PATH": os.environ["PATH"], "ACTION_PATH": str(tmp_path), "GITHUB_OUTPUT": str(tmp_path / "o")}
+        subprocess.run([BASH, "-c", STEPS["Look at Python"]["run"]], env=environment, check=True)
+        keys.append((tmp_path / "o").read_text().splitlines()[-1])
+    assert len(set(keys)) == 2
+    assert keys[0].startswith(f"key=schedctl-{sys.version_info[0]}-{sys.version_info[1]}-")
+
+
 HOSTILE = "import pathlib; pathlib.Path(__file__).with_name('owned').touch()\n"
 
 
 def test_no_step_imports_python_of_the_working_folder(tmp_path):
     if BASH is None:
         pytest.skip("no bash here")
-    for name in ("venv", "pip", "secrets", "random", "ensurepip", "encodings", "sitecustomize", "runpy"):
+    for name in (
+        "venv",
+        "pip",
+        "secrets",
+        "hashlib",
+        "random",
+        "ensurepip",
+        "subprocess",
+        "tempfile",
+        "encodings",
+        "sitecustomize",
+        "runpy",
+    ):
         (tmp_path / f"{name}.py").write_text(HOSTILE)
-    programs, temp = tmp_path / "bin", tmp_path / "temp"
-    programs.mkdir()
-    temp.mkdir()
+    programs, temp, action = tmp_path / "bin", tmp_path / "temp", tmp_path / "action"
+    for each in (programs, temp, action / "ci"):
+        each.mkdir(parents=True)
+    # Locked to what is not there, the installer comes as far as to pip.
+    shutil.copy(ROOT / "ci/install.py", action / "ci")
+    for name in ("requirements.txt", "build-requirements.txt"):
+        (action / "ci" / name).write_text(f"{tmp_path}/none.whl --hash=sha256:{'0' * 64}\n")
     (programs / "python3").symlink_to(sys.executable)
     environment = {
         "PATH": f"{programs}:{os.environ['PATH']}",
         "RUNNER_TEMP": str(temp),
         "GITHUB_OUTPUT": str(temp / "output"),
         "GITHUB_STEP_SUMMARY": str(temp / "summary"),
-        "VERSION": "",
-        "ACTION_PATH": str(tmp_path / "no-such-folder"),
+        "BASELINE": "",
+        "INLINE_IGNORES": "false",
+        "ACTION_PATH": str(action),
         "FILES": "a",
         "SNAPSHOT": "b",
         "POLICY": "",
@@ -209,10 +278,12 @@ def test_no_step_imports_python_of_the_working_folder(tmp_path):
         "CONFIG": "",
         "ARGS": "",
     }
+    said = ""
     for step in STEPS.values():
         arguments = [BASH, "--noprofile", "--norc", "-c", step["run"]]
-        subprocess.run(arguments, cwd=tmp_path, env=environment, text=True, capture_output=True, check=False)
-    assert (temp / "schedctl/bin/python").exists(), "the first step came as far as to pip"
+        ended = subprocess.run(arguments, cwd=tmp_path, env=environment, text=True, capture_output=True, check=False)
+        said += ended.stderr
+    assert "none.whl" in said, "the installer came as far as to pip"
     assert not (tmp_path / "owned").exists()
 
 
@@ -245,7 +316,9 @@ def test_the_template_takes_a_path_on_each_line_and_nothing_for_code(tmp_path, s
     (tmp_path / "schedctl").write_text(TOLD.replace("CODE", "0"))
     (tmp_path / "schedctl").chmod(0o755)
     variables = {
-        "SCHEDCTL_FILES": "a b.yaml\n$(touch owned)\n\n*",
+        "SCHEDCTL_TARGET": "target",
+        "SCHEDCTL_BASELINE": "b.yaml",
+        "SCHEDCTL_FILES": "a b.yaml\r\n$(touch owned)\n\n*",
         "SCHEDCTL_SNAPSHOT": "c 1.json\nc2.json",
         "SCHEDCTL_POLICY": "`touch owned`\nEND",
     }
@@ -255,11 +328,33 @@ def test_the_template_takes_a_path_on_each_line_and_nothing_for_code(tmp_path, s
     assert ended.returncode == 0, ended.stderr
     arguments = json.loads((tmp_path / "arguments").read_text())
     assert arguments[:4] == ["check", "--fail-on", "error", "--no-config"]
-    assert arguments[8:] == [
-        *("-f", "c 1.json", "-f", "c2.json", "-p", "`touch owned`", "-p", "END"),
+    assert arguments[4:6] == ["--baseline=target/b.yaml", "--no-inline-ignores"]
+    assert arguments[10:] == [
+        *("-f", "c 1.json", "-f", "c2.json", "-p", "target/`touch owned`", "-p", "target/END"),
         *("--", "a b.yaml", "$(touch owned)", "*"),
     ]
     assert not (tmp_path / "owned").exists()
+
+
+def test_policies_of_a_merge_request_are_those_of_the_target_branch(tmp_path):
+    """The part of before_script that fetches them, in a clone whose branch has loosened its policy."""
+    (script,) = GITLAB["schedctl-check"]["before_script"]
+    part = "set -eu\n" + script[script.index("SCHEDCTL_TARGET=") :] + '\ncat "$SCHEDCTL_TARGET/policies/a.yaml"\n'
+    git = ["git", "-c", "user.name=a", "-c", "user.email=a@example.com", "-c", "init.defaultBranch=main"]
+    origin, clone = tmp_path / "origin", tmp_path / "clone"
+    (origin / "policies").mkdir(parents=True)
+    (origin / "policies/a.yaml").write_text("strict\n")
+    for arguments in (["init", "-q"], ["add", "."], ["commit", "-qm", "a"]):
+        subprocess.run([*git, *arguments], cwd=origin, check=True)
+    subprocess.run([*git, "clone", "-q", origin.as_uri(), str(clone)], check=True)
+    (clone / "policies/a.yaml").write_text("loose\n")
+    environment = {
+        "PATH": os.environ["PATH"],
+        "SCHEDCTL_HOME": str(tmp_path),
+        "CI_MERGE_REQUEST_TARGET_BRANCH_NAME": "main",
+    }
+    ended = subprocess.run(["sh", "-c", part], cwd=clone, env=environment, capture_output=True, text=True)
+    assert (ended.returncode, ended.stdout) == (0, "strict\n"), ended.stderr
 
 
 # -- pre-commit, the container -----------------------------------------------------
@@ -267,7 +362,33 @@ def test_the_template_takes_a_path_on_each_line_and_nothing_for_code(tmp_path, s
 
 def test_hook_matches_pre_commit_and_sees_all_files():
     (hook,) = load_manifest(ROOT / ".pre-commit-hooks.yaml")
-    assert (hook["id"], hook["pass_filenames"], hook["language"]) == ("schedctl-check", False, "python")
+    assert (hook["id"], hook["pass_filenames"]) == ("schedctl-check", False)
+    assert os.access(ROOT / hook["entry"], os.X_OK)
+
+
+def test_hook_installs_once_and_passes_on_arguments_and_exit_code(tmp_path):
+    clone = tmp_path / "clone"
+    (clone / "ci").mkdir(parents=True)
+    shutil.copy(ROOT / "ci/hook.py", clone / "ci")
+    (clone / "ci/install.py").write_text(
+        "import os, sys\n"
+        "os.makedirs(sys.argv[1] + '/bin')\n"
+        "program = sys.argv[1] + '/bin/schedctl'\n"
+        "open(program, 'w').write('#!/bin/sh\\necho \"$@\"; exit 5\\n')\n"
+        "os.chmod(program, 0o755)\n"
+    )
+    for _ in range(2):
+        ended = subprocess.run(
+            [clone / "ci/hook.py", "deploy", "-f", "a b"], capture_output=True, text=True, cwd=tmp_path
+        )
+        assert (ended.returncode, ended.stdout) == (5, "check deploy -f a b\n"), ended.stderr
+
+
+def test_the_base_image_is_a_build_argument():
+    argument = re.search(r"^ARG (\w+)=\S+$", RECIPE, re.MULTILINE)
+    assert argument is not None
+    assert set(re.findall(r"^FROM (\S+)", RECIPE, re.MULTILINE)) == {f"${{{argument[1]}}}"}
+    assert RECIPE.index(argument[0]) < RECIPE.index("FROM"), "before the first stage, so that both see it"
 
 
 def test_container_runs_without_shell_and_privileges():
@@ -284,6 +405,7 @@ def test_container_build_gets_the_sources_of_the_wheel():
     kept = {line[1:] for line in (ROOT / ".dockerignore").read_text().splitlines() if line.startswith("!")}
     assert kept >= {
         "schedctl",
+        "ci",
         "profiles",
         "deploy",
         "fixtures",
@@ -295,7 +417,11 @@ def test_container_build_gets_the_sources_of_the_wheel():
     assert all((ROOT / each).exists() for each in kept)
 
 
-@pytest.mark.parametrize("file", ["Containerfile", "ci/gitlab/schedctl.gitlab-ci.yml", "docs/ci.md"])
-def test_versions_equal_the_released_one(file):
-    named = re.findall(r"(?<![\d.])v?(\d+\.\d+\.\d+)(?![\d.])", (ROOT / file).read_text())
+def test_the_version_of_the_image_is_that_of_the_package():
+    named = re.findall(r"(?<![\d.])v?(\d+\.\d+\.\d+)(?![\d.])", RECIPE)
     assert set(named) == {schedctl.__version__}
+
+
+@pytest.mark.parametrize("file", ["ci/gitlab/schedctl.gitlab-ci.yml", "docs/ci.md", ".pre-commit-hooks.yaml"])
+def test_no_page_names_a_release_that_nobody_may_have(file):
+    assert re.findall(r"schedctl(?:==|@)v?\d|rev: v\d|ref: v\d", (ROOT / file).read_text()) == []
