@@ -51,7 +51,7 @@ def main() -> None:
     """Write the lock files; what is locked already stays at its version as long as it may."""
     for lock in locks():
         file = FOLDER / lock.file
-        options = ["--universal", "--generate-hashes", "--no-header", "--no-annotate", "--no-emit-index-url", "--quiet"]
+        options = ["--universal", "--generate-hashes", "--no-header", "--no-annotate", "--quiet"]
         command = ["uv", "pip", "compile", *options, "--python-version", lock.python, "--output-file", str(file), "-"]
         subprocess.run(command, input="\n".join(lock.requirements), text=True, check=True, stdout=subprocess.DEVNULL)
         file.write_text(lock.head + file.read_text(encoding="utf-8"), encoding="utf-8")

@@ -24,7 +24,7 @@ def main(target: str) -> None:
         (wheel,) = Path(scratch).glob("*.whl")
         # pip holds a file of requirements with hashes to them, and so cannot take the wheel, which has none, beside it.
         _python("pip", "download", "--quiet", "--require-hashes", "--only-binary=:all:", "-d", scratch, "-r", lock)
-        options = ["--no-index", "--find-links", scratch, "--no-pypi", "--venv", "--script", "schedctl"]
+        options = ["--no-pypi", "-f", scratch, "--venv", "--script", "schedctl"]
         _python("pex", str(wheel), *options, "--python-shebang", "/usr/bin/env python3", "--output-file", target)
 
 

@@ -294,6 +294,29 @@ def test_python_is_isolated_wherever_it_is_started(script):
     assert not re.findall(r"python3?\"? (?!-I )-", script)
 
 
+WORKFLOWS = [
+    block
+    for block in re.findall(r"```yaml\n(.*?)```", (ROOT / "docs/ci.md").read_text(), re.DOTALL)
+    if "jobs:" in block
+]
+
+
+@pytest.mark.parametrize("text", WORKFLOWS, ids=["the check", "the snapshot"])
+def test_the_workflows_of_the_page_are_complete(text):
+    workflow = yaml.safe_load(text)
+    vendored_schema("github-workflows").validate(
+        {("on" if key is True else key): each for key, each in workflow.items()}
+    )
+    assert workflow["permissions"]["contents"] == "read"
+
+
+def test_the_workflow_of_the_page_gives_inputs_that_the_action_has():
+    steps = yaml.safe_load(WORKFLOWS[0])["jobs"]["check"]["steps"]
+    (ours,) = (step for step in steps if "schedctl@" in step.get("uses", ""))
+    assert set(ours["with"]) <= set(ACTION["inputs"])
+    assert {name for name, each in ACTION["inputs"].items() if each.get("required")} <= set(ours["with"])
+
+
 # -- GitLab ------------------------------------------------------------------------
 
 
