@@ -41,11 +41,13 @@ class Cause:
         reasons: in words, a line each.
         hints: next steps, a line each.
         path: the deciding field in the spec of the pods, () for none.
+        fixes: those of the hints that are changes, with what to type or to write.
     """
 
     reasons: tuple[str, ...] = ()
     hints: tuple[str, ...] = ()
     path: Path = ()
+    fixes: tuple[Hint, ...] = ()
 
 
 @dataclass(slots=True)
@@ -70,7 +72,7 @@ class Causes:
             message = pod.message.replace(f'"{pod.info.pod.metadata.name}"', "")
             groups.setdefault((pod.fate, message, pod.lost), []).append(pod)
         reasons: list[str] = []
-        hints: list[str] = []
+        fixes: dict[str, Hint] = {}
         path: Path = ()
         for group in groups.values():
             first, explanation = group[0], None
@@ -84,9 +86,9 @@ class Causes:
             reasons.append(f"{names}: {_fate(first)}{_describe_refusal(first, explanation)}")
             if explanation is not None:
                 reasons += (f"    {line}" for line in lines(explanation.reasons))
-                hints += self.hints(first.info, explanation)
+                fixes |= {hint.text: hint for hint in self.fixes(first.info, explanation)}
                 path = path or deciding_field(explanation.reasons, first.info.pod.spec)
-        return Cause(tuple(reasons), tuple(dict.fromkeys(hints)), path)
+        return Cause(tuple(reasons), tuple(fixes), path, tuple(fixes.values()))
 
     def explain_absence(self, pod: JudgedPod, key: str, value: str) -> Cause:
         """Return why a pod like this one is in no node of a domain, and what would let it in.
@@ -107,14 +109,15 @@ class Causes:
             )
             return Cause((f"{name}: {explanation.chosen} would take one more pod; {why}",))
         reasons = [each for each in explanation.reasons if each.whole_pod or _among(each, nodes)]
-        hints = tuple(
-            f"fits in {name} if {hint.text.partition(' if ')[2]}"
+        fixes = tuple(
+            _replace(hint, text=f"fits in {name} if {hint.text.partition(' if ')[2]}")
             for hint in explanation.hints
             if hint.tried and hint.fits and " if " in hint.text and _stays_in_domain(hint)
         )
         refused = ", ".join(lines(reasons, nodes)) or explanation.message or explanation.error
         line = f"{name}: {counts.of(len(nodes), 'node')} rejected: {refused}"
-        return Cause((line,), hints[:_MOST_HINTS], deciding_field(reasons, pod.info.pod.spec))
+        fixes = fixes[:_MOST_HINTS]
+        return Cause((line,), tuple(fix.text for fix in fixes), deciding_field(reasons, pod.info.pod.spec), fixes)
 
     def begin_check(self) -> None:
         """Begin with a check, which may have next steps looked for as often as any other."""
@@ -124,11 +127,11 @@ class Causes:
         """Return the explanation of a pod, or of one that is rejected for the same reasons."""
         return self._explainer.explain(pod if isinstance(pod, PodInfo) else PodInfo(pod), hints=hints)
 
-    def hints(self, pod: PodInfo, explanation: Explanation) -> list[str]:
+    def fixes(self, pod: PodInfo, explanation: Explanation) -> list[Hint]:
         """Return the next steps to suggest for a pod, those that were tried and help first."""
         useful = hints_after(self.situation, pod, explanation.hints)
         helpful = [hint for hint in useful if hint.type != "nothing-helps"]
-        return [hint.text for hint in sorted(helpful, key=lambda hint: not hint.fits)[:_MOST_HINTS]]
+        return sorted(helpful, key=lambda hint: not hint.fits)[:_MOST_HINTS]
 
 
 def lines(reasons: Sequence[Reason], nodes: Collection[str] | None = None) -> list[str]:

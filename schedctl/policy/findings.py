@@ -13,6 +13,7 @@ from schedctl.policy.fields import Path
 from schedctl.policy.situations import JudgedPod, JudgedWorkload, Situation
 from schedctl.reports import counts
 from schedctl.reports.checks import CheckOutcome
+from schedctl.reports.reasons import Hint
 
 IGNORE_PENDING = "`ignorePending: true` judges without the pods that have no node"
 
@@ -92,6 +93,7 @@ class Finding:
     path: Path = ()
     about: Judged | None = None
     violates: Mapping[str, int] = field(default_factory=dict)
+    fixes: tuple[Hint, ...] = ()
 
     def because(self, cause: Cause) -> Finding:
         """Return the finding with what stands behind it."""
@@ -100,6 +102,7 @@ class Finding:
             reasons=(*self.reasons, *cause.reasons),
             hints=(*self.hints, *cause.hints),
             path=self.path or cause.path,
+            fixes=(*self.fixes, *cause.fixes),
         )
 
 
@@ -136,7 +139,7 @@ def undecided_finding(message: str, pods: Sequence[JudgedPod], cause: Cause) -> 
     parts += [f"{counts.of(unclear, 'pod')} inconclusive"] if unclear else []
     # What finds a node for the pods comes before what judges without them.
     hints = [*cause.hints, *([IGNORE_PENDING] if pending else [])]
-    return inconclusive(f"{message}; {', '.join(parts)}", cause.reasons, hints, cause.path)
+    return replace(inconclusive(f"{message}; {', '.join(parts)}", cause.reasons, hints, cause.path), fixes=cause.fixes)
 
 
 def pass_finding(message: str) -> Finding:

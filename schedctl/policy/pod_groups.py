@@ -96,6 +96,7 @@ def _join(results: Sequence[CheckResult]) -> CheckResult:
         message=message,
         reasons=reasons,
         hints=list(dict.fromkeys(hint for each in results for hint in each.hints)),
+        fixes=list({fix.text: fix for each in reversed(results) for fix in reversed(each.fixes)}.values())[::-1],
     )
 
 

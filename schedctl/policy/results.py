@@ -125,6 +125,7 @@ class Results:
             message=finding.message,
             reasons=list(finding.reasons),
             hints=list(finding.hints),
+            fixes=list(finding.fixes),
             location=where if isinstance(where, checks.Location) else checks.Location(),
             violates=dict(finding.violates),
             fingerprint=known_by,

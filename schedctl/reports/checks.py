@@ -10,6 +10,7 @@ from enum import StrEnum
 from typing import Literal
 
 from schedctl.reports.metadata import Metadata, Record, schema_name
+from schedctl.reports.reasons import Hint
 
 
 class Severity(StrEnum):
@@ -79,6 +80,7 @@ class CheckResult(Record, frozen=True, kw_only=True):
         message: the finding in one line without the subject, e.g. ``2 zones, needs 3 (eu-1a 4, eu-1b 2, eu-1c 0)``.
         reasons: what stands behind it, a line each.
         hints: next steps, a line each.
+        fixes: those of the next steps that are changes, with what to type or to write in the manifests.
         location: where the deciding field is.
         violates: what is violated and how far, e.g. ``{"pods pending": 2}``; empty where only the object is known.
         fingerprint: the same as long as the finding is the same: of policy, check, scenario and object, and, behind a
@@ -102,6 +104,7 @@ class CheckResult(Record, frozen=True, kw_only=True):
     message: str
     reasons: list[str] = []
     hints: list[str] = []
+    fixes: list[Hint] = []
     location: Location = Location()
     violates: dict[str, int] = {}
     fingerprint: str

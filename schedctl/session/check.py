@@ -31,8 +31,8 @@ from schedctl.reports import counts, exit_codes
 from schedctl.reports.checks import CheckOutcome, CheckReport, CheckResult, CheckRule, PolicyRules, Severity
 from schedctl.reports.metadata import Input, Metadata, ReportedAssumption
 from schedctl.scheduler.gaps import log_assumptions
+from schedctl.session import manifest_edits, runs
 from schedctl.session import manifests as inputs
-from schedctl.session import runs
 from schedctl.session.sessions import Session
 from schedctl.session.settings import Settings
 from schedctl.session.states import StateSource
@@ -276,6 +276,7 @@ def check(
     if options.inline:
         ignores = acceptances.annotation_notes(one.object for one in manifests.objects)
         report = msgspec.structs.replace(report, notes=[*report.notes, *ignores])
+    report = _with_manifest_edits(report, manifests)
     if selection.note:
         report = msgspec.structs.replace(report, notes=[*report.notes, selection.note])
     assumptions.admission(session.state.assembled.unknown)
@@ -383,6 +384,16 @@ def _with_assumptions(report: CheckReport, guesses: Sequence[ReportedAssumption]
         notes=report.notes if results != report.results else [*report.notes, *texts],
         summary=summarize(results, options.fail_on, options.on_inconclusive, report.not_judged),
     )
+
+
+def _with_manifest_edits(report: CheckReport, manifests: Manifests) -> CheckReport:
+    """Return a report whose fixes change the manifests instead of the objects that they would make."""
+    sources = manifest_edits.workloads_in(manifests.objects)
+    results = [
+        msgspec.structs.replace(each, fixes=[manifest_edits.edit_manifests(fix, sources) for fix in each.fixes])
+        for each in report.results
+    ]
+    return msgspec.structs.replace(report, results=results)
 
 
 def _with_age(report: CheckReport, options: CheckOptions, most: Duration) -> CheckReport:

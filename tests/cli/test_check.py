@@ -492,3 +492,23 @@ def test_a_tag_never_selects_less_than_was_meant(check, options, messages):
     ran = check("web.yaml", *STATE, "-p", "policy.yaml", *options)
     assert (ran.code, ran.out) == (2, "")
     assert all(message in ran.err for message in messages)
+
+
+def test_several_findings_begin_with_a_table_and_a_fix_says_what_to_write(check):
+    Path("big-2.yaml").write_text(BIG.replace("name: big", "name: big-2"))
+    ran = check("big.yaml", "big-2.yaml", *STATE)
+    lines = ran.out.splitlines()
+    assert lines[0].split() == ["CHECK", "OBJECT", "FINDING"]
+    assert lines[1].split()[:3] == ["built-in/schedulable", "Deployment", "shop/big"]
+    assert lines[2].split()[:3] == ["built-in/schedulable", "Deployment", "shop/big-2"]
+    assert lines[3] == ""
+    place = next(number for number, line in enumerate(lines) if line.startswith("    fix:  "))
+    assert "big.yaml:10: containers[0].resources.requests.cpu: " in lines[place + 1]
+
+
+def test_one_finding_needs_no_table_and_its_fix_is_data_too(check):
+    assert check("big.yaml", *STATE).out.startswith("big.yaml:")
+    (result,) = json.loads(check("big.yaml", *STATE, "-o", "json").out)["results"]
+    assert [fix["text"] for fix in result["fixes"]] == result["hints"]
+    (edit,) = result["fixes"][0]["edits"]
+    assert (edit["source"], edit["line"], edit["field"].rpartition(".")[2]) == ("big.yaml", 10, "cpu")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 import msgspec
@@ -111,7 +112,7 @@ def _with_undecided(message: str, view: findings.View, arguments: Headroom) -> f
     cause = view.causes.explain_pending(judged)
     hints = [*cause.hints, *([] if arguments.ignore_pending else [findings.IGNORE_PENDING])]
     message += f", apart from {counts.of(len(undecided), 'pod')} without a node"
-    return findings.inconclusive(message, cause.reasons, hints, cause.path)
+    return replace(findings.inconclusive(message, cause.reasons, hints, cause.path), fixes=cause.fixes)
 
 
 def _copies(view: findings.View, written: str) -> PodCopies:

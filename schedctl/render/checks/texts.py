@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 
 from schedctl.render import notices
 from schedctl.render.checks import findings
-from schedctl.render.layout import Block, Line, Span, line
+from schedctl.render.layout import BLANK, Block, Line, Span, Table, line
 from schedctl.reports import counts
 from schedctl.reports.checks import CheckOutcome, CheckReport, CheckResult, Severity
 
@@ -32,6 +32,9 @@ def lines(report: CheckReport, *, limit: int = 0, now: datetime | None = None) -
         now: the time by which the age of the state is told; the time it was taken is told if None.
     """
     found = findings.open_findings(report)
+    if len(found) > 1:
+        yield _table(found[: limit or _MANY])
+        yield BLANK
     for result in found[: limit or _MANY]:
         yield from _result_lines(report, result)
     yield from _rest(found[limit or _MANY :], "finding")
@@ -41,6 +44,19 @@ def lines(report: CheckReport, *, limit: int = 0, now: datetime | None = None) -
     yield from _rest(accepted[limit or _FEW :], "accepted finding")
     yield from map(notices.note, report.notes)
     yield _last(report, now)
+
+
+def _table(found: Sequence[CheckResult]) -> Table:
+    """Return a row for each finding: by which check, of what, and what it is."""
+    rows = [
+        (
+            (Span(findings.rule_id(each.policy, each.check)),),
+            (Span(findings.subject_of(each)),),
+            (Span(f"{'inconclusive: ' if findings.inconclusive(each) else ''}{each.message}"),),
+        )
+        for each in found
+    ]
+    return Table(rows, 0, ("CHECK", "OBJECT", "FINDING"), folding=2)
 
 
 def _result_lines(report: CheckReport, result: CheckResult) -> Iterator[Block]:
@@ -59,7 +75,9 @@ def _result_lines(report: CheckReport, result: CheckResult) -> Iterator[Block]:
     yield from (line(reason, indent=4) for reason in result.reasons[:_FEW])
     if len(result.reasons) > _FEW:
         yield line(f"+{counts.of(len(result.reasons) - _FEW, 'more reason')}", "faint", indent=4)
-    yield from (notices.hint(hint, 4) for hint in result.hints)
+    yield from notices.fixes(result.fixes, indent=4)
+    fixes = {fix.text for fix in result.fixes}
+    yield from (notices.hint(hint, 4) for hint in result.hints if hint not in fixes)
 
 
 def _acceptance_line(result: CheckResult) -> Line:

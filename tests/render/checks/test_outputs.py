@@ -100,7 +100,7 @@ def test_the_worst_come_first_and_errors_before_what_nobody_can_tell():
         result(check="a1"),
     ]
     lines = written(report(*mixed), "text").splitlines()
-    assert [line.partition("[")[2].partition("]")[0] for line in lines[:4]] == ["a1", "a2", "b", "c"]
+    assert [line.partition("[")[2].partition("]")[0] for line in lines[5 + 1 : 5 + 5]] == ["a1", "a2", "b", "c"]
 
 
 def test_a_limit_shortens_the_list_and_not_the_numbers():
