@@ -218,7 +218,10 @@ def _gate_hints(trials: Trials, pod: PodInfo, found: Sequence[Hint]) -> list[Hin
         return [] if found else [Hint(type="wait", text="a PreEnqueue plugin holds it back; see its message")]
     remedy = pod_remedies.remove_gates(gates)
     trial = trials.attempt([remedy])
-    return [_hint(remedy.kind, f"if {remedy.condition}, it {_would(trial)}", trial, trials)]
+    owner = "find the controller that removes the gate: removing it by hand skips its check"
+    text = f"{owner}; once {remedy.condition}, the pod {_would(trial)}"
+    # A gate is a check that is not done yet: nothing to paste may skip it.
+    return [msgspec.structs.replace(_hint(remedy.kind, text, trial, trials), command="", patches=[])]
 
 
 def _nothing(trials: Trials, *, more: bool) -> Hint:

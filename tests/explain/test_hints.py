@@ -258,17 +258,20 @@ def test_every_refusal_ends_with_a_next_step_that_was_tried(ask, objects, subjec
     assert [hint.text for hint in found.hints] == texts
 
 
+_GATE = "find the controller that removes the gate: removing it by hand skips its check"
+
+
 @pytest.mark.parametrize(
     ("subject", "text"),
     [
         pytest.param(
             pod(cpu="1", schedulingGates=[{"name": "quota"}]),
-            "if scheduling gate quota is removed, it would be placed on node-0",
+            f"{_GATE}; once scheduling gate quota is removed, the pod would be placed on node-0",
             id="a gated pod that would fit",
         ),
         pytest.param(
             pod(cpu="64", schedulingGates=[{"name": "a"}, {"name": "b"}]),
-            "if scheduling gates a, b are removed, it would still fit nowhere",
+            f"{_GATE}; once scheduling gates a, b are removed, the pod would still fit nowhere",
             id="a gated pod that would not fit",
         ),
         pytest.param(
@@ -291,6 +294,11 @@ def test_every_refusal_ends_with_a_next_step_that_was_tried(ask, objects, subjec
 def test_pods_that_are_not_even_judged_have_a_next_step_too(shop, ask, subject, text):
     (hint,) = ask(shop, subject).hints
     assert (hint.text, hint.tried) == (text, True)
+
+
+def test_nothing_to_paste_skips_the_check_of_a_scheduling_gate(shop, ask):
+    (hint,) = ask(shop, pod(cpu="1", schedulingGates=[{"name": "quota"}])).hints
+    assert (hint.fits > 0, hint.command, hint.patches) == (True, "", [])
 
 
 def test_a_hint_is_data_too(shop, ask):

@@ -131,7 +131,13 @@ def test_several_answers_begin_with_a_table_and_end_with_a_tally(show):
             "6 nodes: cpu: 3000m requested, 1900m to 2000m free",
             "would fit on 2 nodes if cpu <= 2",
         ],
-        ["1", "pod default/b", "GATED (waits for g)", "if scheduling gate g is removed, it would be placed on node-0"],
+        [
+            "1",
+            "pod default/b",
+            "GATED (waits for g)",
+            "find the controller that removes the gate: removing it by hand skips its check; once scheduling gate g is "
+            "removed, the pod would be placed on node-0",
+        ],
     ]
     assert "\n\npod default/a: UNSCHEDULABLE (0/8 nodes feasible)\n" in text
     assert text.endswith(

@@ -372,7 +372,7 @@ PODS = [
         "a scheduling gate is left",
         "gate",
         ("GATED (waits for example.com/approval)",),
-        ("scheduling gate example.com/approval is removed",),
+        ("find the controller that removes the gate",),
         ("schedulingGates: [{name: example.com/approval}]", "schedulingGates: []"),
     ),
     row(
