@@ -112,6 +112,7 @@ def simulate(
         trace=trace,
         fail=exit_code,
     )
+    source.strict = strict
     paths, folders = manifests or [], kustomize or []
     inputs.check_sources(paths, folders, source.paths)
     namespace = source.namespace(namespace) or DEFAULT_NAMESPACE

@@ -277,7 +277,10 @@ class _Builder:
         if key in merged:
             merged.discard(key)
             return
-        message = f"the key {quote(key)} is written twice; the last one counts"
+        counts = "the last one counts"
+        if key == "items" and not self.stack[1:] and isinstance(holder[key], list):
+            counts = "the items of all lists under it are read"  # those of the first are handed over by now
+        message = f"the key {quote(key)} is written twice; {counts}"
         self.report(Finding((*self.path(), key), message, warning=True), _place(event.start_mark, self.above))
 
     def path(self) -> findings.Path:

@@ -77,6 +77,7 @@ class StateSource:
         live: whether the live cluster is asked even though there are files.
         access: which live cluster, and as whom.
         configured: whether the live cluster is asked for the configuration of its scheduler.
+        strict: whether foreign files in folders are refused.
     """
 
     paths: tuple[str, ...] = ()
@@ -85,6 +86,7 @@ class StateSource:
     live: bool = False
     access: Access | None = None
     configured: bool = False
+    strict: bool = False
     _connection: Connection | None = field(default=None, repr=False)
 
     @property
@@ -158,7 +160,7 @@ class StateSource:
                         recursive=self.recursive,
                         stdin_filename=self.stdin_filename,
                         progress=progress.advance,
-                        terms=sources.Terms(kinds=kinds),
+                        terms=sources.Terms(kinds=kinds, strict=self.strict),
                     )
                 overlaid = _overlaid(files) if self.of_cluster else ()
                 manifests = sources.overlay(manifests, files) if self.of_cluster else files

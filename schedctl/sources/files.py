@@ -56,11 +56,13 @@ class Source:
         name: how the user knows it.
         path: the file; None for standard input.
         size: bytes on disk, 0 when unknown.
+        in_folder: whether it was found in a folder, where nobody named it.
     """
 
     name: str
     path: Path | None
     size: int
+    in_folder: bool = False
 
     def read(self, stdin: BinaryIO | None) -> bytes:
         """Return the text, unpacked and as UTF-8 without byte order mark.
@@ -146,14 +148,14 @@ def find(
         paths = list(_expand(name, problems, warnings))
         for path in paths:
             try:
-                if path.is_dir():
+                if in_folder := path.is_dir():
                     inside = list(_folder(path, recursive or _is_dump(path), warnings, problems))
                     if not inside and len(problems) == before:
                         problems.append(_empty_folder(path, recursive))
                 else:
                     inside = [path]
                 for file in inside:
-                    found.setdefault(os.path.realpath(file), _source(file))
+                    found.setdefault(os.path.realpath(file), _source(file, in_folder=in_folder))
             except _PATH_ERRORS as error:
                 problems.append(_unreadable_path(path, error))
     return list(found.values())
@@ -270,12 +272,12 @@ def _empty_folder(path: Path, recursive: bool) -> Problem:
     return Problem(message, source=printable(str(path)), hint=hint)
 
 
-def _source(path: Path) -> Source:
+def _source(path: Path, *, in_folder: bool) -> Source:
     try:
         size = path.stat().st_size
     except _PATH_ERRORS:
         size = 0
-    return Source(printable(str(path)), path, size)
+    return Source(printable(str(path)), path, size, in_folder)
 
 
 def _unreadable_path(path: Path, error: OSError | ValueError) -> Problem:

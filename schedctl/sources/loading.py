@@ -106,7 +106,10 @@ def load(
                 complete = False
             else:
                 digests[text.name] = f"sha256:{hashlib.sha256(text.data or b'').hexdigest()}"
+                before = len(reading.problems), reading.foreign, reading.count
                 _read(reading, text, _within(progress, source, len(text.data or b""), done, total))
+                if isinstance(source, files.Source) and source.in_folder and not (terms.creating or terms.strict):
+                    _leave_out_foreign(reading, text.name, *before)
             done += source.size
         if progress is not None:
             progress(total, total, "")
@@ -175,6 +178,15 @@ def _read(reading: Reading, text: Text, advance: Callable[[int], None]) -> None:
     # Later problems with an object of a long text are placed at the object, not at the field.
     if len(text.data or b"") > KEPT_BYTES:
         text.data = None
+
+
+def _leave_out_foreign(reading: Reading, name: str, problems: int, foreign: int, count: int) -> None:
+    """Make a warning of the problems of a text that holds nothing of Kubernetes and that nobody named."""
+    found = len(reading.problems) - problems
+    if found and found == reading.foreign - foreign and reading.count == count:
+        del reading.problems[problems:]
+        hint = "take it out of the folder, or name the files to read one by one"
+        reading.warnings.append(Problem("is left out: it holds no object of Kubernetes", name, hint=hint))
 
 
 def _finish(reading: Reading, allow_empty: bool, complete: bool) -> Manifests:

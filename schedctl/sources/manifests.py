@@ -128,6 +128,7 @@ class Reading:
         snapshots: what the snapshots among the texts say of themselves.
         documents: how many documents were objects or lists.
         reported: the workloads that report pods of theirs.
+        foreign: how many of the problems are about what does not look like an object at all.
     """
 
     def __init__(self, terms: Terms = READING) -> None:
@@ -140,6 +141,7 @@ class Reading:
         self.warnings: list[Problem] = []
         self.snapshots: list[Header] = []
         self.reported: list[Sourced] = []
+        self.foreign = 0
         self._advance: Callable[[int], None] = lambda offset: None
         self._spelling = True
         self._sharing = Sharing()
@@ -324,6 +326,8 @@ class Reading:
 
     def _object(self, origin: _Origin, body: objects.Body, api_version: Any, name: Any) -> None:
         if not (api_version and isinstance(api_version, str) and name and isinstance(name, str)):
+            if origin.item < 0 and not (api_version or name or _has_metadata(body)):
+                self.foreign += 2  # one for each field of the head
             self._report_missing_head(origin, api_version, name)
             return
         kind = kinds.find(api_version, name) or self._asked_for.get((api_version, name))
@@ -416,6 +420,7 @@ class Reading:
         """Report what is no object; a document that is empty or null is fine."""
         if value is None and origin.item < 0:
             return
+        self.foreign += origin.item < 0 and not (isinstance(value, list) and any(map(_has_metadata, value)))
         hint = ""
         if isinstance(value, list) and value and all(isinstance(item, dict) for item in value):
             hint = "write the objects under `items:` of a `kind: List`, or separate them with `---`"
@@ -475,6 +480,12 @@ def _kustomization(name: str) -> str:
     if file.lower() not in ("kustomization.yaml", "kustomization.yml"):
         return ""
     return f"this belongs to kustomize: `-k {folder if slash else '.'}` builds it"
+
+
+def _has_metadata(body: Any) -> bool:
+    """Return whether something that may not say what it is has what all objects have, or says what it is."""
+    value = body if isinstance(body, dict | list | str | int | float | None) else plain(body)
+    return isinstance(value, dict) and ("metadata" in value or "kind" in value)
 
 
 def _group(api_version: str) -> str:

@@ -23,12 +23,14 @@ class Terms:
         custom_kinds: the kinds of other people's that are read as `CustomWorkload`.
         namespace: the namespace of objects that name none.
         kinds: other people's kinds that are read under their structs, as plugins ask for them.
+        strict: whether a file in a folder that holds nothing of Kubernetes is a problem, also in a state.
     """
 
     creating: bool = False
     custom_kinds: tuple[CustomKind, ...] = ()
     namespace: str = DEFAULT_NAMESPACE
     kinds: tuple[Kind, ...] = ()
+    strict: bool = False
 
 
 READING = Terms()

@@ -283,3 +283,26 @@ def test_a_shell_completes_words_of_simulate(words, offered):
         [sys.executable, "-c", RUN], cwd=ROOT, env=environ, capture_output=True, text=True, check=False
     )
     assert set(completion.stdout.split()) == offered, completion.stderr
+
+
+FOREIGN = {
+    "an object of something else": ('{"version": 1}', True),
+    "a list of something else": ('[{"name": "x"}]', True),
+    "an object that lacks its kind": ('{"apiVersion": "v1", "metadata": {"name": "x"}}', False),
+    "a list of objects": ('[{"metadata": {"name": "x"}}]', False),
+}
+
+
+@pytest.mark.parametrize(("text", "is_foreign"), FOREIGN.values(), ids=FOREIGN)
+def test_only_a_foreign_file_in_a_folder_of_the_state_is_left_out_and_strictly_none(
+    schedctl, tmp_path, text, is_foreign
+):
+    state, tool = tmp_path / "state", tmp_path / "state" / "tool.json"
+    state.mkdir()
+    (state / "node.yaml").write_text("apiVersion: v1\nkind: Node\nmetadata: {name: a}")
+    tool.write_text(text)
+    pod = "apiVersion: v1\nkind: Pod\nmetadata: {name: x}\nspec: {containers: [{name: a, image: i}]}"
+    ended = schedctl("simulate", "-", "-f", str(state), stdin=pod)
+    assert (ended.code == 0, f"{tool}: is left out" in " ".join(ended.err.split())) == (is_foreign, is_foreign)
+    for refused in (("--strict", "-f", str(state)), ("-f", str(tool), "-f", str(state / "node.yaml"))):
+        assert schedctl("simulate", "-", *refused, stdin=pod).code == 3

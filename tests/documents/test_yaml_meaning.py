@@ -36,6 +36,11 @@ def test_a_document_means_what_kubectl_makes_of_it(text, outcome, value):
     ("text", "message"),
     [
         pytest.param("a: 1\na: 2", 'the key "a" is written twice; the last one counts', id="a repeated key"),
+        pytest.param(
+            "items: [1]\nitems: [2]",
+            'the key "items" is written twice; the items of all lists under it are read',
+            id="a repeated list of items, which are handed over as they come",
+        ),
         pytest.param("1: a\n'1': b", 'the key "1" is written twice; the last one counts', id="keys that become equal"),
         pytest.param(
             "x: &x {b: 1}\ny:\n  b: 2\n  <<: *x",
