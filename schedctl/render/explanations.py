@@ -7,7 +7,7 @@ begin with a table. ``layout`` folds and colours, and ``notices`` has the lines 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 
 from schedctl.api.amounts import on_one_scale
@@ -50,6 +50,7 @@ class Detail:
         wide: everything there is, the numbers behind each score and what an expert reads besides.
         evidenced: reasons whose evidence is shown, from the nearest on.
         event: whether the FailedScheduling line is shown in full, and not what one line has room for.
+        notes: whether facts to decide by stand below the fixes.
     """
 
     entries: int = _FEW
@@ -58,25 +59,29 @@ class Detail:
     wide: bool = False
     evidenced: int = ALL
     event: bool = True
+    notes: bool = True
 
 
 _LEVELS = (
     Detail(),
-    Detail(event=False),
-    Detail(groups=(_FEW, 3), scores=5, event=False),
-    Detail(groups=(3, 2), scores=5, event=False),
-    Detail(entries=3, groups=(3, 0), scores=3, event=False),
-    Detail(entries=3, groups=(2, 0), scores=3, event=False),
-    Detail(entries=2, groups=(0, 0), scores=2, event=False),
+    Detail(groups=(_FEW, 3), scores=5),
+    Detail(groups=(3, 2), scores=5),
+    Detail(entries=3, groups=(3, 0), scores=3),
+    Detail(entries=3, groups=(2, 0), scores=3),
+    Detail(entries=2, groups=(0, 0), scores=2),
 )
 """From much to little: the first that fits the screen is taken; where none does, `_least` goes on."""
 
 
 def _least(reasons: int) -> Iterator[Detail]:
-    """Yield less and less detail of an answer with so many reasons: the evidence goes from the last to the second."""
+    """Yield less and less detail of an answer with so many reasons: the evidence goes from the last to the second.
+
+    The FailedScheduling line, which people compare and search for, is folded where nothing else is left.
+    """
     for evidenced in range(reasons - 1, 0, -1):
-        yield Detail(entries=2, groups=(0, 0), evidenced=evidenced, scores=2, event=False)
-    yield Detail(entries=1, groups=(0, 0), evidenced=1, scores=2, event=False)
+        yield Detail(entries=2, groups=(0, 0), evidenced=evidenced, scores=2)
+    least = Detail(entries=1, groups=(0, 0), evidenced=1, scores=2)
+    yield from (least, replace(least, notes=False), replace(least, event=False))
 
 
 def lines(
@@ -164,7 +169,7 @@ def _explanation(result: explanations.Explanation, detail: Detail) -> Iterator[B
         (
             *notices.fixes(result.hints, commands=detail.wide),
             *map(notices.warning, result.warnings),
-            *_notes(result),
+            *(_notes(result) if detail.notes else ()),
         ),
         (*_kubernetes_line(result, detail), *_requeue_events(result.wakings, detail)),
         _matrix(result.matrix, result.verdict, detail) if result.matrix is not None else (),

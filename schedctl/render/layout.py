@@ -36,9 +36,9 @@ class Screen(NamedTuple):
     rows: int
 
 
-SCREEN = Screen(80, 22)
-"""What the answer about one subject is cut to fit where there is no terminal: one of 24 rows, less the prompts around
-it. On a terminal the rows are its own."""
+SCREEN = Screen(80, 24)
+"""What the answer about one subject is cut to fit where there is no terminal. On a terminal the rows are its own, less
+the prompts around the answer."""
 _PROMPTS = 2
 """How many rows of a terminal the command and the next prompt take."""
 ALL = 1 << 62

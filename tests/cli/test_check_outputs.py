@@ -119,6 +119,8 @@ def test_the_action_checks_for_real(tmp_path):
         "POLICY": "fixtures/policies/three-zones/policy.yaml\nfixtures/policies/all-fit/policy.yaml",
         "FAIL_ON": "error",
         "CONFIG": "",
+        "BASELINE": "",
+        "INLINE_IGNORES": "false",
         "ARGS": "--limit\n1",
     }
     ended = subprocess.run(["bash", "-c", step["run"]], cwd=ROOT, env=environment, text=True, capture_output=True)

@@ -104,7 +104,7 @@ def test_a_file_that_cannot_be_read_is_an_error(repository):
     ("arguments", "pods"),
     [
         pytest.param(("--config", "own.yaml"), 3, id="its custom kinds make pods"),
-        pytest.param((), None, id="which are passed over without it"),
+        pytest.param((), None, id="which are named as not modelled without it"),
     ],
 )
 def test_a_simulation_knows_the_custom_kinds(schedctl, tmp_path, arguments, pods, monkeypatch):
@@ -116,7 +116,7 @@ def test_a_simulation_knows_the_custom_kinds(schedctl, tmp_path, arguments, pods
     ended = schedctl("simulate", "shop.yaml", "-f", "cluster.yaml", *arguments, "-o", "json")
     report = json.loads(ended.out)
     assert [each["wanted"] for each in report["results"]] == ([pods] if pods else [])
-    assert report["passed"] == ({} if pods else {"example.com/v1 Shop": 1})
+    assert [each["subject"] for each in report["unmodelled"]] == ([] if pods else ["Shop default/corner"])
     roles = [each["role"] for each in report["metadata"]["inputs"]]
     assert roles == ["Manifests", "State", *(["Config"] if pods else [])]
 
