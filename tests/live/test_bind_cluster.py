@@ -294,9 +294,9 @@ def _land(race: Race) -> None:
 
 POD, PODS, NODE, BINDING = "/pods/{}", "/api/v1/pods", "/nodes/{}", "/binding"
 POD_MOVES: dict[str, tuple[Callable[[Race], None], str]] = {
-    "bound by somebody else": (_bind_elsewhere, "bound to elsewhere already|already assigned|Precondition failed"),
+    "bound by somebody else": (_bind_elsewhere, "already bound to elsewhere|already assigned|Precondition failed"),
     "deleted": (lambda race: race.api.delete(race.pod), "it is gone|not found"),
-    "made again": (_make_again, "another pod of that name|Precondition failed"),
+    "made again": (_make_again, "another pod has its name|Precondition failed"),
     "relabelled": (_relabel, "it has changed: metadata.labels|Precondition failed"),
 }
 NODE_MOVES: dict[str, tuple[Callable[[Race], None], str]] = {
@@ -586,7 +586,7 @@ def test_unwritable_parameters_are_refused_before_any_write(run_controllers, bin
     _until(lambda: run_controllers.get(_storage("odd")[0])["status"].get("phase") == "Available")
     result = bind_there("default/web-odd", "--execute", "--yes")
     assert result.code == 4
-    assert "the parameters for its drivers were stored with spaces" in result.err
+    assert "the parameters for its drivers are stored with spaces" in result.err
     assert "claimRef" not in run_controllers.get(_storage("odd")[0])["spec"]
 
 
@@ -607,7 +607,7 @@ def test_failed_bind_reverts_every_write(run_controllers):
         stored["metadata"]["labels"]["late"] = "yes"
         run_controllers.replace({"apiVersion": "v1", "kind": "Pod", **stored})
 
-    with pytest.raises(Refusal, match=r"Precondition failed.*lets nobody clear it"):
+    with pytest.raises(Refusal, match=r"Precondition failed.*does not allow to clear it"):
         bind(Interrupted(connection, BINDING, relabel), plan, observed)
     before[1]["metadata"]["labels"]["late"] = "yes"
     after = [_without_versions(run_controllers.get(each)) for each in (_claim("back"), both)]

@@ -84,4 +84,4 @@ def test_pod_without_failed_scheduling_events_has_no_history(control_plane, name
     control_plane.api.create(pod("small", namespace))
     result = explain_pod(f"{namespace}/small")
     assert result["history"] == []
-    assert any("nothing is recorded of a refusal" in note for note in result["notes"])
+    assert any("no failed scheduling is recorded" in note for note in result["notes"])

@@ -171,7 +171,7 @@ def test_the_configuration_of_the_scheduler_is_found_with_the_shipped_role(contr
     roles = [role for role in [*ROLES, openshift] if role["kind"] == "Role"]
     explain = ("explain", "--all-pending", "--scheduler-config-from-cluster", "--kubeconfig")
     result = schedctl(*explain, str(control_plane.kubeconfig))
-    assert "keeps no KubeSchedulerConfiguration in a ConfigMap; looked for kube-system/scheduler-config" in result.err
+    assert "no KubeSchedulerConfiguration in a ConfigMap of the cluster; looked for kube-system/" in result.err
     control_plane.api.request("POST", path, made)
     try:
         result = schedctl(*explain, str(control_plane.kubeconfig), "-o", "json")
