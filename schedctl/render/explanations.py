@@ -169,7 +169,7 @@ def _explanation(result: explanations.Explanation, detail: Detail) -> Iterator[B
         (
             *notices.fixes(result.hints, commands=detail.wide),
             *map(notices.warning, result.warnings),
-            *(_notes(result) if detail.notes else ()),
+            *(_notes(result) if detail.notes or not result.message else ()),
         ),
         (*_kubernetes_line(result, detail), *_requeue_events(result.wakings, detail)),
         _matrix(result.matrix, result.verdict, detail) if result.matrix is not None else (),
