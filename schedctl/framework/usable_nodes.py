@@ -56,8 +56,12 @@ def open_nodes(cluster: ClusterView, pod: PodInfo) -> BoolArray:
 
 def count_domains(number: int, topology_key: str) -> str:
     """Return ``3 zones``: how many domains of a topology key, by the name that people give them."""
-    noun = _DOMAINS.get(topology_key, "domain")
-    return f"{number} {noun}{'' if number == 1 else 's'}"
+    return f"{number} {domain_noun(topology_key)}{'' if number == 1 else 's'}"
+
+
+def domain_noun(topology_key: str) -> str:
+    """Return what people call a domain of a topology key: ``zone``, ``node``, else ``domain``."""
+    return _DOMAINS.get(topology_key, "domain")
 
 
 def usable_domains(number: int, every: int, topology_key: str) -> str:

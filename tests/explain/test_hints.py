@@ -185,6 +185,41 @@ def taint(key, value="", effect="NoSchedule"):
             id="a node that is not ready is not to be left out of a spread, it must become Ready",
         ),
         pytest.param(
+            [
+                node("a", zone="x"),
+                node("b", zone="y"),
+                *(pod(f"w{name}", on=name, labels={"app": "web"}) for name in "ab"),
+            ],
+            pod(labels={"app": "web"}, topologySpreadConstraints=[{**spread(app="web")[0], "minDomains": 3}]),
+            [
+                f"would fit on 2 nodes if minDomains over {ZONE} is 2",
+                "would fit if a node like a is added in a new zone",
+            ],
+            id="minDomains asks for more zones than there are",
+        ),
+        pytest.param(
+            [node("a"), pod("w1", on="a", labels={"app": "web"})],
+            pod(labels={"app": "web"}, topologySpreadConstraints=[{**spread(HOSTNAME, app="web")[0], "minDomains": 2}]),
+            [
+                f"would fit on a if minDomains over {HOSTNAME} is 1",
+                "would fit if a node like a is added",
+            ],
+            id="minDomains asks for more nodes than there are",
+        ),
+        pytest.param(
+            [
+                node("a", zone="x"),
+                node("b", zone="y", cpu="1"),
+                *(pod(f"w{number}", on="a", labels={"app": "web"}) for number in range(2)),
+            ],
+            pod(cpu="2", labels={"app": "web"}, topologySpreadConstraints=[{**spread(app="web")[0], "minDomains": 3}]),
+            [
+                "would fit on b if cpu <= 1",
+                f"would fit on a if maxSkew over {ZONE} is 3",
+            ],
+            id="lowering minDomains does not help a zone that is too full anyway",
+        ),
+        pytest.param(
             [node("a"), node("b", cpu="1", labels={"rack": "1"})],
             pod(cpu="2", topologySpreadConstraints=spread("rack", app="web")),
             [

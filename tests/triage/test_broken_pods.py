@@ -1,4 +1,4 @@
-"""Fifty broken pods on one cluster: the cause and a fix stand on the first screen, and the fix works."""
+"""Broken pods on one cluster: the cause and a fix stand on the first screen, and the fix works."""
 
 from __future__ import annotations
 
@@ -318,6 +318,16 @@ PODS = [
         ("2 nodes: node(s) didn't match pod topology spread constraints",),
         ("maxSkew over topology.kubernetes.io/zone is 2 then: pod batch/spread-skew has skew 2 over",),
         ("maxSkew: 1", "maxSkew: 2"),
+    ),
+    row(
+        "minDomains asks for four zones, and there are three",
+        "spread-min-domains",
+        ("only 3 of the 4 zones that minDomains asks for, so each may hold at most 1 (maxSkew)",),
+        (
+            "would fit on 9 nodes if minDomains over topology.kubernetes.io/zone is 3",
+            "would fit if a node like std-a-1 is added in a new zone",
+        ),
+        ("minDomains: 4", "minDomains: 3"),
     ),
     row(
         "each zone has a pod that it keeps away from",

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -133,16 +134,28 @@ class HardSpread:
         return replace(self, counts=counts, minimum=minimum)
 
     @property
+    def lacks_domains(self) -> bool:
+        """Whether there are fewer domains than ``minDomains``."""
+        return self.number < self.constraint.min_domains
+
+    @property
+    def missing_domains(self) -> dict[str, Any]:
+        """As evidence, how many domains there are and how many ``minDomains`` asks for; nothing if enough."""
+        return (
+            {"present_domains": self.number, "min_domains": self.constraint.min_domains} if self.lacks_domains else {}
+        )
+
+    @property
     def floor(self) -> int:
         """What counts are compared with: the minimum, or 0 while there are too few domains."""
-        return 0 if self.number < self.constraint.min_domains else self.minimum
+        return 0 if self.lacks_domains else self.minimum
 
     def floors(self, domains: IndexArray, here: IntArray) -> IntArray:
         """Return the floor of each position, given its domain and the count there with the supposed pods, int64 (n,).
 
         Only its own domain differs from `counts` at a position: the minimum is that of the others, or the new count.
         """
-        if self.number < self.constraint.min_domains:
+        if self.lacks_domains:
             return np.zeros_like(here)
         counts = np.where(self.present, self.counts, NO_DOMAIN)
         emptiest = int(counts.argmin())

@@ -272,6 +272,7 @@ class PodTopologySpread(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlug
             minimum=floor,
             max_skew=constraint.max_skew,
             domains=spread,
+            **spread.missing_domains,
         )
 
     def _constraints(self, pod: PodInfo, action: str) -> tuple[Constraint, ...]:

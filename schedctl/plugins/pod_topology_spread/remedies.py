@@ -9,10 +9,14 @@ import msgspec
 
 from schedctl.api.pods import Pod, TopologySpreadConstraint
 from schedctl.api.tolerations import first_untolerated, is_automatic
+from schedctl.api.topology import HOSTNAME
+from schedctl.cache import node_edits
+from schedctl.cache.cluster import Cluster
 from schedctl.cache.node_edits import UNSCHEDULABLE_TAINT
 from schedctl.cache.nodes import ClusterView
 from schedctl.cache.pod_info import PodInfo
 from schedctl.framework.remedies import Reach, Rejection, Remedies, Remedy, edit_pod
+from schedctl.framework.usable_nodes import domain_noun
 from schedctl.plugins.pod_topology_spread.constraints import DO_NOT_SCHEDULE, own_constraints
 from schedctl.plugins.pod_topology_spread.counts import hard_state
 from schedctl.plugins.pod_topology_spread.wording import skew
@@ -26,11 +30,45 @@ def remedies(pod: PodInfo, rejection: Rejection, cluster: ClusterView) -> Remedi
     match rejection.reference:
         case "pod-topology-spread/skewed":
             key = evidence["topologyKey"]
+            if "minDomains" in evidence:
+                return _with_enough_domains(rejection, cluster)
             honor = [_honor_taints(key)] if _fits_without_tainted_nodes(pod, rejection, cluster) else []
             return [*honor, _raise_max_skew(key, skew(evidence))]
         case "pod-topology-spread/missing":
             return [_soften(evidence["topologyKey"])]
     return []
+
+
+def _with_enough_domains(rejection: Rejection, cluster: ClusterView) -> Remedies:
+    """Return that there are as many domains as ``minDomains`` asks for, or that it asks for no more than there are."""
+    evidence = rejection.evidence
+    key, domains = evidence["topologyKey"], evidence["domains"]
+    enough = skew(evidence) - min(domains.values(), default=0) <= evidence["maxSkew"]
+    change = _lower_min_domains(key, evidence["presentDomains"]) if enough else _raise_max_skew(key, skew(evidence))
+    return [change, _add_domain(key, rejection.node)]
+
+
+def _lower_min_domains(key: str, number: int) -> Remedy:
+    def lower(constraint: TopologySpreadConstraint) -> TopologySpreadConstraint:
+        return _replace(constraint, min_domains=min(constraint.min_domains or 1, number))
+
+    condition = f"minDomains over {key} is {number}"
+    return Remedy(
+        "lower-min-domains", condition, _edit_constraints(key, lower), effort=2, subject=key, reach=Reach.RULE
+    )
+
+
+def _add_domain(key: str, like: str) -> Remedy:
+    def add(pod: Pod, cluster: Cluster) -> Pod:
+        name, table = f"another-{like}", cluster.node_table
+        node = node_edits.rename_node(node_edits.as_new(table.objects[table.row_of[like]]), name)
+        cluster.add_node(node if key == HOSTNAME else node_edits.set_label(node, key, f"another-{key}"))
+        node_edits.publish_like(cluster, like, name)
+        return pod
+
+    where = "" if key == HOSTNAME else f" in a new {domain_noun(key)}"
+    condition = f"a node like {like} is added{where}"
+    return Remedy("add-domain", condition, add, effort=6, subject=key, reach=Reach.NODE, size=2)
 
 
 def _fits_without_tainted_nodes(pod: PodInfo, rejection: Rejection, cluster: ClusterView) -> bool:

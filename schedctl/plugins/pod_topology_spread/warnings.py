@@ -74,16 +74,15 @@ def _limit(spread: HardSpread, usable: BoolArray, replicas: int) -> tuple[int, R
     open_domains[spread.domains.codes[: len(usable)][taking_part]] = True
     open_domains[0] = False
     closed = np.flatnonzero(spread.present & ~open_domains)
-    few_domains = spread.number < constraint.min_domains
-    if not spread.self_match or constraint.selector.everything or not (few_domains or len(closed)):
+    if not spread.self_match or constraint.selector.everything or not (spread.lacks_domains or len(closed)):
         return None
-    floor = 0 if few_domains else int(spread.counts[closed].min())
+    floor = 0 if spread.lacks_domains else int(spread.counts[closed].min())
     number = int(np.count_nonzero(open_domains))
     fit = number * (constraint.max_skew + floor) + int(spread.counts[closed].sum())
     text = (
         f"{at_most(replicas, fit)}: its topology spread over {key} (maxSkew {constraint.max_skew}) allows"
         f" {constraint.max_skew + floor} {usable_domains(number, number + len(closed), key)}"
-        f"{_too_few(spread) if few_domains else _unusable(spread, closed, floor)}"
+        f"{_too_few(spread) if spread.lacks_domains else _unusable(spread, closed, floor)}"
     )
     return fit, Remark(text, evidence={"topology_key": key, "replicas": replicas, "fit": fit})
 

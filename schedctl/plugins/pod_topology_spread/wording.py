@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from schedctl.framework.remedies import Evidence
+from schedctl.framework.usable_nodes import count_domains
 from schedctl.framework.wording import Wording
 
 _FEW_DOMAINS = 5
@@ -31,9 +32,21 @@ def _constraints(all_evidence: Sequence[Evidence]) -> str:
     for key, found in keys.items():
         domains = found[0].get("domains") or {}
         counts = ", ".join(f"{domain} {count}" for domain, count in list(domains.items())[:_FEW_DOMAINS])
+        start, max_skew = f"spread over {key}: ", found[0]["maxSkew"]
+        if "minDomains" in found[0]:
+            parts.append(
+                f"{start}{_missing_domains(found[0])}, so each may hold at most {max_skew} (maxSkew): {counts}"
+            )
+            continue
         emptiest = f"fewest matching pods in a domain: {min(evidence['minimum'] for evidence in found)}"
-        parts.append(f"spread over {key}: maxSkew {found[0]['maxSkew']}, {emptiest}{f' ({counts})' if counts else ''}")
+        parts.append(f"{start}maxSkew {max_skew}, {emptiest}{f' ({counts})' if counts else ''}")
     return "; ".join(parts)
+
+
+def _missing_domains(evidence: Evidence) -> str:
+    """Return ``only 2 of the 3 zones that minDomains asks for``."""
+    required = count_domains(evidence["minDomains"], evidence["topologyKey"])
+    return f"only {evidence['presentDomains']} of the {required} that minDomains asks for"
 
 
 WORDING = {
