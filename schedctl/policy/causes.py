@@ -174,6 +174,7 @@ def _fate(pod: JudgedPod) -> str:
         Fate.QUEUED: "still in the queue",
         Fate.FAILED: "its attempt ended in an error",
         Fate.EVICTED: "evicted",
+        Fate.ORPHANED: "never scheduled",
         Fate.FOREIGN_SCHEDULER: "SKIPPED, belongs to another scheduler",
         Fate.INCONCLUSIVE: "not modelled",
         Fate.REJECTED: "rejected by the API server",

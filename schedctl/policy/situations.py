@@ -27,8 +27,8 @@ Key = tuple[str, str, str]
 
 UNCLEAR = frozenset((Fate.INCONCLUSIVE, Fate.FOREIGN_SCHEDULER))
 """Nobody here can tell where such a pod goes."""
-REFUSED = frozenset((Fate.REJECTED, Fate.NOT_CREATED))
-"""Such a pod does not come to be."""
+REFUSED = frozenset((Fate.REJECTED, Fate.NOT_CREATED, Fate.ORPHANED))
+"""Such a pod does not come to be, or not for long."""
 _NAMED = ("Pod", "StatefulSet")
 """Kinds whose pods have names that stay."""
 

@@ -29,9 +29,13 @@ _FATES = {
     Fate.QUEUED: "would still be in the queue",
     Fate.FAILED: "would stay pending after an error",
     Fate.EVICTED: "would be evicted, and no controller recreates it",
+    Fate.ORPHANED: "would never be scheduled",
     Fate.FOREIGN_SCHEDULER: "SKIPPED",
     Fate.INCONCLUSIVE: "INCONCLUSIVE",
 }
+
+_NOT_TRIED = (Fate.ORPHANED, Fate.FOREIGN_SCHEDULER)
+"""Pods that our scheduler is not asked about: the message is the cause, and no line of kube-scheduler's."""
 
 
 @dataclass(slots=True)
@@ -117,7 +121,11 @@ def _block(answer: Answer, entries: int, wide: bool) -> Iterator[Block]:
     explained += [notices.note(note) for note in group.notes]
     for remark in group.remarks:
         explained += notices.remark(remark, entries)
-    message = list(notices.kubernetes_line(group.message))
+    if group.fate in _NOT_TRIED:
+        explained.insert(0, line(group.message))
+        message: list[Block] = []
+    else:
+        message = list(notices.kubernetes_line(group.message))
     for blocks in (explained, message):
         if blocks:
             yield BLANK

@@ -30,6 +30,7 @@ _FATES = {
     simulations.Fate.QUEUED: "still in the queue",
     simulations.Fate.FAILED: "pending after an error",
     simulations.Fate.EVICTED: "lost (no controller recreates it)",
+    simulations.Fate.ORPHANED: "never scheduled",
     simulations.Fate.FOREIGN_SCHEDULER: "skipped (belongs to another scheduler)",
     simulations.Fate.INCONCLUSIVE: "inconclusive",
 }
@@ -81,6 +82,7 @@ def _answer(report: simulations.SimulationReport) -> Line:
         (summary.rejected, "rejected"),
         (summary.inconclusive, "inconclusive"),
         (summary.foreign_scheduler, "skipped (of another scheduler)"),
+        (summary.orphaned, "naming a node that does not exist"),
         (summary.preempted, "would be preempted"),
         (summary.not_returned, "of those would not be placed again"),
     )

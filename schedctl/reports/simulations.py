@@ -34,6 +34,8 @@ class Fate(StrEnum):
     """Its last attempt ended in a fault."""
     EVICTED = "Evicted"
     """It had a node and had to go, and nothing came in its place."""
+    ORPHANED = "Orphaned"
+    """Its ``spec.nodeName`` names no node: nothing schedules or runs it, and the pod garbage collector deletes it."""
     FOREIGN_SCHEDULER = "ForeignScheduler"
     """No profile serves its ``schedulerName``."""
     INCONCLUSIVE = "Inconclusive"
@@ -73,6 +75,7 @@ class SimulationSummary(Record, frozen=True, kw_only=True):
         not_created: how many their controllers have not created yet.
         inconclusive: how many need something that is not modelled.
         foreign_scheduler: how many ask for a scheduler that no profile is.
+        orphaned: how many name a node in ``spec.nodeName`` that does not exist.
         preempted: how many running pods were evicted to make room for others.
         not_returned: of them, how many have a successor that is on no node.
         mistakes: how many things are wrong with objects of the manifests, which take no part.
@@ -87,6 +90,7 @@ class SimulationSummary(Record, frozen=True, kw_only=True):
     not_created: int = 0
     inconclusive: int = 0
     foreign_scheduler: int = 0
+    orphaned: int = 0
     preempted: int = 0
     not_returned: int = 0
     mistakes: int = 0

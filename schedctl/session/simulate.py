@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import msgspec
 
-from schedctl.api.pods import Pod
 from schedctl.reports import counts, exit_codes
 from schedctl.reports.metadata import Metadata
 from schedctl.reports.run_comparisons import SimulationComparison
@@ -109,8 +108,6 @@ def simulate(
         session.change(namespace)
         if notifier.verbose:
             notifier.say(f"manifests: {counts.of(len(manifests.objects), 'object')} that scheduling reads")
-        for text in _named_nodes(manifests):
-            notifier.warn(text, "remove spec.nodeName to have the pod scheduled")
         metadata = msgspec.structs.replace(
             session.metadata(),
             sampling=options.sampling,
@@ -146,15 +143,6 @@ def simulate(
     if options.trace:
         runs.write_trace(facts.run, options.trace)
     return report
-
-
-def _named_nodes(manifests: Manifests) -> Iterator[str]:
-    """Yield which pods of manifests name their node themselves, and so are none of those that are placed."""
-    for sourced in manifests.objects:
-        pod = sourced.object
-        if isinstance(pod, Pod) and pod.spec.node_name and not pod.metadata.uid:
-            name, node = f"{pod.metadata.namespace}/{pod.metadata.name}", pod.spec.node_name
-            yield f"pod {name} names node {node} in spec.nodeName: the scheduler never sees it"
 
 
 def _compare(question: _Question, assumptions: AssumptionLog) -> SimulationComparison:

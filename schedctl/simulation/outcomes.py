@@ -33,11 +33,13 @@ class PodState(Enum):
     TERMINATING = "terminating"
     GONE = "gone"
     UNANSWERED = "not modelled"
+    ORPHANED = "orphaned"
+    """Its ``spec.nodeName`` names no node: no scheduler places it, and no kubelet runs it."""
 
 
 @dataclass(slots=True)
 class PodOutcome:
-    """What became of a pod that was in the queue during a run.
+    """What became of a pod that was in the queue during a run, or that was created with a node in its spec.
 
     Attributes:
         pod: the pod as it came, or as it was last changed by an event.
@@ -99,8 +101,8 @@ class Run:
     """The facts of a run.
 
     Attributes:
-        pods: by ``namespace/name``, in order of arrival, every pod that was in the queue; of several that had the same
-            name one after another, the last.
+        pods: by ``namespace/name``, in order of arrival, every pod that was in the queue, and those created with a node
+            in their spec; of several that had the same name one after another, the last.
         evictions: in order.
         end: why it ended; None while it goes on.
         clock: seconds that went by on its clock.

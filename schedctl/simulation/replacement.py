@@ -162,7 +162,7 @@ class ReplacementController(Controller):
 
     def _add_to_queue(self, info: PodInfo) -> Iterator[SimulatedEvent]:
         """Let a pod join the queue, or note it as foreign if no profile serves it."""
-        if self._scheduler.profile_of(info) is None:
+        if self._scheduler.profile_of(info) is None and not info.pod.spec.node_name:
             self.foreign[info.key] = info
         else:
             yield SimulatedEvent(info)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -18,6 +18,7 @@ from schedctl.errors import Problem
 from schedctl.reports import exit_codes, simulations
 from schedctl.reports.explanations import OwnerPods
 from schedctl.reports.metadata import Metadata, ReportedAssumption
+from schedctl.reports.reasons import Hint
 from schedctl.reports.simulations import EndReason, Fate
 from schedctl.scheduler.assumed_volumes import assumed_volumes
 from schedctl.simulation import utilisation
@@ -37,7 +38,10 @@ _FATES = {
     PodState.TERMINATING: Fate.EVICTED,
     PodState.GONE: Fate.EVICTED,
     PodState.UNANSWERED: Fate.INCONCLUSIVE,
+    PodState.ORPHANED: Fate.ORPHANED,
 }
+
+_WITHOUT_NODE_NAME = Hint("drop-node-name", "remove spec.nodeName to have the pod scheduled")
 
 
 def report(
@@ -140,7 +144,7 @@ def _summary(
 ) -> simulations.SimulationSummary:
     fates = Counter(pod.fate for result in results for pod in result.pods)
     pods, placed = sum(result.wanted for result in results), sum(result.placed for result in results)
-    counted_apart = (Fate.REJECTED, Fate.NOT_CREATED, Fate.INCONCLUSIVE, Fate.FOREIGN_SCHEDULER)
+    counted_apart = (Fate.REJECTED, Fate.NOT_CREATED, Fate.INCONCLUSIVE, Fate.FOREIGN_SCHEDULER, Fate.ORPHANED)
     return simulations.SimulationSummary(
         exit_code=0,
         workloads=len(results),
@@ -151,6 +155,7 @@ def _summary(
         not_created=fates[Fate.NOT_CREATED],
         inconclusive=fates[Fate.INCONCLUSIVE],
         foreign_scheduler=fates[Fate.FOREIGN_SCHEDULER],
+        orphaned=fates[Fate.ORPHANED],
         preempted=preempted,
         mistakes=mistakes,
     )
@@ -203,7 +208,7 @@ def _result(
             for change in update.changes
         ],
         effects=_effects(update.created, workload.claims, effects),
-        notes=list(workload.notes),
+        notes=[*workload.notes, *_named_nodes(facts, created)],
         wanted=len(created) + len(unsent) + len(kept),
         placed=len(places),
         kept=len(kept),
@@ -229,6 +234,14 @@ def _kept(rollout: RolloutProgress) -> list[PodInfo]:
     """Return the old pods that stay."""
     going = {id(info) for info in (*rollout.removed, *rollout.update.leaving)}
     return [info for info in rollout.update.old if id(info) not in going]
+
+
+def _named_nodes(facts: Simulation, created: Iterable[tuple[str, simulations.WorkloadPod]]) -> Iterator[str]:
+    """Yield the nodes that are named in the spec of pods, which therefore nobody schedules."""
+    outcomes = (facts.run.pods.get(facts.controller.latest(key)) for key, fate in created if fate.fate is Fate.PLACED)
+    names = {outcome.pod.pod.spec.node_name for outcome in outcomes if outcome is not None}
+    if nodes := ", ".join(sorted(names - {""})):
+        yield f"spec.nodeName names {nodes}: no scheduler is asked, and the kubelet rejects pods that do not fit"
 
 
 def _per_node(obj: Any) -> bool:
@@ -308,6 +321,7 @@ def _pending_groups(
             plugins=list(plugins),
             pods=names,
             node=node,
+            hints=[_WITHOUT_NODE_NAME] if fate is Fate.ORPHANED else [],
             owners=[OwnerPods(owner, len(names))] if owner else [],
         )
         for (fate, message, plugins, node), names in groups.items()

@@ -296,7 +296,7 @@ class _Expander:
     def _maker(self, obj: Any) -> Callable[[Any], Workload] | None:
         """Return what makes pods of an object; None for one that makes none, or that a controller has made."""
         # It runs, or has run: it joins the cluster and passes no queue.
-        if isinstance(obj, Pod) and (obj.spec.node_name or obj.status.phase in FINISHED):
+        if isinstance(obj, Pod) and (_is_running(obj) or obj.status.phase in FINISHED):
             return None
         metadata = obj.metadata
         # An export has workloads beside the ReplicaSets and pods they made; counted as both, each pod would come twice.
@@ -593,6 +593,11 @@ def stateful_replica(workload: workloads.StatefulSet, ordinal: int, cluster: Clu
     revision = {REVISION_LABEL: f"{metadata.name}-{template_hash(comparable(workload.spec.template))}"}
     claims = tuple(pod_templates.stateful_claims(workload, ordinal, cluster))
     return Replica(pod_templates.stateful_pod(workload, ordinal, revision), claims, ordinal=ordinal)
+
+
+def _is_running(pod: Pod) -> bool:
+    """Return whether a pod comes out of a cluster, where it has a node already."""
+    return bool(pod.spec.node_name and (pod.metadata.uid or pod.status.phase))
 
 
 def _of_pods(metadata: ObjectMeta) -> ObjectMeta:

@@ -306,3 +306,56 @@ def test_only_a_foreign_file_in_a_folder_of_the_state_is_left_out_and_strictly_n
     assert (ended.code == 0, f"{tool}: is left out" in " ".join(ended.err.split())) == (is_foreign, is_foreign)
     for refused in (("--strict", "-f", str(state)), ("-f", str(tool), "-f", str(state / "node.yaml"))):
         assert schedctl("simulate", "-", *refused, stdin=pod).code == 3
+
+
+ON_A_NODE = GOOD.replace("spec: {containers", "spec: {nodeName: NODE, containers")
+
+
+@pytest.mark.parametrize(
+    ("kind", "node", "answer", "why"),
+    [
+        pytest.param(
+            "Deployment",
+            "nope",
+            "0 of 2 pods would be placed; 2 naming a node that does not exist",
+            "node nope of spec.nodeName does not exist: no scheduler places the pod, and the pod garbage collector"
+            " deletes it",
+            id="pods of a node that does not exist are never scheduled",
+        ),
+        pytest.param(
+            "Deployment",
+            "general-a-1",
+            "2 of 2 pods would be placed",
+            "note: spec.nodeName names general-a-1: no scheduler is asked, and the kubelet rejects pods that"
+            " do not fit",
+            id="pods of a node that exists are there at once",
+        ),
+        pytest.param(
+            "StatefulSet",
+            "nope",
+            "0 of 2 pods would be placed; 1 not created; 1 naming a node that does not exist",
+            "1 not created: good-1",
+            id="the controller waits for those that never run",
+        ),
+        pytest.param(
+            "StatefulSet",
+            "general-a-1",
+            "2 of 2 pods would be placed",
+            "eu-west-1a  2  general-a-1 ×2",
+            id="the controller goes on after those that run",
+        ),
+    ],
+)
+def test_pods_whose_manifests_name_their_node(simulate, kind, node, answer, why):
+    manifest = ON_A_NODE.replace("Deployment", kind).replace("NODE", node)
+    ended = simulate("-", "-n", "shop", "--exit-code", stdin=manifest)
+    assert ended.out.startswith(answer + "\n")
+    assert why in ended.out
+    assert ended.code == (node == "nope")
+
+
+def test_a_pod_that_names_a_missing_node_is_a_result(simulate):
+    pod = BAD.replace("containers:", "nodeName: nope\n  containers:").replace("lots", "10m")
+    ended = simulate("-", "-n", "shop", "-o", "jsonpath={.summary.orphaned} {.results[0].pending[0].fate}", stdin=pod)
+    assert ended.out.strip() == "1 Orphaned"
+    assert "remove spec.nodeName" in simulate("-", "-n", "shop", stdin=pod).out

@@ -524,8 +524,8 @@ def test_joining_objects_keep_status_and_bound_volume(join_manifests):
     assert (kept.spec.min_available, kept.status.disruptions_allowed) == (2, 3)
 
 
-def test_a_pod_with_a_node_name_joins_as_running(join_manifests):
-    cluster, _, groups = join_manifests(pod(spec="nodeName: a, "), NODE)
+def test_a_pod_that_runs_on_a_node_joins(join_manifests):
+    cluster, _, groups = join_manifests(pod(spec="nodeName: a, ") + "status: {phase: Running}\n", NODE)
     assert groups == []
     assert "shop/web" in cluster.pod_table.row_of
 

@@ -277,9 +277,10 @@ POD = "{apiVersion: v1, kind: Pod, metadata: {%s}, spec: {%scontainers: [{name: 
 
 
 def test_a_bare_pod_makes_itself_and_one_on_a_node_joins(expand_manifests):
-    expansion = expand_manifests(POD % ("name: one", "") + "---\n" + POD % ("name: two", "nodeName: a, "))
-    assert [group.subject for group in expansion.groups] == ["Pod default/one"]
-    assert [obj.metadata.name for obj in expansion.joined] == ["two"]
+    pods = (("name: one", ""), ("name: two, uid: u", "nodeName: a, "), ("name: three", "nodeName: a, "))
+    expansion = expand_manifests("---\n".join(POD % each for each in pods))
+    assert [group.subject for group in expansion.groups] == ["Pod default/one", "Pod default/three"]
+    assert [obj.metadata.name for obj in expansion.joined] == ["two"], "it comes out of a cluster"
 
 
 def test_a_generated_name_is_completed(expand_manifests):

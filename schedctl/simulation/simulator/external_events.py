@@ -9,11 +9,16 @@ from schedctl.cache.pod_info import PodInfo
 from schedctl.errors import NotModelled
 from schedctl.framework import events
 from schedctl.simulation.events import EventAction, SimulatedEvent
-from schedctl.simulation.outcomes import PodOutcome
+from schedctl.simulation.outcomes import PodOutcome, PodState
 from schedctl.simulation.pod_state import pod_on_node
 from schedctl.simulation.simulator.binding import BindingCycle
 from schedctl.simulation.simulator.evictions import Evictions
 from schedctl.simulation.simulator.state import PermitWait, RunState
+
+MISSING_NODE = (
+    "node {0} of spec.nodeName does not exist: no scheduler places the pod, and the pod garbage collector deletes it"
+)
+"""Why a pod that names its node is on none."""
 
 
 class ExternalEvents:
@@ -66,13 +71,26 @@ class ExternalEvents:
         elif info.key in state.cluster.pod_table.row_of:
             self._update_running(info)
         elif info.pod.spec.node_name:
-            state.cluster.add_pod(info)
-            state.dispatcher.dispatch(events.ASSIGNED_POD_ADD, None, info)
+            self._add_assigned_pod(info)
         elif state.scheduler.profile_of(info) is None:
             state.cluster.add_pod(info)  # waits for another scheduler
             state.dispatcher.dispatch_to_plugins(events.UNSCHEDULED_POD_ADD, None, info)
         else:
             self.add_pod(info)
+
+    def _add_assigned_pod(self, info: PodInfo) -> None:
+        """Add a pod whose spec names its node: it is bound as soon as it is created, if there is such a node."""
+        state, name = self._state, info.pod.spec.node_name
+        state.cluster.add_pod(info)
+        now = state.clock.now
+        outcome = state.facts.pods[info.key] = PodOutcome(info, PodState.ORPHANED, arrived=now, settled=now)
+        if name not in state.cluster.node_table.row_of:
+            outcome.message = MISSING_NODE.format(name)
+            return
+        outcome.state, outcome.node = PodState.BOUND, name
+        state.dispatcher.dispatch(events.ASSIGNED_POD_ADD, None, info)
+        if state.has_controller:
+            state.schedule_answers(state.controller.on_bound(info, name))
 
     def _update_pending(self, info: PodInfo) -> None:
         state = self._state
