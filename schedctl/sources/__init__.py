@@ -6,6 +6,8 @@ One way in (`load`), through rooms that know little of each other; texts and tre
     loading      the front door: collects, raises once
     terms        on what terms: a state, or what is about to be created
     files        names to bytes: files, folders, globs, stdin, gzip; bounded
+    archives     tar archives to the files in them, in memory
+    collected    what tools that collect clusters leave out of objects, or wrap around them
     kustomize    kustomizations to bytes, by the user's own program
     snapshots    what `schedctl snapshot create` wrote, kind by kind
     manifests    documents to objects: lists are flattened, other people's kinds counted

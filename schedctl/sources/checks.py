@@ -38,6 +38,8 @@ def latest(objects: Iterable[Sourced]) -> tuple[list[Sourced], list[Problem]]:
             kept.append(one)
             continue
         before, kept[place] = kept[place], one
+        if metadata.uid and before.object == one.object:
+            continue  # collected twice, such as a pod in a list and in a file of its own
         earlier = f"{before.source}:{before.line}" if before.source != one.source else f"line {before.line}"
         warnings.append(one.problem(f"replaces the one at {earlier}", ("metadata", "name")))
     return kept, warnings

@@ -8,16 +8,19 @@ from __future__ import annotations
 
 import errno
 import glob
+import io
 import os
 import zlib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import BinaryIO
+from typing import IO, BinaryIO
 
 from schedctl.documents.findings import printable, quote
 from schedctl.documents.spelling import CLOSE, nearest
 from schedctl.errors import Problem
+from schedctl.sources import archives
 
 MAX_BYTES = 2 << 30
 """The longest text that is read, and the most that is unpacked."""
@@ -70,23 +73,60 @@ class Source:
         Raises:
             Unreadable: it cannot be read, or is longer than we are willing to read.
         """
+        with self._open(stdin) as file:
+            return self.text_of(file.read(MAX_BYTES + 1))
+
+    def parts(self, stdin: BinaryIO | None) -> Iterator[tuple[Source, bytes | None]]:
+        """Yield the text, or every file of the archive that this is, as `text_of` takes it; None for what is not read.
+
+        Raises:
+            Unreadable: it cannot be read, or is longer than we are willing to read.
+        """
+        with self._open(stdin) as file:
+            if not archives.is_archive(file):
+                yield self, file.read(MAX_BYTES + 1)
+                return
+            limit = max(MIN_UNPACKED, MAX_RATIO * self._length(file))
+            try:
+                for member in archives.members(file, self.name, _is_read_in_archive, limit, MAX_BYTES + 1):
+                    yield replace(self, name=member.name, size=0, in_folder=True), member.data
+            except archives.ArchiveError as error:
+                raise self._unreadable(error.message, error.hint) from None
+
+    def text_of(self, data: bytes) -> bytes:
+        """Return what was read, unpacked and as UTF-8 without byte order mark.
+
+        Raises:
+            Unreadable: it is damaged, or longer than we are willing to read.
+        """
+        if len(data) > MAX_BYTES:
+            raise self._unreadable(f"is larger than {MAX_BYTES >> 30} GiB")
+        if data.startswith(archives.GZIP):
+            data = self._unpack(data)
+        return self._utf8(data)
+
+    @contextmanager
+    def _open(self, stdin: BinaryIO | None) -> Iterator[IO[bytes]]:
+        """Open the file so that its beginning can be read twice."""
         try:
-            if self.path is not None:
-                with self.path.open("rb") as file:
-                    data = file.read(MAX_BYTES + 1)
-            elif stdin is not None:
-                data = stdin.read(MAX_BYTES + 1)
-            else:
+            if self.path is None and stdin is None:
                 raise self._unreadable("standard input is closed")
+            file = self.path.open("rb") if self.path else stdin
+            assert file is not None
+            try:
+                yield file if self.path and file.seekable() else io.BytesIO(file.read(MAX_BYTES + 1))
+            finally:
+                if self.path:
+                    file.close()
         except _PATH_ERRORS as error:
             raise self._unreadable(f"cannot be read: {_reason(error)}") from None
         except MemoryError:
             raise self._unreadable("does not fit into memory") from None
-        if len(data) > MAX_BYTES:
-            raise self._unreadable(f"is larger than {MAX_BYTES >> 30} GiB")
-        if data.startswith(b"\x1f\x8b"):
-            data = self._unpack(data)
-        return self._utf8(data)
+
+    def _length(self, file: IO[bytes]) -> int:
+        length = file.seek(0, os.SEEK_END)
+        file.seek(0)
+        return length
 
     def _unpack(self, data: bytes) -> bytes:
         limit = min(max(MIN_UNPACKED, MAX_RATIO * len(data)), MAX_BYTES)
@@ -255,6 +295,12 @@ def _folder(root: Path, recursive: bool, warnings: list[Problem], problems: list
 def is_manifest_name(name: str) -> bool:
     """Return whether a file of this name is read in a folder."""
     return name.lower().removesuffix(".gz").endswith(_SUFFIXES)
+
+
+def _is_read_in_archive(path: str) -> bool:
+    """Return whether a file of an archive is read: as in a folder, where nothing in hidden folders is."""
+    hidden = any(part.startswith(".") for part in path.split("/") if part.strip("."))
+    return is_manifest_name(path) and not hidden
 
 
 def _is_dump(folder: Path) -> bool:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, BinaryIO
 from schedctl.api.nodes import Node
 from schedctl.documents.texts import KEPT_BYTES, Text
 from schedctl.errors import InputError, Problem
-from schedctl.sources import checks, files, kustomize
+from schedctl.sources import checks, collected, files, kustomize
 from schedctl.sources.kustomize import Kustomization
 from schedctl.sources.manifests import Reading, Sourced
 from schedctl.sources.terms import READING, Terms
@@ -25,6 +25,24 @@ from schedctl.sources.unread import Unread, unread_files
 if TYPE_CHECKING:
     from schedctl.reports.snapshots import Header
 
+_NAMED = 3
+_UNPACK = "unpack it, and name the folder"
+_FOREIGN = (
+    "it holds no object of Kubernetes",
+    "they hold no object of Kubernetes",
+    "take it out of the folder, or name the files to read one by one",
+)
+"""Why a file is left out: of one, of several, and the next step."""
+_OTHER_VERSIONS = (
+    "it holds another version of what is read in the preferred one",
+    "they hold other versions of what is read in the preferred one",
+    "",
+)
+_OTHER_FILES = (
+    "its name does not end in .yaml, .yml or .json",
+    "their names do not end in .yaml, .yml or .json",
+    "",
+)
 Progress = Callable[[int, int, str], None]
 """Called now and then with the bytes read so far, the bytes there are, and the name of the file at hand."""
 
@@ -99,17 +117,13 @@ def load(
     with _without_collector():
         for source in sources:
             try:
-                folder = source.folder if isinstance(source, Kustomization) else ""
-                text = Text(source.name, source.read(stdin or getattr(sys.stdin, "buffer", None)), folder)
+                for part, data in _parts(source, stdin):
+                    _read_part(
+                        reading, source, part, data, digests, _within(progress, source, len(data or b""), done, total)
+                    )
             except files.Unreadable as error:
                 reading.problems.append(error.problem)
                 complete = False
-            else:
-                digests[text.name] = f"sha256:{hashlib.sha256(text.data or b'').hexdigest()}"
-                before = len(reading.problems), reading.foreign, reading.count
-                _read(reading, text, _within(progress, source, len(text.data or b""), done, total))
-                if isinstance(source, files.Source) and source.in_folder and not (terms.creating or terms.strict):
-                    _leave_out_foreign(reading, text.name, *before)
             done += source.size
         if progress is not None:
             progress(total, total, "")
@@ -169,6 +183,45 @@ def overlay(below: Manifests, above: Manifests) -> Manifests:
     )
 
 
+def _parts(
+    source: files.Source | Kustomization, stdin: BinaryIO | None
+) -> Iterator[tuple[files.Source | Kustomization, bytes | None]]:
+    """Yield the texts of a source: one, or those of the files in an archive."""
+    if isinstance(source, Kustomization):
+        yield source, source.read(None)
+    else:
+        yield from source.parts(stdin or getattr(sys.stdin, "buffer", None))
+
+
+def _read_part(
+    reading: Reading,
+    source: files.Source | Kustomization,
+    part: files.Source | Kustomization,
+    data: bytes | None,
+    digests: dict[str, str],
+    advance: Callable[[int], None],
+) -> None:
+    """Read one text, and leave it out if it is foreign and nobody named it.
+
+    Raises:
+        Unreadable: it is an archive of what is about to be created, or its bytes are no text.
+    """
+    if part is not source and reading.terms.creating:
+        raise files.Unreadable(Problem("is an archive, which is read as a state only", source.name, hint=_UNPACK))
+    in_folder = isinstance(part, files.Source) and part.in_folder
+    is_state = not reading.terms.creating
+    if data is None or (in_folder and is_state and collected.is_other_version(part.name)):
+        reading.left_out[_OTHER_FILES if data is None else _OTHER_VERSIONS].append(part.name)
+        return
+    folder = part.folder if isinstance(part, Kustomization) else ""
+    text = Text(part.name, part.text_of(data) if isinstance(part, files.Source) else data, folder)
+    digests[text.name] = f"sha256:{hashlib.sha256(text.data or b'').hexdigest()}"
+    before = len(reading.problems), reading.foreign, reading.count
+    _read(reading, text, advance)
+    if in_folder and is_state and not reading.terms.strict:
+        _leave_out_foreign(reading, text.name, *before)
+
+
 def _read(reading: Reading, text: Text, advance: Callable[[int], None]) -> None:
     documents, problems = reading.documents, len(reading.problems)
     advance(0)
@@ -181,16 +234,30 @@ def _read(reading: Reading, text: Text, advance: Callable[[int], None]) -> None:
 
 
 def _leave_out_foreign(reading: Reading, name: str, problems: int, foreign: int, count: int) -> None:
-    """Make a warning of the problems of a text that holds nothing of Kubernetes and that nobody named."""
+    """Leave out a text that holds nothing of Kubernetes and that nobody named."""
     found = len(reading.problems) - problems
     if found and found == reading.foreign - foreign and reading.count == count:
         del reading.problems[problems:]
-        hint = "take it out of the folder, or name the files to read one by one"
-        reading.warnings.append(Problem("is left out: it holds no object of Kubernetes", name, hint=hint))
+        reading.left_out[_FOREIGN].append(name)
+
+
+def _warn_of_left_out(reading: Reading) -> None:
+    """Name the first files of each sort that are left out, and count the others."""
+    for (one, several, hint), names in reading.left_out.items():
+        count = len(names)
+        if count == 1:
+            reading.warnings.append(Problem(f"is left out: {one}", names[0], hint=hint))
+            continue
+        folder = os.path.commonpath(names)
+        shown = ", ".join(os.path.relpath(name, folder) for name in names[:_NAMED])
+        more = f" and {count - _NAMED} more" if count > _NAMED else ""
+        message = f"{count} files are left out: {several}: {shown}{more}"
+        reading.warnings.append(Problem(message, folder))
 
 
 def _finish(reading: Reading, allow_empty: bool, complete: bool) -> Manifests:
     reading.settle_unread()
+    _warn_of_left_out(reading)
     problems = reading.problems
     if not (problems or reading.count or allow_empty):
         hint = "if it comes from a pipe, that command may have failed"

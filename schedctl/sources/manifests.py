@@ -7,7 +7,7 @@ and count the rest. Problems are collected and never end the reading of what com
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -38,7 +38,7 @@ from schedctl.documents.spelling import CLOSE, nearest
 from schedctl.documents.texts import Document, Text, blank_logs, split
 from schedctl.errors import Problem
 from schedctl.snapshots.headers import is_snapshot
-from schedctl.sources import objects, unmodelled
+from schedctl.sources import collected, objects, unmodelled
 from schedctl.sources.reported_pods import reported_pods
 from schedctl.sources.terms import READING, Terms
 
@@ -51,6 +51,7 @@ states that a program wrote."""
 
 NOWHERE = Place(0, 0)
 """The place of what no person can edit."""
+_WITHOUT_KIND = "without a kind"
 _POD = kinds.kind_named("Pod")
 _PODS = ("v1", "PodList")
 _A_POD = re.compile(rb'\{\s*"apiVersion"\s*:\s*"v1"\s*,\s*"kind"\s*:\s*"Pod"')
@@ -129,6 +130,7 @@ class Reading:
         documents: how many documents were objects or lists.
         reported: the workloads that report pods of theirs.
         foreign: how many of the problems are about what does not look like an object at all.
+        left_out: the names of files that are left out, by what is said of one, of several, and of the next step.
     """
 
     def __init__(self, terms: Terms = READING) -> None:
@@ -142,6 +144,7 @@ class Reading:
         self.snapshots: list[Header] = []
         self.reported: list[Sourced] = []
         self.foreign = 0
+        self.left_out: defaultdict[tuple[str, str, str], list[str]] = defaultdict(list)
         self._advance: Callable[[int], None] = lambda offset: None
         self._spelling = True
         self._sharing = Sharing()
@@ -180,7 +183,7 @@ class Reading:
                 self.problems.append(Problem('expected nothing after "---"', text.name, *part, hint=hint))
             elif part.json:
                 self._json(part, first=number == 0)
-            else:
+            elif not self._listed_without_head(part):
                 self._yaml(part)
 
     # --- One document --------------------------------------------------------------------------------------------
@@ -232,6 +235,40 @@ class Reading:
             else:
                 self._item(origin, item.text, *names, outer)
         self._flush(document)
+
+    def _listed_without_head(self, document: Document) -> bool:
+        """Read a bare list of objects in JSON, or of what was stored in etcd; return whether it is one."""
+        data = document.text.data or b""
+        start = json_values.skip_space(data, document.start, document.end)
+        if self.terms.creating or not data.startswith(b"[", start):
+            return False
+        value = plain(memoryview(data)[start : document.end])
+        if stored := collected.pairs(value):
+            self._stored(document, stored)
+            return True
+        if not (isinstance(value, list) and value and all(map(collected.says_kind, value))):
+            return False
+        line = document.place.line + data.count(b"\n", document.start, start)
+        for item in json_values.elements(data, start, document.end, line):
+            end = item.offset + len(item.text)
+            part = Document(document.text, item.offset, end, item.place, json=True)
+            self._json_document(part, json_values.Document(item.offset, end, json_values.head(item.text)))
+        return True
+
+    def _stored(self, document: Document, stored: list[tuple[str, bytes]]) -> None:
+        """Read the objects that were stored in etcd under some keys."""
+        self.documents += 1
+        name, undecoded = document.text.name, 0
+        for key, value in stored:
+            if value.startswith(b"{"):
+                text = Text(f"{name}: {printable(key)}", value, editable=False)
+                self._json(Document(text, 0, len(value), Place(1, 1), json=True), first=True)
+            undecoded += collected.is_protobuf(value)
+        if undecoded:
+            message = (
+                f"{undecoded} of {len(stored)} values {'are' if undecoded > 1 else 'is'} protobuf, which is not read"
+            )
+            self.problems.append(Problem(message, name, *document.place, hint=collected.DECODE))
 
     def _snapshot(self, origin: _Origin, view: memoryview) -> None:
         """Take all objects of a snapshot; each has a line of its own as long as the text is as it was written."""
@@ -301,6 +338,11 @@ class Reading:
         self._flush(document)
 
     def _yaml_root(self, root: _Origin, value: Any, waiting: list[tuple[_Origin, Any]]) -> None:
+        if isinstance(value, list) and value and all(map(collected.says_kind, value)) and not self.terms.creating:
+            self.documents += 1
+            for item in value:
+                self._object(root, item, item["apiVersion"], item["kind"])
+            return
         if not isinstance(value, dict):
             self._report_non_object(root, value)
             return
@@ -319,12 +361,16 @@ class Reading:
     def _item(self, origin: _Origin, body: objects.Body, api_version: Any, name: Any, outer: tuple[Any, Any]) -> None:
         """Take an item of a list; in a typed list (PodList) it need not say what it is."""
         outer_version, outer_name = outer
+        if not (outer_version or outer_name or api_version or name or _has_metadata(body)):
+            self.foreign += 2  # one for each field of the head
         if not name and isinstance(outer_name, str) and outer_name != "List" and outer_name.endswith("List"):
             name = outer_name.removesuffix("List")
             api_version = api_version or outer_version
         self._object(origin, body, api_version, name)
 
     def _object(self, origin: _Origin, body: objects.Body, api_version: Any, name: Any) -> None:
+        if not (api_version or name or self.terms.creating) and self._take_headless(origin, body):
+            return
         if not (api_version and isinstance(api_version, str) and name and isinstance(name, str)):
             if origin.item < 0 and not (api_version or name or _has_metadata(body)):
                 self.foreign += 2  # one for each field of the head
@@ -355,6 +401,20 @@ class Reading:
                 self.reported.append(self.objects[-1])
             if api_version in kind.retired:
                 self._warn_retired(origin, kind, api_version)
+
+    def _take_headless(self, origin: _Origin, body: objects.Body) -> bool:
+        """Read, or count, what a tool wrote of a cluster that does not say what it is; return whether it is that."""
+        value = body if isinstance(body, dict) else plain(body)
+        kind = collected.kind_of(origin.document.text.name, value, listed=origin.item >= 0)
+        if kind is not None and collected.is_from_cluster(value):
+            self._object(origin, body, kind.api_version, kind.name)
+        elif stored := collected.pairs(value):
+            self._stored(origin.document, stored)
+        elif collected.is_from_cluster(value):
+            self.ignored[_WITHOUT_KIND] += 1
+        else:
+            return False
+        return True
 
     def _report_missing_head(self, origin: _Origin, api_version: Any, name: Any) -> None:
         """Report an object that does not say what it is."""
@@ -420,7 +480,8 @@ class Reading:
         """Report what is no object; a document that is empty or null is fine."""
         if value is None and origin.item < 0:
             return
-        self.foreign += origin.item < 0 and not (isinstance(value, list) and any(map(_has_metadata, value)))
+        objects_in = isinstance(value, list) and any(isinstance(one, dict) and "metadata" in one for one in value)
+        self.foreign += origin.item < 0 and not objects_in
         hint = ""
         if isinstance(value, list) and value and all(isinstance(item, dict) for item in value):
             hint = "write the objects under `items:` of a `kind: List`, or separate them with `---`"

@@ -85,7 +85,7 @@ def test_a_byte_order_mark_says_how_a_file_is_encoded(encoding, tmp_path):
         pytest.param("a\n---\n" + A, 'm:1:1: expected an object with apiVersion and kind, got the text "a"', id="text"),
         pytest.param("5\n", "m:1:1: expected an object with apiVersion and kind, got the number 5", id="a number"),
         pytest.param("- a\n", "m:1:1: expected an object with apiVersion and kind, got a list", id="a YAML list"),
-        pytest.param(f"[{JSON_A}]", "m:1:1: expected an object with apiVersion and kind, got a list", id="a JSON list"),
+        pytest.param("[1]", "m:1:1: expected an object with apiVersion and kind, got a list", id="a JSON list"),
         pytest.param("{}\n", 'm:1:1: apiVersion: the field "apiVersion" is required', id="an empty object"),
         pytest.param("kind: Pod\n", 'm:1:1: apiVersion: the field "apiVersion" is required', id="no apiVersion"),
         pytest.param("apiVersion: v1\n", 'm:1:1: kind: the field "kind" is required', id="no kind"),
