@@ -199,7 +199,9 @@ def _typo(fact: str, typos: Sequence[Typo], trials: Trials, search: Search | Non
     trial = trials.attempt(remedies, near=search is not None)
     if search is not None and not trial.fits:
         search.extend(Plan("", tuple(remedies)), trial)
-    return _hint(typos[0].kind, f"{fact}; if fixed, the pod {_would(trial)}", trial, trials)
+    recreated = next((each.condition for each in remedies if each.command), "")  # what no edit of the pod does
+    fixed = f"if {recreated}, the pod" if recreated else "if fixed, the pod"
+    return _hint(typos[0].kind, f"{fact}; {fixed} {_would(trial)}", trial, trials)
 
 
 def _replace_hint(trials: Trials) -> Hint:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -11,6 +12,7 @@ from schedctl.api.devices import DeviceClaim, DeviceRequest, ResourceClaim
 from schedctl.api.pods import NodeSelector, NodeSelectorRequirement, NodeSelectorTerm, Pod
 from schedctl.api.storage import PersistentVolume, PersistentVolumeClaim, VolumeNodeAffinity
 from schedctl.cache.cluster import Cluster
+from schedctl.framework.commands import kubectl
 from schedctl.framework.remedies import Reach, Remedy, edit_object
 from schedctl.framework.wording import name_of
 
@@ -20,14 +22,26 @@ _replace = msgspec.structs.replace
 
 
 def use_storage_class(claim: str, storage_class: str) -> Remedy:
-    """Return that a claim is of another class; it would have to be made anew."""
+    """Return that a claim that is not bound is of another class, for which it has to be recreated."""
     return Remedy(
         "use-storage-class",
-        f"claim {name_of(claim)} is of class {storage_class}",
+        f"claim {name_of(claim)} is recreated with class {storage_class}",
         edit_object(PersistentVolumeClaim, claim, lambda written: with_storage_class(written, storage_class)),
         effort=3,
         subject=(claim, storage_class),
+        command=recreate(claim, storageClassName=storage_class),
     )
+
+
+def recreate(claim: str, **fields: Any) -> str:
+    """Return the command that deletes a claim and creates it with fields of its spec changed, None for none.
+
+    The API server takes no change of the spec of an unbound claim. It is not for a bound one, whose data would be lost.
+    """
+    namespace, _, name = claim.partition("/")
+    options = ("-p", json.dumps({"spec": fields}, separators=(",", ":")), "--dry-run=client", "-o", "yaml")
+    changed = kubectl("patch", "pvc", name, namespace=namespace, options=options)
+    return f"{changed} | {kubectl('replace', options=('--force', '-f', '-'))}" if changed else ""
 
 
 def with_storage_class(claim: PersistentVolumeClaim, storage_class: str) -> PersistentVolumeClaim:

@@ -86,6 +86,9 @@ def fixes(hints: Sequence[Hint], *, commands: bool = False, indent: int = 0) -> 
     for each in hints:
         if not each.fits:
             yield hint(each.text, indent)
+            fits = indent + _HANG + width(each.command) <= SCREEN.columns
+            if each.command and each.command not in each.text and (commands or fits):
+                yield Line((Span(each.command),), indent + _HANG, whole=True)
 
 
 def _manifest_edit(edit: ManifestEdit, indent: int) -> Line:

@@ -55,6 +55,12 @@ def bound(name, **options):
     return claim(name, to=f"pv-{name}"), volume(f"pv-{name}", claimed=name, **options)
 
 
+def recreated(field):
+    """The command that recreates claim data with a field of its spec changed."""
+    patch = 'kubectl patch pvc data -n default -p \'{"spec":{' + field + "}}'"
+    return f" (`{patch} --dry-run=client -o yaml | kubectl replace --force -f -`)"
+
+
 def released(name, *args, **options):
     """A volume of a claim that is gone."""
     return msgspec.structs.replace(
@@ -268,19 +274,25 @@ def test_what_stands_behind_a_refusal_is_told(ask, objects, subject, texts):
         pytest.param(
             [A, claim(size="12Gi"), storage_class(), csi_driver(storageCapacity=True), capacity("a", "10Gi")],
             using("data"),
-            ["would fit on a if claim data asks for 10Gi or less"],
+            [
+                "would fit on a if claim data is recreated with at most 10Gi"
+                + recreated('"resources":{"requests":{"storage":"10Gi"}}')
+            ],
             id="a claim asks for what is left",
         ),
         pytest.param(
             [A, claim(of="local"), LOCAL, storage_class(), storage_class("now", mode="Immediate")],
             using("data"),
-            ["would fit on a if claim data is of class zonal"],
+            ["would fit on a if claim data is recreated with class zonal" + recreated('"storageClassName":"zonal"')],
             id="another class that waits for its pod",
         ),
         pytest.param(
             [A, claim(of="local", size="12Gi"), LOCAL, volume("small", "local", "1Gi"), volume("less", "local", "1Mi")],
             using("data"),
-            ["would fit on a if claim data asks for 1Gi or less"],
+            [
+                "would fit on a if claim data is recreated with at most 1Gi"
+                + recreated('"resources":{"requests":{"storage":"1Gi"}}')
+            ],
             id="a claim asks for what the largest volume has",
         ),
         pytest.param(
@@ -295,13 +307,16 @@ def test_what_stands_behind_a_refusal_is_told(ask, objects, subject, texts):
         pytest.param(
             [A, claim(of="local", modes=["ReadWriteMany"]), LOCAL, storage_class(), volume("own", "local")],
             using("data"),
-            ["would fit on a if claim data asks for ReadWriteOnce"],
+            [
+                "would fit on a if claim data is recreated with access mode ReadWriteOnce"
+                + recreated('"accessModes":["ReadWriteOnce"]')
+            ],
             id="a claim asks for the access mode that there is, not for a class that is not known to have its own",
         ),
         pytest.param(
             [A, claim(of="local", modes=["ReadWriteMany"]), LOCAL, storage_class(), shared_volume("other")],
             using("data"),
-            ["would fit on a if claim data is of class zonal"],
+            ["would fit on a if claim data is recreated with class zonal" + recreated('"storageClassName":"zonal"')],
             id="a class whose volumes are shared between nodes",
         ),
         pytest.param(
@@ -331,19 +346,19 @@ def test_what_stands_behind_a_refusal_is_told(ask, objects, subject, texts):
         pytest.param(
             [A, claim(of=""), storage_class()],
             using("data"),
-            ["would fit if claim data is of class zonal"],
+            ["would fit if claim data is recreated with class zonal" + recreated('"storageClassName":"zonal"')],
             id="a claim that wants no class cannot be given one, only be made anew",
         ),
         pytest.param(
             [A, claim(of="xyz"), storage_class()],
             using("data"),
-            ["would fit if claim data is of class zonal"],
+            ["would fit if claim data is recreated with class zonal" + recreated('"storageClassName":"zonal"')],
             id="a class that does not exist and is like no other",
         ),
         pytest.param(
             [A, claim(asks_for="pv-1"), storage_class()],
             using("data"),
-            ["would fit if claim data is recreated without a volumeName"],
+            ["would fit if claim data is recreated without a volumeName" + recreated('"volumeName":null')],
             id="a claim that names a volume which does not exist",
         ),
         pytest.param(
@@ -405,7 +420,8 @@ def test_what_stands_behind_a_refusal_is_told(ask, objects, subject, texts):
             [A, claim(of="zonnal"), storage_class()],
             using("data"),
             ['storage class "zonnal" of claim data is not in the cluster (did you mean "zonal"?);'
-             " if fixed, the pod would be placed on a"],
+             " if claim data is recreated with class zonal, the pod would be placed on a"
+             + recreated('"storageClassName":"zonal"')],
             id="a misspelt storage class",
         ),
     ],
@@ -472,6 +488,40 @@ def test_why_a_claim_holds_the_whole_pod_back_is_told_with_a_next_step(ask, obje
     assert reason.whole_pod
     assert reason.summary == summary
     assert step in [hint.text for hint in answer.hints]
+
+
+PROTECTED, GOING = ["kubernetes.io/pvc-protection"], "2026-01-01T00:00:00Z"
+
+
+def leaving(made):
+    """A claim that is being deleted, and is kept by a finalizer."""
+    metadata = msgspec.structs.replace(made.metadata, deletion_timestamp=GOING, finalizers=PROTECTED)
+    return msgspec.structs.replace(made, metadata=metadata)
+
+
+@pytest.mark.parametrize(
+    ("objects", "step", "command"),
+    [
+        pytest.param(
+            [leaving(claim()), storage_class()],
+            "a deletion cannot be undone: create claim data again once it is gone",
+            "kubectl describe pvc data -n default",
+            id="without a volume, nothing is lost",
+        ),
+        pytest.param(
+            [leaving(bound("data")[0]), bound("data")[1], using("data", name="old", on="a")],
+            "a deletion cannot be undone: to keep the data, set the reclaim policy of volume pv-data to Retain;"
+            " create claim data again once pod default/old is gone",
+            """kubectl patch pv pv-data -p '{"spec":{"persistentVolumeReclaimPolicy":"Retain"}}'""",
+            id="with a volume, its data is kept first, and the pod that holds the claim is named",
+        ),
+    ],
+)
+def test_a_claim_that_is_being_deleted_is_the_cause_with_its_finalizer(ask, objects, step, command):
+    answer = ask(cluster(A, *objects), using("data", name="new"))
+    (reason,) = answer.reasons
+    assert reason.summary == "finalizer kubernetes.io/pvc-protection keeps it"
+    assert [(hint.text, hint.command) for hint in answer.hints] == [(step, command)]
 
 
 def test_volumes_that_would_stay_attached_on_an_empty_node_are_noted(ask):

@@ -288,8 +288,15 @@ PODS = [
         "the claim's storage class is misspelt",
         "claim-class",
         ("claim uploads is not bound yet: its class fsat does not exist",),
-        ('did you mean "fast"?',),
+        ('did you mean "fast"?', "if claim uploads is recreated with class fast"),
         state=("fsat", "fast"),
+    ),
+    row(
+        "the claim is being deleted",
+        "claim-deleting",
+        ('persistentvolumeclaim "drafts" is being deleted', "finalizer example.com/backup keeps it"),
+        ("create claim drafts again once it is gone", "kubectl describe pvc drafts -n orders"),
+        state=(', deletionTimestamp: "2026-01-01T00:00:00Z", finalizers: [example.com/backup]', ""),
     ),
     # pods among each other
     row(

@@ -264,7 +264,7 @@ class VolumeBinding(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin, 
             if claim.status.phase == _LOST:
                 return self.lost.status(claim=shown, volume=field_errors.quote(claim.spec.volume_name)[1:-1])
             if claim.metadata.deletion_timestamp is not None:
-                return self.deleting.status(claim=shown)
+                return self.deleting.status(claim=shown, finalizers=claim.metadata.finalizers or ())
             if ephemeral and not meta.is_controlled_by(claim, pod.pod):
                 return self.foreign.status(key=meta.key_of(claim), pod=pod.key)
         return None
@@ -297,7 +297,7 @@ class VolumeBinding(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin, 
     def remedies(self, pod: PodInfo, rejection: Rejection) -> Remedies:
         from schedctl.plugins.volume_binding.remedies import remedies
 
-        return remedies(rejection, self.handle.cluster)
+        return remedies(pod, rejection, self.handle.cluster)
 
     @override
     def allocations(self, finding: PodVolumes) -> Iterable[Allocation]:

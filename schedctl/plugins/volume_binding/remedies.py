@@ -13,23 +13,27 @@ import msgspec
 
 from schedctl.api import amounts, pods, storage
 from schedctl.cache.cluster import Cluster
-from schedctl.framework.claim_remedies import move_volume, use_storage_class, with_storage_class
+from schedctl.cache.pod_info import PodInfo
+from schedctl.framework.claim_remedies import move_volume, recreate, use_storage_class, with_storage_class
 from schedctl.framework.commands import kubectl
 from schedctl.framework.remedies import Advice, Evidence, Rejection, Remedies, Remedy, Together, edit_object
 from schedctl.framework.similar import closest_name, did_you_mean
 from schedctl.framework.volume_matching import Mismatch
-from schedctl.framework.wording import name_of
-from schedctl.plugins.volume_binding.claims import UnboundReason
+from schedctl.framework.wording import FEW, name_of, named
+from schedctl.plugins.volume_binding.claims import UnboundReason, mounted_claims
 
 _REMOVE_CLAIM_REF = '[{"op":"remove","path":"/spec/claimRef"}]'
+_RETAIN = '{"spec":{"persistentVolumeReclaimPolicy":"Retain"}}'
 _ON_ONE_NODE = ("ReadWriteOnce", "ReadWriteOncePod")
 _replace = msgspec.structs.replace
 
 
-def remedies(rejection: Rejection, cluster: Cluster) -> Remedies:
+def remedies(pod: PodInfo, rejection: Rejection, cluster: Cluster) -> Remedies:
     """Return what the claims, or their volumes, would have to be like."""
     evidence = rejection.evidence
     match rejection.reference:
+        case "volume-binding/deleting":
+            return [_replace_deleted(pod.namespace, evidence["claim"], cluster)]
         case "volume-binding/elsewhere":
             return [_forget_selected_node(evidence["claim"])]
         case "volume-binding/full" | "volume-binding/outside":
@@ -110,6 +114,25 @@ def _bind_by_hand(evidence: Evidence, cluster: Cluster) -> Iterator[Advice]:
                 yield Advice("ask-provisioner", text, command)
 
 
+def _replace_deleted(namespace: str, claim: str, cluster: Cluster) -> Advice:
+    """Return what to do about a claim that is being deleted, which cannot be undone; its volume would go with it."""
+    volume = cluster.every(storage.PersistentVolumeClaim)[f"{namespace}/{claim}"].spec.volume_name
+    users = [
+        info.key
+        for info in cluster.pod_table
+        if info.namespace == namespace and any(each.name == claim for each in mounted_claims(info.pod))
+    ]
+    gone = named("pod", users[:FEW]) if users else "it is"
+    again = f"create claim {claim} again once {gone} gone"
+    if not volume:
+        command = kubectl("describe", "pvc", claim, namespace=namespace)
+        return Advice("recreate-claim", f"a deletion cannot be undone: {again}", command)
+    text = (
+        f"a deletion cannot be undone: to keep the data, set the reclaim policy of volume {volume} to Retain; {again}"
+    )
+    return Advice("keep-volume", text, kubectl("patch", "pv", volume, options=("-p", _RETAIN)))
+
+
 # -- claims and volumes ----------------------------------------------------------
 
 
@@ -122,9 +145,13 @@ def _lower_claim(claim: str, left: int) -> Remedy:
         lowered = _replace(resources, requests={**(resources.requests or {}), amounts.STORAGE: most})
         return _replace(written, spec=_replace(written.spec, resources=lowered))
 
-    condition = f"claim {name_of(claim)} asks for {most} or less"
     return Remedy(
-        "lower-claim", condition, edit_object(storage.PersistentVolumeClaim, claim, lower), effort=2, subject=claim
+        "lower-claim",
+        f"claim {name_of(claim)} is recreated with at most {most}",
+        edit_object(storage.PersistentVolumeClaim, claim, lower),
+        effort=2,
+        subject=claim,
+        command=recreate(claim, resources={"requests": {amounts.STORAGE: most}}),
     )
 
 
@@ -153,6 +180,7 @@ def _forget_volume_name(claim: str) -> Remedy:
         ),
         effort=2,
         subject=claim,
+        command=recreate(claim, volumeName=None),
     )
 
 
@@ -160,7 +188,7 @@ def _ask_access_modes(claim: str, modes: Iterable[str]) -> Remedy:
     access_modes = list(modes)
     return Remedy(
         "ask-access-modes",
-        f"claim {name_of(claim)} asks for {' and '.join(access_modes)}",
+        f"claim {name_of(claim)} is recreated with access mode {' and '.join(access_modes)}",
         edit_object(
             storage.PersistentVolumeClaim,
             claim,
@@ -168,6 +196,7 @@ def _ask_access_modes(claim: str, modes: Iterable[str]) -> Remedy:
         ),
         effort=3,
         subject=claim,
+        command=recreate(claim, accessModes=access_modes),
     )
 
 

@@ -11,7 +11,7 @@ from schedctl.api import amounts, meta, storage
 from schedctl.cache.cluster import Cluster
 from schedctl.framework.remedies import Evidence
 from schedctl.framework.volume_matching import Mismatch, capacity, requested_storage
-from schedctl.framework.wording import Allocation, Wording, name_of, requirement
+from schedctl.framework.wording import Allocation, Wording, few, name_of, requirement
 from schedctl.plugins.volume_binding.claims import UnboundReason
 from schedctl.plugins.volume_binding.search import PodVolumes
 
@@ -148,6 +148,13 @@ def _unbound(each: Evidence) -> str:
     return f"class {storage_class} binds immediately, and {each['provisioner']} has not provisioned a volume"
 
 
+def _deleting(evidence: Evidence) -> str:
+    """``finalizer kubernetes.io/pvc-protection keeps it``."""
+    finalizers = evidence["finalizers"]
+    several = len(finalizers) > 1
+    return f"finalizer{'s' if several else ''} {few(finalizers)} keep{'' if several else 's'} it" if finalizers else ""
+
+
 def _alternatives(evidence: Evidence) -> str:
     return " or ".join(", ".join(map(requirement, term)) for term in evidence["unmet"] if term)
 
@@ -157,6 +164,7 @@ def _size(value: int) -> str:
 
 
 WORDING = {
+    "volume-binding/deleting": Wording(_deleting),
     "volume-binding/elsewhere": Wording(_selected_node),
     "volume-binding/full": Wording(_capacity_left, _most_capacity, _shortfall),
     "volume-binding/immediate": Wording(_immediate),
