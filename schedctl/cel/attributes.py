@@ -182,8 +182,9 @@ def _path(root: Step, keys: list[str]) -> Step:
         frame[COST] += count
         for position, key in enumerate(keys):
             if value.__class__ is values.Map:
-                value = value.find(key)
-                if value is not values.MISSING:
+                found = value.find(key)
+                if found is not values.MISSING:
+                    value = found
                     continue
                 value = _missing_key(key, value)
             else:

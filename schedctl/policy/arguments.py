@@ -120,6 +120,22 @@ def _of_headroom(arguments: documents.Headroom) -> Iterator[Mistake]:
         yield from _percentage("percent", arguments.percent)
     if arguments.absolute and not is_quantity(arguments.absolute):
         yield "absolute", f'"{arguments.absolute}" is not a quantity', "e.g. 500m or 2Gi"
+    yield from _of_requests(arguments)
+
+
+def _of_requests(arguments: documents.Headroom) -> Iterator[Mistake]:
+    """Yield what is wrong with a limit of what pods request."""
+    yield from _label("byPodLabel", arguments.by_pod_label)
+    groupings = [name for name in ("by", "by_namespace", "by_pod_label") if getattr(arguments, name)]
+    if len(groupings) > 1:
+        yield "", "by, byNamespace and byPodLabel exclude each other", ""
+    if arguments.is_of_requests and arguments.node_selector:
+        yield "nodeSelector", "nodeSelector is about nodes, byNamespace and byPodLabel about what pods request", ""
+    if bool(arguments.by_pod_label) != bool(arguments.limits):
+        yield "limits", "byPodLabel and limits need each other", "e.g. {byPodLabel: team, limits: {shop: 40}}"
+    for value, limit in arguments.limits.items():
+        if not is_quantity(limit):
+            yield f"limits.{value}", f'"{limit}" is not a quantity', "e.g. 500m or 2Gi"
 
 
 def _of_placement(arguments: documents.Placement) -> Iterator[Mistake]:

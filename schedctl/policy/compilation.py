@@ -35,6 +35,7 @@ _QUANTITY: Final = "kubernetes.Quantity"
 _FUNCTIONS: Final = tuple(dict.fromkeys(each.function for each in LIBRARY if not each.member))
 _OPERATOR: Final = re.compile(r"@?_?(.*?)_?")
 _DOTTED_NAME: Final = re.compile(r"[A-Za-z_]\w*(?:\s*\.\s*[A-Za-z_]\w*(?!\w|\s*\())*")
+_RESERVED: Final = {"reserved identifier: namespace": "write namespaceObject"}
 _WORDED: Final = {types.INT: "a number", types.DOUBLE: "a number", types.STRING: "text", types.BOOL: "true or false"}
 _BASIC: Final = {"string": types.STRING, "int": types.INT, "bool": types.BOOL, "double": types.DOUBLE, "dyn": types.DYN}
 
@@ -182,7 +183,7 @@ class ScopeCompiler:
             case cel_errors.NoOverload(function, argument_types):
                 message, hint = _no_overload(function, argument_types)
             case None:
-                message, hint = _lower_first(problem.text), ""
+                message, hint = _lower_first(problem.text), _RESERVED.get(problem.text, "")
         return _problem(expression, offset, message, hint)
 
     def _no_field(self, record: str, field: str) -> tuple[str, str]:

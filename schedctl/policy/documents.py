@@ -39,7 +39,7 @@ ANY_KIND: Final = "*"
 NOWHERE: Final = Location()
 """The place of what is in no file."""
 
-NUMBERS_AS_TEXT: Final = frozenset({"absolute", "allowPending"})
+NUMBERS_AS_TEXT: Final = frozenset({"absolute", "allowPending", "limits"})
 """Arguments of built-ins that are text, and may be written as numbers."""
 _DAY: Final = "24h"
 _AGE: Final = msgspec.Meta(extra_json_schema={"type": "string", "default": _DAY, "examples": ["36h", "1h30m"]})
@@ -61,6 +61,8 @@ class Scope(StrEnum):
     POD = "pod"
     WORKLOAD = "workload"
     NODE = "node"
+    NAMESPACE = "namespace"
+    QUOTA = "quota"
     RUN = "run"
 
 
@@ -287,6 +289,9 @@ class Headroom(ConfigStruct, frozen=True):
             and have no taint of the effects NoSchedule and NoExecute.
         ignore_pending: whether pods without a node are left out; unless it is true, a check that could turn out either
             way once they have one is inconclusive. Pending pods of the state count like those of the manifests.
+        by_namespace: whether it is what ResourceQuotas leave of the resource in each namespace of the manifests.
+        by_pod_label: a label of pods, e.g. ``team``: it is what pods with each of its values leave of its limit.
+        limits: with ``byPodLabel``, how much of the resource the pods with a value may request, by value.
     """
 
     resource: ResourceName = ""
@@ -296,6 +301,14 @@ class Headroom(ConfigStruct, frozen=True):
     by: LabelKey = ""
     node_selector: NodeLabels = msgspec.field(default_factory=dict)
     ignore_pending: bool = False
+    by_namespace: bool = False
+    by_pod_label: str = ""
+    limits: dict[str, str] = msgspec.field(default_factory=dict)
+
+    @property
+    def is_of_requests(self) -> bool:
+        """Whether it is about what pods may request, wherever they run, and not about what nodes offer."""
+        return self.by_namespace or bool(self.by_pod_label)
 
 
 class NodeDemand(ConfigStruct, frozen=True):
@@ -440,7 +453,8 @@ class Check:
         conditions: which objects it is about: all must be true.
         validations: what must be true; none for a built-in.
         description: what it demands, in words.
-        allow_unknown_names: whether arguments of the built-in may name what nothing in the cluster has.
+        allow_unknown_names: whether arguments of the built-in may name what nothing in the cluster has, and namespaces
+            may have no quota.
         remediation: what to do about a violation, in words.
         url: a page with more about it, "" for none.
         tags: words by which reports group checks.

@@ -19,13 +19,13 @@ from schedctl.cache.pod_info import PodInfo
 from schedctl.documents.spelling import nearest
 from schedctl.errors import ConfigError, Problem, UsageError
 from schedctl.explain import remarks
-from schedctl.policy import documents, not_judged, scenarios, side_by_side, situations
+from schedctl.policy import documents, judged_objects, not_judged, scenarios, side_by_side, situations
 from schedctl.policy import facts as data
-from schedctl.policy.builtins import JUDGES, drain_safe, survives
+from schedctl.policy.builtins import JUDGES, survives
 from schedctl.policy.causes import Causes
 from schedctl.policy.expressions import PolicyExpressions
 from schedctl.policy.facts import Facts
-from schedctl.policy.findings import RUN, Finding, Identity, Judged, View
+from schedctl.policy.findings import RUN, Finding, Identity, Judged, View, inconclusive
 from schedctl.policy.results import AcceptancePolicy, Results, Rule
 from schedctl.policy.scenarios import Case
 from schedctl.policy.situations import Key, Situation
@@ -53,6 +53,7 @@ if TYPE_CHECKING:
 
 Advance = Callable[[int, int, str], None]
 
+_WITHOUT_QUOTA = "`allowUnknownNames: true` in the check accepts namespaces without one"
 _MANY_PODS = 500
 """Running pods from which on it pays to play scenarios in processes of their own."""
 
@@ -353,15 +354,15 @@ class _Evaluation:
             if unknown is not None:
                 answers.found.append((rule, unknown, RUN))
                 continue
-            for about in _objects(check, views[number]):
+            for about in judged_objects.objects(check, views[number]):
                 # What is said of the run may be about groups of nodes, which have identities of their own.
                 if only is not None and about != RUN and about.identity not in only[rule]:
                     continue
                 for finding in self._findings(number, check, about, views[number]):
                     answers.found.append((rule, finding, finding.about or about))
                     # What a check says of nodes or the run, it says of the pods of all workloads of its policy.
-                    judged = views[number].workloads if about.workload is None else [about.workload]
                     if not isinstance(check.arguments, documents.SnapshotFresh):
+                        judged = judged_objects.workloads_behind(about, views[number])
                         answers.judged.update(each.key for each in judged)
         return answers
 
@@ -373,9 +374,13 @@ class _Evaluation:
 
     def _findings(self, number: int, check: documents.Check, about: Judged, view: View) -> Iterator[Finding]:
         judgement = None
+        if check.scope is documents.Scope.QUOTA and about.kind != "ResourceQuota":
+            hint = "`kubectl get resourcequotas --all-namespaces -o yaml` lists them; " + _WITHOUT_QUOTA
+            yield inconclusive("the state has no ResourceQuota of this namespace", hints=[hint])
+            return
         if check.conditions or check.validations:
             values = self._values(number, check.scope, about, view)
-            judgement = self._programs_of(number).judgement(check.scope, values, _unclear(about, view))
+            judgement = self._programs_of(number).judgement(check.scope, values, judged_objects.doubts(about, view))
         if not check.builtin:
             verdict = judgement.judge(check) if judgement is not None else None
             if verdict is not None:
@@ -407,9 +412,14 @@ class _Evaluation:
                 pod = about.pod
                 made["pod"] = lambda: view.facts.pod(pod, judged)
         elif scope is documents.Scope.RUN:
-            made["nodes"] = view.facts.nodes
+            known = view.facts.in_namespaces
+            made |= {"nodes": view.facts.nodes, "namespaces": known.namespaces, "quotas": known.quotas}
         elif about.kind == "Node":
             made["node"] = lambda: view.facts.node(about.name)
+        if about.kind == "ResourceQuota":
+            made["quota"] = lambda: view.facts.in_namespaces.quota(about.namespace, about.name)
+        if namespace := judged_objects.namespace_of(about):
+            made["namespaceObject"] = lambda: view.facts.in_namespaces.namespace(namespace)
         uses = self._expressions[number].roots(scope)
         return {name: make() for name, make in made.items() if name in uses}
 
@@ -454,35 +464,6 @@ def _unplayable(rules: Iterable[Rule], name: str, error: UsageError) -> _Answers
     hints = (error.hint,) if error.hint else ()
     finding = Finding(CheckOutcome.INCONCLUSIVE, f"{name} cannot be simulated: {error}", hints=hints)
     return _Answers(name, [(rule, finding, RUN) for rule in rules])
-
-
-def _objects(check: documents.Check, view: View) -> Iterator[Judged]:
-    """Yield the objects that a check is asked about, in order."""
-    if check.scope is documents.Scope.RUN:
-        yield RUN
-    elif check.scope is documents.Scope.NODE:
-        arguments = check.arguments
-        if isinstance(arguments, documents.DrainSafe):
-            yield from drain_safe.objects(view, arguments)
-        else:
-            yield from map(Judged.of_node, sorted(view.situation.cluster.node_table.row_of))
-    else:
-        for judged in view.workloads:
-            if check.scope is documents.Scope.WORKLOAD:
-                yield Judged.of_workload(judged)
-            else:
-                yield from (Judged.of_pod(pod, judged) for pod in judged.pods)
-
-
-def _unclear(about: Judged, view: View) -> dict[str, str]:
-    """Return by variable the pods that it speaks of and of which nobody can tell where they go, in words."""
-    facts = view.facts
-    unclear = dict.fromkeys(("result", "node", "nodes"), facts.unclear_pods(view.situation))
-    if about.workload is not None:
-        unclear["workload"] = facts.unclear_pods(about.workload)
-    if about.pod is not None:
-        unclear["pod"] = about.pod.name if about.pod.is_unclear else ""
-    return {root: pods for root, pods in unclear.items() if pods}
 
 
 def _misspelt_namespaces(policy: documents.CheckPolicy, placed: Situation) -> Iterator[str]:

@@ -21,9 +21,15 @@ _PLACEMENT_FIELDS: Final[Mapping[str, re.Pattern[str]]] = {
     "node": re.compile(r"\b(requested|free|pods)\b"),
     "nodes": re.compile(r"\b(requested|free|pods)\b"),
     "result": re.compile(r"\b(pods|pendingByReason|preemptions|headroom)\b"),
+    "namespaceObject": re.compile(r"\b(scheduled|pending)\b"),
+    "namespaces": re.compile(r"\b(scheduled|pending)\b"),
 }
 """The fields of each variable that depend on where pods go."""
+_COUNTED_FIELDS: Final = re.compile(r"\b(pods|requested|headroom|used|quotas)\b")
+"""The fields of namespaces and quotas that depend on which pods are created."""
+_NAMESPACED: Final = ("namespaceObject", "namespaces", "quota", "quotas")
 _INCONCLUSIVE: Final = re.compile(r"\binconclusive\b")
+_REJECTED: Final = re.compile(r"\brejected\b")
 _WORD: Final = re.compile(r"[A-Za-z_]\w*")
 
 
@@ -42,6 +48,7 @@ class PolicyExpressions:
         self._words: dict[Scope, frozenset[str]] = {}
         self._recurring: dict[Scope, frozenset[str]] = {}
         self._placement: dict[str, frozenset[str]] = {}
+        self._counting: dict[str, frozenset[str]] = {}
 
     def roots(self, scope: Scope) -> frozenset[str]:
         """Return which variables (``pod``, ``result``, ...) are read in a scope."""
@@ -87,6 +94,18 @@ class PolicyExpressions:
             roots = (root for root, fields in _PLACEMENT_FIELDS.items() if root in words and fields.search(whole))
             self._placement[text] = frozenset() if _INCONCLUSIVE.search(whole) else frozenset(roots)
         return self._placement[text]
+
+    def counting_roots(self, text: str) -> frozenset[str]:
+        """Return the variables of which an expression asks what is created in a namespace.
+
+        Empty where it speaks of ``rejected``, and so knows that some pods may not be.
+        """
+        if text not in self._counting:
+            whole = self._with_variables([text])
+            words = set(_WORD.findall(whole))
+            is_asked = _COUNTED_FIELDS.search(whole) and not _REJECTED.search(whole)
+            self._counting[text] = frozenset(words.intersection(_NAMESPACED)) if is_asked else frozenset()
+        return self._counting[text]
 
     def _with_variables(self, texts: Sequence[str]) -> str:
         """Return the texts of expressions and of the variables that they name, directly or not."""

@@ -20,6 +20,7 @@ from schedctl.api.tolerations import HARD_EFFECTS
 from schedctl.cache.cluster import Cluster
 from schedctl.cache.pod_info import PodInfo
 from schedctl.policy.causes import Causes, lines
+from schedctl.policy.namespaces import NamespaceFacts
 from schedctl.policy.pod_groups import group_names
 from schedctl.policy.situations import JudgedPod, JudgedWorkload, Situation
 from schedctl.reports.simulations import Fate
@@ -49,6 +50,7 @@ class Facts:
     _usage: Usage | None = None
     _specs: dict[int, tuple[Any, Data]] = field(default_factory=dict)
     _unclear: dict[int, str] = field(default_factory=dict)
+    _in_namespaces: NamespaceFacts | None = None
 
     def unclear_pods(self, about: Situation | JudgedWorkload) -> str:
         """Return the pods of the situation or of a workload of which nobody can tell where they go, in words."""
@@ -82,6 +84,13 @@ class Facts:
         if self._all_nodes is None:
             self._all_nodes = [self.node(name) for name in sorted(self.situation.cluster.node_table.row_of)]
         return self._all_nodes
+
+    @property
+    def in_namespaces(self) -> NamespaceFacts:
+        """The namespaces and quotas."""
+        if self._in_namespaces is None:
+            self._in_namespaces = NamespaceFacts(self.situation)
+        return self._in_namespaces
 
     def result(self) -> Data:
         """Return what is true of the run as a whole: every pod of the cluster and of the manifests counts."""

@@ -14,6 +14,7 @@ from schedctl.policy.situations import JudgedPod, JudgedWorkload, Situation
 from schedctl.reports import counts
 from schedctl.reports.checks import CheckOutcome
 from schedctl.reports.reasons import Hint
+from schedctl.sources.manifests import Sourced
 
 IGNORE_PENDING = "`ignorePending: true` judges without the pods that have no node"
 
@@ -30,6 +31,7 @@ class Judged:
         subject: how messages name it.
         workload: the object of the manifests it belongs to, None for a node or the run.
         pod: the pod, None for others.
+        sourced: the object in the manifests, of a namespace or quota that is there.
     """
 
     kind: str = ""
@@ -38,6 +40,7 @@ class Judged:
     subject: str = "the run"
     workload: JudgedWorkload | None = None
     pod: JudgedPod | None = None
+    sourced: Sourced | None = None
 
     @property
     def identity(self) -> Identity:
@@ -61,10 +64,28 @@ class Judged:
         return cls("Node", "", name, f"Node {name}")
 
     @classmethod
+    def of_namespace(cls, name: str, situation: Situation) -> Judged:
+        """Return a namespace as an object of findings."""
+        sourced = situation.sourced.get(("Namespace", "default", name))
+        return cls("Namespace", "", name, f"Namespace {name}", sourced=sourced)
+
+    @classmethod
+    def of_quota(cls, namespace: str, name: str, situation: Situation) -> Judged:
+        """Return a ResourceQuota as an object of findings."""
+        sourced = situation.sourced.get(("ResourceQuota", namespace, name))
+        return cls("ResourceQuota", namespace, name, f"ResourceQuota {namespace}/{name}", sourced=sourced)
+
+    @classmethod
     def of_nodes(cls, key: str, value: str) -> Judged:
         """Return the nodes with one value of a label, or without it, as an object of findings."""
         name = f"{key}={value}" if value else f"!{key}"
         return cls("Nodes", "", name, f"nodes with {key}={value}" if value else f"nodes without {key}")
+
+    @classmethod
+    def of_pods(cls, key: str, value: str) -> Judged:
+        """Return the pods with one value of a label, or without it, as an object of findings."""
+        name = f"{key}={value}" if value else f"!{key}"
+        return cls("Pods", "", name, f"pods with {name}" if value else f"pods without {key}")
 
 
 RUN = Judged()

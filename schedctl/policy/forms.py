@@ -122,7 +122,8 @@ class Check(Form, frozen=True):
         match_conditions: the check is about the objects for which all of these are true.
         validations: expressions that must be true, of a check that is not built in.
         allow_unknown_names: whether arguments of the built-in check may name what nothing in the cluster has, such as
-            a label, a taint or a resource; unless this is true, such a check is inconclusive.
+            a label, a taint or a resource, and whether namespaces may have no ResourceQuota in the scope `quota`;
+            unless this is true, such a check is inconclusive.
     """
 
     name: str = ""

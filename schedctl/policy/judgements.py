@@ -19,7 +19,7 @@ from schedctl.policy.compilation import STEP_LIMIT, WORK_LIMIT, ScopeCompiler
 from schedctl.policy.documents import Check, Expression, Scope, Validation
 from schedctl.policy.expressions import PolicyExpressions
 from schedctl.policy.variables import IN_SCOPE, VARIABLES
-from schedctl.policy.verdicts import PASSED, EvaluationFailed, ObserveCondition, Verdict
+from schedctl.policy.verdicts import NO_DOUBTS, PASSED, Doubts, EvaluationFailed, ObserveCondition, Verdict
 from schedctl.reports.checks import CheckOutcome
 
 _OUR_WORDS: Final = {"division by zero": "divide by zero"}
@@ -30,6 +30,9 @@ _MOST_CHARACTERS: Final = 2_000
 """Of a message that an expression makes."""
 _MOST_QUOTED: Final = 200
 """Characters of what an evaluation failed with."""
+_NAMESPACES: Final = (
+    "`kubectl get namespaces -o yaml` lists them; `has(namespaceObject.labels)` tells whether they are known"
+)
 _UNSET: Any = object()
 
 
@@ -85,17 +88,17 @@ class Programs:
         """Return whether an expression was too much work for another object."""
         return (text, scope) in self._abandoned
 
-    def judgement(self, scope: Scope, data: Mapping[str, Any], undecided: Mapping[str, str] | None = None) -> Judgement:
+    def judgement(self, scope: Scope, data: Mapping[str, Any], doubts: Doubts = NO_DOUBTS) -> Judgement:
         """Return what judges one object.
 
         Args:
             scope: of the checks it will be judged by.
             data: what `PolicyExpressions.roots` names; see `schedctl.policy.variables`.
-            undecided: by variable, the pods behind it of which nobody can tell where they go, in words.
+            doubts: the pods behind them of which not everything is known.
         """
         roots = self.expressions.roots(scope)
         root_values = [self._value(root, data[root]) if root in roots else values.MISSING for root in IN_SCOPE[scope]]
-        return Judgement(self, scope, root_values, undecided or {})
+        return Judgement(self, scope, root_values, doubts)
 
     def program(self, text: str, scope: Scope) -> Program:
         """Return the compiled form of an expression."""
@@ -129,8 +132,8 @@ class Judgement:
     As in a ValidatingAdmissionPolicy a variable is worked out at most once for each object, when it is first read.
     """
 
-    def __init__(self, programs: Programs, scope: Scope, roots: list[Value], undecided: Mapping[str, str]) -> None:
-        self._programs, self._scope, self._undecided = programs, scope, undecided
+    def __init__(self, programs: Programs, scope: Scope, roots: list[Value], doubts: Doubts) -> None:
+        self._programs, self._scope, self._doubts = programs, scope, doubts
         # In the order of the environment that `compilation` makes.
         self._values = (*roots, programs.params, values.Record(VARIABLES, self._variable))
         self._variables: dict[str, Value] = {}
@@ -188,15 +191,25 @@ class Judgement:
         return Verdict(CheckOutcome.VIOLATED, fallback, (f"messageExpression cannot be used: {why}",))
 
     def _truth(self, expression: Expression) -> bool | Fault:
-        placement_roots = self._programs.expressions.placement_roots(expression.text) if self._undecided else ()
-        pods = next((pods for root, pods in self._undecided.items() if root in placement_roots), "")
-        if pods:
-            hint = "an expression that uses `pod.inconclusive` is evaluated all the same"
-            return Fault(expression, f"schedctl cannot tell where {pods} would go", hint)
+        if fault := self._doubt(expression):
+            return fault
         value = self._answer(expression)
         if isinstance(value, bool | Fault):
             return value
         return Fault(expression, f"expected true or false, got {_describe(value)}")
+
+    def _doubt(self, expression: Expression) -> Fault | None:
+        """Return why an answer would not be known, whatever the expression comes to; None where there is no doubt."""
+        undecided, rejected = self._doubts
+        expressions = self._programs.expressions
+        roots = expressions.placement_roots(expression.text) if undecided else ()
+        if pods := next((pods for root, pods in undecided.items() if root in roots), ""):
+            hint = "an expression that uses `pod.inconclusive` is evaluated all the same"
+            return Fault(expression, f"schedctl cannot tell where {pods} would go", hint)
+        if rejected and expressions.counting_roots(expression.text):
+            hint = "an expression that uses `namespaceObject.rejected` is evaluated all the same"
+            return Fault(expression, f"admission rejects {rejected}, which count in no namespace and no quota", hint)
+        return None
 
     def _answer(self, expression: Expression) -> Value | Fault:
         """Return what an expression of a check comes to; its variables share its budget."""
@@ -254,6 +267,10 @@ def _reword(failure: Failure) -> tuple[str, str]:
             return "a field of null was read", "check with `has(...)` first"
         case values.MissingKey(key="node"):
             return "the pod has no node", "check `pod.scheduled` or `has(pod.node)` first"
+        case values.MissingKey(key="used" | "headroom"):
+            return "nobody counts what is used of the quota", "leave out `--skip-admission ResourceQuota` and `scale`"
+        case values.MissingKey(key="labels" | "annotations" as key, value=value) if _is_namespace(value):
+            return f"the state has no Namespace object, so the {key} of the namespace are unknown", _NAMESPACES
         case values.MissingKey(key=key):
             return (
                 f'no key "{_shorten(values.format_value(key))}"',
@@ -261,6 +278,10 @@ def _reword(failure: Failure) -> tuple[str, str]:
             )
     first = _one_line(failure.text.splitlines()[0]) if failure.text else "no reason given"
     return _OUR_WORDS.get(first, _shorten(first[:1].lower() + first[1:])), ""
+
+
+def _is_namespace(value: Value) -> bool:
+    return isinstance(value, values.Map) and value.find("quotas") is not values.MISSING
 
 
 def _shorten(text: str) -> str:

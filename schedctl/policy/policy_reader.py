@@ -324,8 +324,9 @@ class PolicyReader:
             hint = "set the scenario under with: {scenario: ...}"
             self._wrong(f"{path}.scenarios", "`scenarios` is not allowed for survives", hint)
         arguments = self._arguments(written, path, scenarios)
-        if written.allow_unknown_names and not written.builtin:
-            self._wrong(f"{path}.allowUnknownNames", "`allowUnknownNames` goes with `builtin`", "leave it out")
+        if written.allow_unknown_names and not written.builtin and written.scope != documents.Scope.QUOTA:
+            message = "`allowUnknownNames` goes with `builtin` or `scope: quota`"
+            self._wrong(f"{path}.allowUnknownNames", message, "leave it out")
         if not written.builtin and not written.validations:
             hint = f"add `builtin:` ({', '.join(documents.BUILTINS)}) or `validations:`"
             if f"{path}.validations" not in self._decoder.spoilt:
@@ -436,16 +437,15 @@ def _as_texts(node: Node) -> Node:
     """Return the arguments of a built-in with numbers as text where either may be written."""
     if not node.is_mapping:
         return node
-    pairs = [
-        (
-            key,
-            replace(value, value=str(value.value))
-            if key.value in documents.NUMBERS_AS_TEXT and _is_number(value)
-            else value,
-        )
-        for key, value in node.value
-    ]
+    pairs = [(key, _as_text(value) if key.value in documents.NUMBERS_AS_TEXT else value) for key, value in node.value]
     return replace(node, value=pairs)
+
+
+def _as_text(node: Node) -> Node:
+    """Return a number as text, and a mapping with its numbers as text."""
+    if node.is_mapping:
+        return replace(node, value=[(key, _as_text(value)) for key, value in node.value])
+    return replace(node, value=str(node.value)) if _is_number(node) else node
 
 
 def _is_number(node: Node) -> bool:

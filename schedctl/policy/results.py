@@ -74,6 +74,8 @@ class Results:
         where: _Field | checks.Location = checks.Location()
         if judged is not None and judged.sourced is not None:
             where = judged.sourced, in_object(judged, finding.path)
+        elif about.sourced is not None:
+            where = about.sourced, ()
         self._add(rule, finding, about, scenario, where, self._annotated_objects(about))
 
     def _add(
@@ -149,6 +151,8 @@ class Results:
         objects: list[Any] = [about.pod.info.pod] if about.pod is not None else []
         if about.workload is not None:
             objects.append(about.workload.workload.object)
+        elif about.sourced is not None:
+            objects.append(about.sourced.object)
         elif about.kind == "Node":
             table = self._cluster.node_table
             if about.name in table.row_of:

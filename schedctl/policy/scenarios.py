@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from schedctl.api import topology
 from schedctl.cache.cluster import Cluster
@@ -24,6 +24,8 @@ from schedctl.simulation.outcomes import PodState, Run, RunEnd
 from schedctl.simulation.replacement import ReplacementController, controller_of
 from schedctl.simulation.runs import Options, run
 from schedctl.simulation.what_ifs import WhatIf, WhatIfResult
+from schedctl.simulation.what_ifs.workloads import Scale
+from schedctl.workloads.quotas import QuotaUsage
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +119,15 @@ def _situation(
         successors={**successors, **controller.successors},
         foreign=foreign | controller.foreign.keys(),
         changes=[each.text for each in done],
+        quotas=_quotas_after(case, before),
     )
+
+
+def _quotas_after(case: Case, before: Situation) -> Sequence[QuotaUsage]:
+    """Return the quotas: pods that come back are counted already, but nobody counts those of another replica count."""
+    if any(isinstance(each, Scale) for each in case.changes):
+        return [replace(each, used=None) for each in before.quotas]
+    return before.quotas
 
 
 def _run(scheduler: Scheduler, pods: Sequence[PodInfo]) -> tuple[Run, ReplacementController]:

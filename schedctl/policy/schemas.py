@@ -47,7 +47,8 @@ def arguments(name: str) -> _Schema:
     for record in found.values():
         record["additionalProperties"] = False
         for field in NUMBERS_AS_TEXT & record["properties"].keys():
-            record["properties"][field]["type"] = ["string", "number"]
+            described = record["properties"][field]
+            described.get("additionalProperties", described)["type"] = ["string", "number"]
     return found
 
 

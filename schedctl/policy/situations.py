@@ -21,6 +21,7 @@ from schedctl.simulation.outcomes import Eviction, PodOutcome, Run
 from schedctl.simulation.simulations import Simulation
 from schedctl.sources.manifests import Sourced
 from schedctl.workloads.expansion import Workload
+from schedctl.workloads.quotas import QuotaUsage
 
 Key = tuple[str, str, str]
 """Kind, namespace and name of an object."""
@@ -144,6 +145,8 @@ class Situation:
         successors: by key of a pod that was there before, the key of the pod in its place, "" for none.
         changes: what the scenario changed, in words; none without one.
         nodes_before: the nodes by name, as they were before the scenario.
+        quotas: the ResourceQuotas, with what is used of them once the manifests are placed.
+        sourced: the objects of the manifests with their places, by kind, namespace and name.
     """
 
     name: str
@@ -154,6 +157,8 @@ class Situation:
     successors: dict[str, str] = field(default_factory=dict)
     changes: list[str] = field(default_factory=list)
     nodes_before: Mapping[str, Node] = field(default_factory=dict)
+    quotas: Sequence[QuotaUsage] = ()
+    sourced: Mapping[Key, Sourced] = field(default_factory=dict)
 
     @property
     def cluster(self) -> Cluster:
@@ -249,6 +254,8 @@ def released_situation(facts: Simulation, scheduler: Scheduler, sourced: Mapping
         evictions,
         dict(controller.successors),
         nodes_before=nodes,
+        quotas=controller.admission.quota_usage(),
+        sourced=sourced,
     )
 
 
@@ -260,6 +267,7 @@ def changed_situation(
     successors: Mapping[str, str],
     foreign: set[str],
     changes: Sequence[str],
+    quotas: Sequence[QuotaUsage],
 ) -> Situation:
     """Return the situation that a scenario has led to.
 
@@ -270,6 +278,7 @@ def changed_situation(
         successors: by key of a pod that had to go, the key of the pod in its place, "" for none.
         foreign: pods that no profile serves, by key.
         changes: what was changed, in words.
+        quotas: the ResourceQuotas.
     """
     scheduler = before.scheduler
     workloads = []
@@ -280,7 +289,18 @@ def changed_situation(
         workloads.append(JudgedWorkload(judged.workload, judged.sourced, pods, judged.removed))
     evictions = [*before.evictions, *(eviction for eviction in facts.evictions if eviction.by)]
     together = {**before.successors, **successors}
-    return Situation(name, scheduler, workloads, facts, evictions, together, list(changes), before.nodes_before)
+    return Situation(
+        name,
+        scheduler,
+        workloads,
+        facts,
+        evictions,
+        together,
+        list(changes),
+        before.nodes_before,
+        quotas,
+        before.sourced,
+    )
 
 
 def selected_workloads(workloads: Iterable[JudgedWorkload], match: Match) -> list[JudgedWorkload]:

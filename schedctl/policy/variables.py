@@ -62,6 +62,17 @@ RECORDS: Final[Mapping[str, Mapping[str, str]]] = {
         "nodes": AMOUNTS,
         "source": "Source",
     },
+    "Quota": {"namespace": TEXT, "name": TEXT, "labels": LABELS, "hard": AMOUNTS, "used": AMOUNTS},
+    "Namespace": {
+        "name": TEXT,
+        "labels": LABELS,
+        "annotations": LABELS,
+        "pods": "Pods",
+        "rejected": INTEGER,
+        "requested": AMOUNTS,
+        "headroom": AMOUNTS,
+        "quotas": "list<Quota>",
+    },
     "Pods": {"total": INTEGER, "scheduled": INTEGER, "pending": INTEGER},
     "Result": {
         "pods": "Pods",
@@ -77,7 +88,8 @@ Amounts are integers in the units in which the scheduler counts: millicores of c
 is the spec as the API writes it, in plain JSON values; ``Result.headroom`` has what is free in the whole cluster by
 resource: cpu, memory, pods and so on; ``Workload.zones`` and ``nodes`` have how many of its pods are there; ``ready``
 counts those that have a node. Of a pod that is ``inconclusive`` nobody here can tell where it goes: ``scheduled`` is
-false, and it is among the pending.
+false, and it is among the pending. ``Namespace.labels`` and ``annotations`` are missing where no Namespace object is
+known; ``Quota.used`` and ``Namespace.headroom`` where nobody counts what is used.
 """
 
 ROOTS: Final[Mapping[str, str]] = {
@@ -87,15 +99,23 @@ ROOTS: Final[Mapping[str, str]] = {
     "result": "Result",
     "baseline": "Result",
     "nodes": "list<Node>",
+    "namespaceObject": "Namespace",
+    "namespaces": "list<Namespace>",
+    "quota": "Quota",
+    "quotas": "list<Quota>",
 }
 """Every variable and its type, besides ``params`` and ``variables``."""
 
 IN_SCOPE: Final[Mapping[Scope, tuple[str, ...]]] = {
-    Scope.POD: ("pod", "workload", "result", "baseline"),
-    Scope.WORKLOAD: ("workload", "result", "baseline"),
+    Scope.POD: ("pod", "workload", "namespaceObject", "result", "baseline"),
+    Scope.WORKLOAD: ("workload", "namespaceObject", "result", "baseline"),
     Scope.NODE: ("node", "result", "baseline"),
-    Scope.RUN: ("nodes", "result", "baseline"),
+    Scope.NAMESPACE: ("namespaceObject", "result", "baseline"),
+    Scope.QUOTA: ("quota", "namespaceObject", "result", "baseline"),
+    Scope.RUN: ("nodes", "namespaces", "quotas", "result", "baseline"),
 }
 """Which of them exist where. In the scope of a pod, ``workload`` is what it belongs to: for a pod on its own, the pod
-as a workload of one. ``nodes`` are those of the scenario at hand, by name; ``result`` is what came of the scenario,
-``baseline`` is the cluster before the change."""
+as a workload of one. ``namespaceObject``, which is what ValidatingAdmissionPolicies call it, since ``namespace`` is a
+reserved word of CEL, is the namespace of the object. ``nodes`` are those of the scenario at hand, by name,
+``namespaces`` and ``quotas`` all there are; ``result`` is what came of the scenario, ``baseline`` is the cluster before
+the change."""

@@ -2,15 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Final
+from types import MappingProxyType
+from typing import Final, NamedTuple
 
 from schedctl.policy.documents import Check, CheckPolicy, Condition
 from schedctl.reports.checks import CheckOutcome
 
 ObserveCondition = Callable[[CheckPolicy, Check, Condition, bool], None]
 """Hears what a match condition of a check came to for an object."""
+
+
+class Doubts(NamedTuple):
+    """The pods behind the variables of an object of which not everything is known, in words.
+
+    Attributes:
+        undecided: by variable, those of which nobody can tell where they go.
+        rejected: those that admission rejects, so that no namespace counts them.
+    """
+
+    undecided: Mapping[str, str] = MappingProxyType({})
+    rejected: str = ""
+
+
+NO_DOUBTS: Final = Doubts()
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ import msgspec
 
 from schedctl.api.custom_kinds import CustomWorkload
 from schedctl.api.durations import Duration
+from schedctl.api.policies import ResourceQuota
 from schedctl.api.short_names import NAMES
 from schedctl.api.times import unix_nanoseconds
 from schedctl.documents.spelling import nearest
@@ -234,8 +235,8 @@ def check(
     selection = select_by_tags(policies, options.tags)
     policies = selection.policies
     unclear = manifests.problems or manifests.unmodelled
-    if not (options.allow_empty or unclear or any(_makes_pods(one.object) for one in manifests.objects)):
-        message = "nothing to check: no pod and no workload in the manifests"
+    if not (options.allow_empty or unclear or any(_can_be_judged(one.object) for one in manifests.objects)):
+        message = "nothing to check: no pod, workload or ResourceQuota in the manifests"
         raise InputError([Problem(message, hint=_ALLOW_EMPTY)])
     today = datetime.fromtimestamp(options.now, UTC).date()
     conditions = Conditions(
@@ -436,5 +437,5 @@ def _with_age(report: CheckReport, options: CheckOptions, most: Duration) -> Che
     )
 
 
-def _makes_pods(obj: object) -> bool:
-    return isinstance(obj, (*NAMES, CustomWorkload))
+def _can_be_judged(obj: object) -> bool:
+    return isinstance(obj, (*NAMES, CustomWorkload, ResourceQuota))

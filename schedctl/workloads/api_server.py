@@ -8,7 +8,7 @@ through the queue.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import msgspec
@@ -27,7 +27,7 @@ from schedctl.workloads import admission, limit_ranges, pod_claims
 from schedctl.workloads.apply import apply
 from schedctl.workloads.clusters import every_pod, with_name_label
 from schedctl.workloads.expansion import Expansion, Replica, Workload
-from schedctl.workloads.quotas import Quotas
+from schedctl.workloads.quotas import Quotas, QuotaUsage
 
 _replace = msgspec.structs.replace
 _READ = (LimitRange, Namespace, PriorityClass, RuntimeClass)
@@ -171,6 +171,11 @@ class Admission:
     def track(self, quota: ResourceQuota) -> None:
         """Count a quota that joins."""
         self._quotas.track(quota)
+
+    def quota_usage(self) -> list[QuotaUsage]:
+        """Return every quota and what is used of it by now, by namespace and name."""
+        usage = self._quotas.usage()
+        return [replace(each, used=None) for each in usage] if admission.RESOURCE_QUOTA in self.disabled else usage
 
     def credit(self, pod: Pod) -> None:
         """Credit the quotas with a pod that is gone."""

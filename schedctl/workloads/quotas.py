@@ -29,6 +29,25 @@ _PLAIN_COUNTS = frozenset(("services", "replicationcontrollers", "resourcequotas
 _POD_COUNT, _CLAIM_COUNT = "count/pods", "count/persistentvolumeclaims"
 
 
+@dataclass(frozen=True, slots=True)
+class QuotaUsage:
+    """A quota, and what is used of it.
+
+    Attributes:
+        quota: the quota.
+        hard, used: by resource, in millicores of cpu and whole units of others; `used` is None where nobody counts.
+    """
+
+    quota: ResourceQuota
+    hard: Mapping[str, int]
+    used: Mapping[str, int] | None
+
+    @property
+    def counts_all_pods(self) -> bool:
+        """Whether it has no scopes, and so counts every pod of its namespace."""
+        return not _scopes(self.quota)
+
+
 @dataclass(slots=True)
 class _Counted:
     """One quota and what is used of it."""
@@ -133,6 +152,16 @@ class Quotas:
         ]
         return _charge_all(matching, usage) if matching else ""
 
+    def usage(self) -> list[QuotaUsage]:
+        """Return every quota and what is used of it by now, by namespace and name."""
+        return [
+            QuotaUsage(
+                one.quota, _in_units(one.hard), _in_units({name: one.used.get(name, amounts.ZERO) for name in one.hard})
+            )
+            for _, here in sorted(self._counted.items())
+            for one in here.values()
+        ]
+
     def _of(self, namespace: str) -> Iterable[_Counted]:
         return self._counted.get(namespace, {}).values()
 
@@ -236,6 +265,14 @@ _RESOURCES: Mapping[type, AmountList] = {
 
 def _object_usage(obj: Any) -> AmountList:
     return _RESOURCES.get(type(obj), {})
+
+
+def _in_units(usage: AmountList) -> dict[str, int]:
+    """Return amounts in millicores of cpu and whole units of others, rounded up."""
+    return {
+        name: listed.amount.scaled_value(-3 if name.rpartition(".")[2] == resources.CPU else 0)
+        for name, listed in sorted(usage.items())
+    }
 
 
 def _pretty(usage: AmountList, names: Iterable[str]) -> str:

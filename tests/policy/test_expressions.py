@@ -147,7 +147,8 @@ def test_an_expression_compiles_and_holds(expression):
         pytest.param(
             "node.name == ''",
             '"node" is not available in the scope pod',
-            "it is available in the scope node; available here: pod, workload, result, baseline, params, variables",
+            "it is available in the scope node; available here: pod, workload, namespaceObject, result, baseline,"
+            " params, variables",
             id="a variable of another scope",
         ),
         pytest.param("variables.x", 'unknown variable "x"', "none is defined", id="a variable of nobody"),

@@ -101,7 +101,9 @@ def test_names_are_allowed_only_where_a_check_has_arguments():
     ((message, _),) = mistakes("""  checks:
     - {name: a, scope: run, validations: [{expression: "true"}], allowUnknownNames: true}
 """)
-    assert message.endswith("spec.checks[0].allowUnknownNames: `allowUnknownNames` goes with `builtin`")
+    assert message.endswith(
+        "spec.checks[0].allowUnknownNames: `allowUnknownNames` goes with `builtin` or `scope: quota`"
+    )
 
 
 def test_a_policy_means_what_it_says():
@@ -368,7 +370,7 @@ CHECK = "  checks: [{name: a, builtin: schedulable}]\n"
         pytest.param(
             "  checks: [{name: a, validations: [{expression: 'pod.scheduled'}]}]\n",
             "5:12 spec.checks[0].scope: a check with validations needs a scope",
-            "one of pod, workload, node, run",
+            "one of pod, workload, node, namespace, quota, run",
             id="expressions about nobody knows what",
         ),
     ],

@@ -153,7 +153,7 @@ def test_what_a_scenario_adds_is_a_known_name() -> None:
 
 
 def test_every_text_among_the_arguments_of_built_ins_declares_what_it_names() -> None:
-    names_nothing = {"per", "allow_pending", "absolute", "scenario"}
+    names_nothing = {"per", "allow_pending", "absolute", "scenario", "by_pod_label", "limits"}
     structs = [documents.NodeDemand, *(builtin.arguments for builtin in documents.BUILTINS.values())]
     silent = {
         (struct.__name__, field.name)

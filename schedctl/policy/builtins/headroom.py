@@ -6,23 +6,22 @@ for more replicas is found by placing them, one after another, as `schedctl.simu
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
 import msgspec
 
-from schedctl.api.amounts import amount
 from schedctl.api.defaults import with_namespace
 from schedctl.api.pods import Pod
 from schedctl.api.quantities import parse
-from schedctl.api.resources import CPU
 from schedctl.api.workloads import DaemonSet, StatefulSet
 from schedctl.errors import UsageError
 from schedctl.explain import facts as read_off
 from schedctl.framework.pod_edits import as_pending
 from schedctl.policy import findings
+from schedctl.policy.builtins import requests_headroom
+from schedctl.policy.builtins.amounts_needed import compare_with_need, percent_missing
 from schedctl.policy.builtins.grouping import Group, UndecidedDemand, groups, undecided_demand
 from schedctl.policy.causes import lines
 from schedctl.policy.documents import Headroom
@@ -30,7 +29,6 @@ from schedctl.policy.situations import JudgedWorkload
 from schedctl.reports import counts
 from schedctl.reports.checks import CheckOutcome
 from schedctl.simulation.capacities import CopiesOfPod, PodCopies, StatefulSetCopies, fill
-from schedctl.simulation.utilisation import share
 from schedctl.simulation.what_if_syntax import subject_named
 from schedctl.simulation.what_ifs import Subject
 from schedctl.workloads import admission, pod_templates
@@ -43,6 +41,9 @@ def judge(view: findings.View, arguments: Headroom, about: findings.Judged) -> I
     if arguments.replicas_of:
         yield _more_replicas(view, arguments)
         return
+    if arguments.is_of_requests:
+        yield from requests_headroom.judge(view, arguments)
+        return
     undecided = undecided_demand(view.situation, arguments.resource, arguments.ignore_pending)
     found = groups(view.situation.cluster, arguments.resource, arguments.by, arguments.node_selector)
     offered = any(group.allocatable or group.closed for group in found)
@@ -54,20 +55,9 @@ def judge(view: findings.View, arguments: Headroom, about: findings.Judged) -> I
 
 
 def _judge(group: Group, arguments: Headroom, undecided: UndecidedDemand) -> findings.Finding:
-    resource = arguments.resource
-    left = f"{amount(resource, group.free)} of {amount(resource, group.allocatable)}"
-    if arguments.percent is not None:
-        percent = share(group.free, group.allocatable)
-        needed = arguments.percent * group.allocatable / 100
-        message = f"{percent:g} % of {resource} free, needs {arguments.percent:g} % ({left})"
-    else:
-        absolute = parse(arguments.absolute)
-        needed = absolute.milli_value if resource == CPU else absolute.value
-        message = f"{amount(resource, group.free)} of {resource} free, needs {amount(resource, int(needed))}"
+    message, needed = compare_with_need(arguments, group.free, group.allocatable)
     if group.free < needed or not group.allocatable:
-        # In percent, and rounded: amounts change with every pod of a cluster.
-        short = 100 - math.floor(share(group.free, math.ceil(needed))) if needed else 100
-        violates = {f"{resource}, percent missing": short}
+        violates = percent_missing(arguments.resource, group.free, needed)
         return findings.Finding(CheckOutcome.VIOLATED, message, about=group.about, violates=violates)
     if group.free - undecided.amount < needed:
         return undecided.finding(message, group.about)
