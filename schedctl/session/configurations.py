@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from schedctl import KUBERNETES_VERSION, shipped
-from schedctl.config import loading
+from schedctl.config import embedded, loading
 from schedctl.config.types import SchedulerConfiguration
 from schedctl.documents.spelling import nearest
 from schedctl.errors import ConfigError, Problem, UsageError
@@ -130,7 +130,8 @@ def load_file(path: str, plugins: discovery.PluginCatalog = NO_OTHERS) -> Config
         ConfigError: it cannot be read, or kube-scheduler would refuse it.
         UsageError: an installed plugin that it names is broken.
     """
-    return _parse(_bytes(path), _source_name(path), path, plugins)
+    found = _open(path)
+    return _parse(found.text, found.source, found.origin, plugins)
 
 
 def _choose_built_in(named: discovery.PluginCatalog) -> ConfigurationChoice:
@@ -182,10 +183,11 @@ def text(path: str, source: StateSource, notifier: Notifier = SILENT) -> str:
     if source.configured and (found := _in_cluster(source, notifier)) is not None:
         _parse(found.text, found.origin)
         return found.text
-    data = _bytes(path) if path else b""
-    if path:
-        _parse(data, _source_name(path))
-    return data.decode()
+    if not path:
+        return ""
+    opened = _open(path)
+    _parse(opened.text, opened.source)
+    return opened.text.decode().lstrip("\n")
 
 
 def _in_cluster(source: StateSource, notifier: Notifier) -> ClusterConfiguration | None:
@@ -215,7 +217,8 @@ def read(path: str) -> SchedulerConfiguration:
     Raises:
         ConfigError: it cannot be read, or kube-scheduler would refuse it.
     """
-    return _parse(_bytes(path), _source_name(path), _source_name(path)).configuration
+    found = _open(path)
+    return _parse(found.text, found.source, found.source).configuration
 
 
 def parse(text: bytes, source: str, plugins: discovery.PluginCatalog = NO_OTHERS) -> SchedulerConfiguration:
@@ -228,12 +231,32 @@ def parse(text: bytes, source: str, plugins: discovery.PluginCatalog = NO_OTHERS
 
 
 def contents(path: str) -> tuple[bytes, str]:
-    """Return what is in a file, and what to call it in messages.
+    """Return the configuration in a file, and what to call it in messages.
 
     Raises:
-        ConfigError: it cannot be read.
+        ConfigError: it cannot be read, or holds several.
     """
-    return _bytes(path), _source_name(path)
+    found = _open(path)
+    return found.text, found.source
+
+
+@dataclass(frozen=True, slots=True)
+class _Opened:
+    """The text of a configuration, what to call it in messages, and where it is from in words."""
+
+    text: bytes
+    source: str
+    origin: str
+
+
+def _open(path: str) -> _Opened:
+    """Return the configuration in a file, which may be inside another document, such as a ConfigMap."""
+    data, source = _bytes(path), "<stdin>" if path == STDIN else path
+    found = embedded.find(data, source) if embedded.may_hold(data) else None
+    if found is None:
+        return _Opened(data, source, path)
+    origin = f"{source}: {found.origin}"
+    return _Opened((found.in_place or found.text).encode(), source if found.in_place else origin, origin)
 
 
 def _bytes(path: str) -> bytes:
@@ -241,10 +264,6 @@ def _bytes(path: str) -> bytes:
         return sys.stdin.buffer.read() if path == STDIN else Path(path).read_bytes()
     except OSError as error:
         raise ConfigError([Problem(f"cannot be read: {(error.strerror or str(error)).lower()}", source=path)]) from None
-
-
-def _source_name(path: str) -> str:
-    return "<stdin>" if path == STDIN else path
 
 
 def _parse(
