@@ -85,7 +85,9 @@ def find(data: bytes, source: str) -> Embedded | None:
 def is_configuration(node: Node) -> bool:
     """Return whether a document says that it is a configuration of any time."""
     kind, version = head_of(node)
-    return kind == KIND or (isinstance(kind, str) and isinstance(version, str) and legacy_version(kind, version) is not None)
+    return kind == KIND or (
+        isinstance(kind, str) and isinstance(version, str) and legacy_version(kind, version) is not None
+    )
 
 
 def _documents(data: bytes, source: str) -> Iterator[Node]:
