@@ -11,14 +11,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from schedctl.config.legacy.releases import POLICY, legacy_version
 from schedctl.config.types import KIND
 from schedctl.documents.heads import head_of, read_tree
 from schedctl.documents.texts import Document, Text, split
 from schedctl.documents.trees import Node
 from schedctl.errors import ConfigError, Problem
 
-_MENTIONED: Final = re.compile(rf"\bkind[\"']?\s*:\s*[\"']?(?:{KIND}|{POLICY})\b")
+_MENTIONED: Final = re.compile(rf"\bkind[\"']?\s*:\s*[\"']?(?:{KIND}|Policy)\b")
 _OTHERS: Final = re.compile(rb"(?m)^---|\bmetadata[\"']?\s*:|\bClusterConfiguration\b")
 _KUBEADM: Final = "ClusterConfiguration"
 _FILE_FLAG: Final = "config"
