@@ -83,6 +83,8 @@ def find(data: bytes, source: str) -> Embedded | None:
 
 def is_configuration(node: Node) -> bool:
     """Return whether a document says that it is a configuration of any time."""
+    from schedctl.config.legacy.releases import legacy_version  # only those who look into other documents need it
+
     kind, version = head_of(node)
     return kind == KIND or (
         isinstance(kind, str) and isinstance(version, str) and legacy_version(kind, version) is not None
