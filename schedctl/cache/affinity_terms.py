@@ -106,8 +106,8 @@ class Carriers:
         if not self._counts[slot]:
             self._vacate(slot)
 
-    def count_all(self, node_rows: IndexArray, weight: int) -> None:
-        """Count pods in, one on each of these nodes, of which some may come several times."""
+    def count_all(self, node_rows: IndexArray, weight: int, sign: int) -> None:
+        """Count pods in (``+1``) or out (``-1``), one on each of these nodes, of which some may come several times."""
         nodes, many = np.unique(node_rows, return_counts=True)
         slot_of = self._slot_of
         for node_row in nodes.tolist():
@@ -115,10 +115,13 @@ class Carriers:
         for name in ("_nodes", "_counts", "_weights"):
             setattr(self, name, grow(getattr(self, name), len(slot_of)))
         slots = np.fromiter(map(slot_of.__getitem__, nodes.tolist()), np.intp, len(nodes))
-        self.pods += len(node_rows)
+        self.pods += sign * len(node_rows)
         self._nodes[slots] = nodes
-        self._counts[slots] += many
-        self._weights[slots] += many * weight
+        self._counts[slots] += sign * many
+        self._weights[slots] += sign * many * weight
+        if sign < 0:
+            for node_row in nodes[self._counts[slots] == 0].tolist():
+                self._vacate(slot_of[node_row])
 
     def _vacate(self, slot: int) -> None:
         """Give up the slot of a node that no carrier is left on, for the node may go; the last slot moves there."""
@@ -149,13 +152,14 @@ class TermTable:
         carriers = self._of(term)
         carriers.count(node_row, weight, sign)
         if not carriers.pods:
-            del self._carriers[term]
-            for label in _required_labels(term):
-                del self._filed[label][term]
+            self._remove(term)
 
-    def count_all(self, term: AffinityTerm, weight: int, node_rows: IndexArray) -> None:
-        """Count pods in that carry the term, one on each of these nodes."""
-        self._of(term).count_all(node_rows, weight)
+    def count_all(self, term: AffinityTerm, weight: int, node_rows: IndexArray, sign: int) -> None:
+        """Count pods that carry the term in (``+1``) or out (``-1``), one on each of these nodes."""
+        carriers = self._of(term)
+        carriers.count_all(node_rows, weight, sign)
+        if not carriers.pods:
+            self._remove(term)
 
     def about(self, labels: Mapping[str, str], concerned: Callable[[AffinityTerm], bool]) -> list[Carriers]:
         """Return the carriers of the terms that are about a pod.
@@ -181,6 +185,11 @@ class TermTable:
             for label in _required_labels(term):
                 self._filed.setdefault(label, {})[term] = carriers
         return carriers
+
+    def _remove(self, term: AffinityTerm) -> None:
+        del self._carriers[term]
+        for label in _required_labels(term):
+            del self._filed[label][term]
 
 
 class AffinityTerms:
@@ -216,13 +225,14 @@ class AffinityTerms:
         for term, weight in carried.preferred_anti:
             self.preferred_anti.count(term, weight, node_row, sign)
 
-    def count_all(self, first: Sequence[PodInfo], of: IndexArray, node_rows: IndexArray) -> None:
-        """Count the terms of many pods in at once.
+    def count_all(self, first: Sequence[PodInfo], of: IndexArray, node_rows: IndexArray, sign: int = 1) -> None:
+        """Count the terms of many pods in (``+1``) or out (``-1``) at once.
 
         Args:
             first: a pod of each group of equal pods.
             of: the group of each pod.
             node_rows: the node of each pod.
+            sign: in or out.
         """
         # groups that differ in other things may still carry the same terms
         terms = [*map(carried_terms, first)]
@@ -232,13 +242,13 @@ class AffinityTerms:
         for carried, at in zip(distinct.values(), positions(codes[of], len(distinct)), strict=True):
             rows = node_rows[at]
             for term in carried.required:
-                self.required.count_all(term, 1, rows)
+                self.required.count_all(term, 1, rows, sign)
             for term in carried.required_anti:
-                self.required_anti.count_all(term, 1, rows)
+                self.required_anti.count_all(term, 1, rows, sign)
             for term, weight in carried.preferred:
-                self.preferred.count_all(term, weight, rows)
+                self.preferred.count_all(term, weight, rows, sign)
             for term, weight in carried.preferred_anti:
-                self.preferred_anti.count_all(term, weight, rows)
+                self.preferred_anti.count_all(term, weight, rows, sign)
 
 
 _NOTHING_FILED: dict[AffinityTerm, Carriers] = {}

@@ -104,6 +104,22 @@ class LabelColumns:
         for labels in rows:
             self.put(len(self.maps), labels)
 
+    def replace_all(self, rows: IndexArray, labels: Sequence[Mapping[str, str] | None]) -> None:
+        """Set the labels of many rows that are there; pods of one template share theirs, which are read once."""
+        held = [each or _NO_LABELS for each in labels]
+        for row, each in zip(rows.tolist(), held, strict=True):
+            self.maps[row] = each
+        distinct = {id(each): each for each in held}
+        place = {identity: number for number, identity in enumerate(distinct)}
+        of = np.fromiter((place[id(each)] for each in held), np.intp, len(held))
+        for key, column in self._columns.items():
+            values = [each.get(key) for each in distinct.values()]
+            column[rows] = np.array([ABSENT if v is None else self.strings.code(v) for v in values], np.int32)[of]
+        for key, domains in self._domains.items():
+            for row, each in zip(rows.tolist(), held, strict=True):
+                domains.put(row, each.get(key))
+        self._numbers.clear()
+
     def drop_last(self) -> None:
         """Forget the last row."""
         self.maps.pop()  # columns may be longer than this: what stands beyond is written over by the next row

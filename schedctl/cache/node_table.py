@@ -188,18 +188,18 @@ class NodeTable:
         self.scored[1, row] = resources.wrapping_sum(self.scored.item(1, row), sign * memory)
         self._charge_ports(row, info, sign)
 
-    def charge_all(self, rows: IndexArray, infos: Sequence[PodInfo], equal_pods: EqualPods) -> None:
-        """Count many pods in at once; ``rows[i]`` is the node of ``infos[i]``."""
-        np.add.at(self.pod_count, rows, 1)
+    def charge_all(self, rows: IndexArray, infos: Sequence[PodInfo], equal_pods: EqualPods, sign: int = 1) -> None:
+        """Count many pods in (``+1``) or out (``-1``) at once; ``rows[i]`` is the node of ``infos[i]``."""
+        np.add.at(self.pod_count, rows, sign)
         requests = [info.requests for info in equal_pods.first]
         for name in dict.fromkeys(name for each in requests for name in each.exact):
             code = self.resource_code(name)
-            self._add(self.requested[code], rows, [each.exact.get(name, 0) for each in requests], equal_pods)
-        self._add(self.scored[0], rows, [each.scored_cpu for each in requests], equal_pods)
-        self._add(self.scored[1], rows, [each.scored_memory for each in requests], equal_pods)
+            self._add(self.requested[code], rows, [sign * each.exact.get(name, 0) for each in requests], equal_pods)
+        self._add(self.scored[0], rows, [sign * each.scored_cpu for each in requests], equal_pods)
+        self._add(self.scored[1], rows, [sign * each.scored_memory for each in requests], equal_pods)
         holding = np.array([bool(info.host_ports) for info in equal_pods.first], np.bool_)
         for position in np.flatnonzero(holding[equal_pods.of]).tolist():
-            self._charge_ports(int(rows[position]), infos[position], 1)
+            self._charge_ports(int(rows[position]), infos[position], sign)
 
     @staticmethod
     def _add(column: IntArray, rows: IndexArray, amounts: list[int], equal_pods: EqualPods) -> None:

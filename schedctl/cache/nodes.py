@@ -179,7 +179,7 @@ class ClusterView:
         """Return what happened after a generation, None when the log no longer reaches that far back."""
         if generation < self._log_begins:
             return None
-        # every generation has one line, but for those that `Cluster.add_pods` and `add_nodes` count without one
+        # every generation has one line, but for those of `Cluster` that change many objects at once
         return self._log[generation - self._log_begins :]
 
 

@@ -150,9 +150,18 @@ class PodTable:
     def put_all(self, infos: Sequence[PodInfo], node_rows: IndexArray, equal_pods: EqualPods) -> None:
         """Add many running pods at once, in new rows."""
         first, many = self._rows, len(infos)
-        namespaces = [self.strings.code(info.namespace) for info in equal_pods.first]
         self._make_room(first + many)
-        rows = slice(first, first + many)
+        self._fill(np.arange(first, first + many), infos, node_rows, equal_pods)
+        self.labels.put_all(map(_LABELS, infos))
+
+    def put_back(self, rows: IndexArray, infos: Sequence[PodInfo], node_rows: IndexArray, equal_pods: EqualPods) -> None:
+        """Add the pods again that `drop_all` removed last, in their rows."""
+        del self._free[len(self._free) - len(rows) :]
+        self._fill(rows, infos, node_rows, equal_pods)
+        self.labels.replace_all(rows, [*map(_LABELS, infos)])
+
+    def _fill(self, rows: IndexArray, infos: Sequence[PodInfo], node_rows: IndexArray, equal_pods: EqualPods) -> None:
+        many, namespaces = len(infos), [self.strings.code(info.namespace) for info in equal_pods.first]
         self._infos[rows] = np.fromiter(infos, np.object_, many)
         self._node[rows] = node_rows
         self._namespace[rows] = np.array(namespaces, np.int32)[equal_pods.of]
@@ -161,8 +170,7 @@ class PodTable:
         self._footprint[rows] = self.footprints.codes(equal_pods)
         if self._start_times is not None:
             self._start_times[rows] = np.fromiter((_start_time(info) for info in infos), np.int64, many)
-        self.labels.put_all(map(_LABELS, infos))
-        self.row_of.update(zip(map(_KEY, infos), range(first, first + many), strict=True))
+        self.row_of.update(zip(map(_KEY, infos), rows.tolist(), strict=True))
         self._unordered = None
 
     def drop(self, info: PodInfo) -> int:
@@ -175,10 +183,30 @@ class PodTable:
         self._free.append(row)
         return node_row
 
+    def drop_all(self, infos: Sequence[PodInfo]) -> tuple[IndexArray, IndexArray]:
+        """Remove many running pods at once; return their rows and those of the nodes they ran on."""
+        rows = np.fromiter((self.row_of[info.key] for info in infos), np.intp, len(infos))
+        for info in infos:
+            del self.row_of[info.key]
+        node_rows = self._node[rows]
+        self._infos[rows] = None
+        self._node[rows] = NO_NODE
+        self.labels.replace_all(rows, [None] * len(rows))
+        self._free += rows.tolist()
+        return rows, node_rows
+
     def on(self, node_row: int) -> list[PodInfo]:
         """Return the pods on a node, in order of their rows."""
         pods: list[PodInfo] = self.infos[self.node == node_row].tolist()
         return pods
+
+    def on_each(self, node_rows: Sequence[int]) -> list[list[PodInfo]]:
+        """Return the pods on each of some nodes, in order of their rows."""
+        by_node: dict[int, list[PodInfo]] = {row: [] for row in node_rows}
+        there = np.flatnonzero(np.isin(self.node, node_rows))
+        for node_row, info in zip(self.node[there].tolist(), self.infos[there].tolist(), strict=True):
+            by_node[node_row].append(info)
+        return [by_node[row] for row in node_rows]
 
     def select(self, query: LabelQuery, namespaces: Iterable[str] | None = None) -> BoolArray:
         """Return which rows hold a pod with these labels in one of the namespaces (any, if None), bool (rows,)."""

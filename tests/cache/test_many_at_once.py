@@ -117,6 +117,77 @@ def test_pods_added_at_once_equal_pods_added_one_by_one(placements):
     assert [*at_once.pending] == [*one_by_one.pending]
 
 
+def standing(c: Cluster) -> tuple[object, ...]:
+    """Everything that pods change, whatever the rows they have."""
+    pods = {
+        info.key: (int(c.pod_table.node[row]), int(c.pod_table.footprint[row]), c.pod_table.labels.maps[row])
+        for row, info in enumerate(c.pod_table.infos.tolist())
+        if info is not None
+    }
+    apps = sorted(c.pod_table.labels.column("app")[c.pod_table.alive].tolist())
+    terms = {
+        term: dict(zip(carriers.nodes.tolist(), carriers.weights.tolist(), strict=True))
+        for term, carriers in c.affinity_terms.preferred_anti._carriers.items()
+    }
+    ports = {key: users for key, users in c.node_table.ports.items() if users}
+    return pods, apps, terms, ports, said_of_nodes(c)
+
+
+APART = {
+    "affinity": {
+        "podAntiAffinity": {
+            "preferredDuringSchedulingIgnoredDuringExecution": [
+                {
+                    "weight": 7,
+                    "podAffinityTerm": {"labelSelector": {"matchLabels": {"app": "x"}}, "topologyKey": "zone"},
+                }
+            ]
+        }
+    }
+}
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from([*KINDS, APART]), st.sampled_from(["a", "b"])), max_size=12),
+    st.lists(st.tuples(st.sampled_from(["remove", "come back"]), st.sets(st.integers(0, 11))), max_size=4),
+)
+def test_pods_removed_at_once_equal_pods_removed_one_by_one_and_come_back_with_the_fork(placements, steps):
+    pods = [pod(f"p{number}", on=on, **kind) for number, (kind, on) in enumerate(placements)]
+    one_by_one, at_once = Cluster.of([node("a"), node("b")]), Cluster.of([node("a"), node("b")])
+    for made in (one_by_one, at_once):
+        made.add_pods(pods)
+        made.pod_table.labels.column("app")
+    before, rows = standing(at_once), dict(at_once.pod_table.row_of)
+    with pytest.MonkeyPatch.context() as patched, one_by_one.fork(), at_once.fork():
+        patched.setattr("schedctl.cache.cluster._MANY", 1)
+        for step, numbers in steps:
+            chosen = [info for number, info in enumerate(pods) if number in numbers]
+            there = [info for info in chosen if info.key in at_once.pod_table.row_of]
+            if step == "remove":
+                at_once.remove_pods(there)
+                for info in there:
+                    one_by_one.remove_pod(info)
+            for made in (one_by_one, at_once) if step == "come back" else ():
+                for info in chosen:
+                    if info.key not in made.pod_table.row_of:
+                        made.add_pod(info)
+            assert standing(at_once) == standing(one_by_one)
+    assert standing(at_once) == before
+    assert at_once.pod_table.row_of == rows
+
+
+def test_what_was_known_before_many_pods_were_removed_is_not_known_after_it(monkeypatch):
+    monkeypatch.setattr("schedctl.cache.cluster._MANY", 1)
+    pods = [pod(name, on="a") for name in "pq"]
+    made = Cluster.of([node("a"), *(info.pod for info in pods)])
+    with made.fork():
+        generation = made.generation
+        made.remove_pods([*made.pod_table])
+        assert made.changes_since(generation) is None
+        generation = made.generation
+    assert made.changes_since(generation) is None
+
+
 @pytest.mark.parametrize("first", ["a", "", "nowhere"])
 @pytest.mark.parametrize("second", ["a", "", "nowhere"])
 def test_a_pod_that_comes_twice_is_refused(first, second):

@@ -22,9 +22,10 @@ MIRROR = "kubernetes.io/config.mirror"
 """The annotation of a pod that stands for a static one, which only its kubelet can end."""
 
 
-def pods_on(cluster: Cluster, node: str) -> list[PodInfo]:
-    """Return the pods on a node, by name."""
-    return sorted(cluster.pod_table.on(cluster.node_table.row_of[node]), key=lambda info: info.key)
+def pods_on(cluster: Cluster, *nodes: str) -> list[PodInfo]:
+    """Return the pods on some nodes, node by node, those of each by name."""
+    each = cluster.pod_table.on_each([cluster.node_table.row_of[node] for node in nodes])
+    return [info for pods in each for info in sorted(pods, key=lambda info: info.key)]
 
 
 def is_mirror(pod: Pod) -> bool:
@@ -46,8 +47,7 @@ def displace(cluster: Cluster, pods: Sequence[PodInfo]) -> dict[str, str]:
     Returns:
         By key of a pod that came back, the key of the pod in its place.
     """
-    for info in pods:
-        cluster.remove_pod(info)
+    cluster.remove_pods(pods)
     admit = Admission(cluster, disabled=(RESOURCE_QUOTA,))
     successors: dict[str, str] = {}
     for info in pods:

@@ -62,7 +62,7 @@ class Drain(WhatIf):
         names = nodes_chosen(cluster, self.nodes)
         for name in names:
             node_edits.edit_node(cluster, name, node_edits.cordon)
-        leaving = [info for name in names for info in pods_on(cluster, name) if not stays(info.pod)]
+        leaving = [info for info in pods_on(cluster, *names) if not stays(info.pod)]
         return displace_from(self.kind, f"drained {abbreviate(names)}", cluster, names, leaving)
 
 
@@ -184,7 +184,7 @@ class SetTaint(WhatIf):
             node_edits.edit_node(cluster, name, lambda node: node_edits.add_taint(node, taint))
         evicted = []
         if self.effect == NO_EXECUTE:
-            running = (info for name in names for info in pods_on(cluster, name))
+            running = pods_on(cluster, *names)
             evicted = [info for info in running if not is_mirror(info.pod) and not _tolerates_for_good(info.pod, taint)]
         written = f"{self.key}{f'={self.value}' if self.value else ''}:{self.effect}"
         return displace_from(self.kind, f"tainted {abbreviate(names)} with {written}", cluster, names, evicted)
@@ -255,14 +255,14 @@ class SetLabel(WhatIf):
 
 
 def _remove_nodes(kind: str, verb: str, cluster: Cluster, names: list[str]) -> WhatIfResult:
-    changed = displace_from(
-        kind, f"{verb} {abbreviate(names)}", cluster, names, [info for name in names for info in pods_on(cluster, name)]
-    )
+    changed = displace_from(kind, f"{verb} {abbreviate(names)}", cluster, names, pods_on(cluster, *names))
+    slices: dict[str | None, list[ResourceSlice]] = {}
+    for each in cluster.every(ResourceSlice).values():
+        slices.setdefault(each.spec.node_name, []).append(each)
     for name in names:
         cluster.remove_node(name)
-        slices = [each for each in cluster.every(ResourceSlice).values() if each.spec.node_name == name]
         csi = cluster.get(CSINode, name)
-        for obj in (*slices, *((csi,) if csi is not None else ())):
+        for obj in (*slices.get(name, ()), *((csi,) if csi is not None else ())):
             cluster.delete(obj)
     return changed
 
