@@ -154,7 +154,9 @@ class PodTable:
         self._fill(np.arange(first, first + many), infos, node_rows, equal_pods)
         self.labels.put_all(map(_LABELS, infos))
 
-    def put_back(self, rows: IndexArray, infos: Sequence[PodInfo], node_rows: IndexArray, equal_pods: EqualPods) -> None:
+    def put_back(
+        self, rows: IndexArray, infos: Sequence[PodInfo], node_rows: IndexArray, equal_pods: EqualPods
+    ) -> None:
         """Add the pods again that `drop_all` removed last, in their rows."""
         del self._free[len(self._free) - len(rows) :]
         self._fill(rows, infos, node_rows, equal_pods)
