@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import lru_cache
+from itertools import takewhile
 from typing import Final
 
 CLOSE: Final = 0.75
@@ -38,6 +39,39 @@ def similar(word: str, names: Iterable[str], most: int = 3, *, cutoff: float = 0
 
     folded = {name.lower(): name for name in names}
     return [folded[name] for name in difflib.get_close_matches(word.lower(), folded, n=most, cutoff=cutoff)]
+
+
+def equally_near(word: str, names: Iterable[str], *, cutoff: float = 0.6) -> list[str]:
+    """Return the names most like a word, in order: several where none of them is nearer than the others.
+
+    Args:
+        word: what was written.
+        names: what could have been.
+        cutoff: as of `nearest`.
+    """
+    from difflib import SequenceMatcher
+
+    names = tuple(names)
+    folded, best = word.lower(), nearest(word, names, cutoff=cutoff)
+    if not best:
+        return []
+    if len(word) >= _TELLING and best.lower().startswith(folded):
+        return sorted(name for name in names if name.lower().startswith(folded))
+    matcher = SequenceMatcher(b=folded)
+
+    def likeness(name: str, least: float = 0) -> float:
+        matcher.set_seq1(name.lower())
+        return matcher.ratio() if min(matcher.real_quick_ratio(), matcher.quick_ratio()) >= least else -1
+
+    most = likeness(best)
+    alike = {name: _common_start(name.lower(), folded) for name in names if likeness(name, most) == most}
+    longest = max(alike.values())  # the first letters are seldom wrong
+    return sorted(name for name, common in alike.items() if common == longest)
+
+
+def _common_start(one: str, other: str) -> int:
+    """Return how many letters two words have in common at their beginning."""
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
 
 
 def did_you_mean(word: str, names: Iterable[str], otherwise: str | None = None, *, cutoff: float = 0.6) -> str:

@@ -185,10 +185,13 @@ def _typos(found: Sequence[Typo], trials: Trials, search: Search | None = None) 
         facts.setdefault(typo.fact, []).append(typo)
     hints = [_typo(fact, same, trials, search) for fact, same in facts.items()]
     if sum(hint.tried for hint in hints) > 1 and not any(hint.fits for hint in hints) and trials.left:
-        trial = trials.attempt([typo.remedy for typo in found if typo.remedy is not None])
+        remedies = [typo.remedy for typo in found if typo.remedy is not None]
+        trial = trials.attempt(remedies, near=search is not None)
         if trial.fits:
             kind = "+".join(dict.fromkeys(typo.kind for typo in found if typo.remedy is not None))
             hints.append(_hint(kind, f"with all of these fixed the pod {_would(trial)}", trial, trials))
+        elif search is not None:
+            search.extend(Plan("", tuple(remedies)), trial)
     return hints
 
 
@@ -196,12 +199,25 @@ def _typo(fact: str, typos: Sequence[Typo], trials: Trials, search: Search | Non
     remedies = [typo.remedy for typo in typos if typo.remedy is not None]
     if not remedies or not trials.left:
         return Hint(type=typos[0].kind, text=fact)
+    if len(typos) == 1 and typos[0].choices:
+        return _choice(typos[0], trials, search)
     trial = trials.attempt(remedies, near=search is not None)
     if search is not None and not trial.fits:
         search.extend(Plan("", tuple(remedies)), trial)
     recreated = next((each.condition for each in remedies if each.command), "")  # what no edit of the pod does
     fixed = f"if {recreated}, the pod" if recreated else "if fixed, the pod"
     return _hint(typos[0].kind, f"{fact}; {fixed} {_would(trial)}", trial, trials)
+
+
+def _choice(typo: Typo, trials: Trials, search: Search | None) -> Hint:
+    """Return the first of several names, any of which may have been meant, with which the pod would be placed."""
+    for number, (name, remedy) in enumerate(typo.choices):
+        trial = trials.attempt([remedy], near=search is not None)
+        if trial.fits:
+            return _hint(typo.kind, f'{typo.fact}; with "{name}" the pod {_would(trial)}', trial, trials)
+        if number == 0 and search is not None:
+            search.extend(Plan("", (remedy,)), trial)
+    return _hint(typo.kind, f"{typo.fact}; with any of them the pod {_would(Trial())}", Trial(), trials)
 
 
 def _replace_hint(trials: Trials) -> Hint:

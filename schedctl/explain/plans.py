@@ -159,6 +159,8 @@ class Search:
             trial = self._trials.attempt(plan.remedies, plan.asked_about, near=not plan.asked_about)
             if self._helps(trial):
                 smaller, trial = self._without_the_needless(plan, trial)
+                if any(other.result == trial.result for _, other in helped):
+                    continue  # a rule is given up that was corrected first
                 if smaller.reach is not Reach.OTHER_PODS:
                     helped = [each for each in helped if each[0].size <= max(1, smaller.size)]
                 helped.append((smaller, trial))

@@ -44,6 +44,7 @@ class Trial:
         feasible: whether the node in question is among them.
         rejections: what the node in question still objects to.
         remedies: what the change was.
+        result: the pod with it, and the remedies that changed something else.
         nearest: where no node was in question and none fits, what some nodes object to, those with the fewest first.
         nominated: the node on which preemption would then make room, "" for none.
         victims: the pods that would be preempted there.
@@ -56,6 +57,7 @@ class Trial:
     feasible: bool = False
     rejections: tuple[Rejection, ...] = ()
     remedies: tuple[Remedy, ...] = ()
+    result: tuple[Pod, frozenset[Remedy]] | None = None
     nearest: tuple[NodeRejections, ...] = ()
     nominated: str = ""
     victims: tuple[str, ...] = ()
@@ -101,9 +103,10 @@ class Trials:
         self._consequences.prepare()
         with self._scheduler.fork():
             cluster, pod = self.cluster, self._pod
-            removed = _removed(remedies, cluster)
+            removed, elsewhere = _removed(remedies, cluster), []
             for remedy in remedies:
-                pod = remedy.apply(pod, cluster)
+                before, pod = pod, remedy.apply(pod, cluster)
+                elsewhere += [remedy] if pod == before else []
             info = PodInfo(pod)
             if self._scheduler.profile_of(info) is None:
                 return Trial()
@@ -111,7 +114,9 @@ class Trials:
                 outcome = self._scheduler.attempt(info)
             except NotModelled:
                 return Trial()
-            trial = replace(_trial(outcome, node, near=near), remedies=tuple(remedies))
+            trial = replace(
+                _trial(outcome, node, near=near), remedies=tuple(remedies), result=(pod, frozenset(elsewhere))
+            )
             if not trial.fits:
                 return trial
             violated, texts, displaces = self._consequences.after(outcome, removed)

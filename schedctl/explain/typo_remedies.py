@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,12 +18,14 @@ from schedctl.devices.selector_names import Named
 from schedctl.framework.claim_remedies import edit_devices, edit_request, request_of
 from schedctl.framework.pod_edits import map_requests
 from schedctl.framework.remedies import Remedy, edit_object, edit_pod
-from schedctl.framework.wording import name_of
+from schedctl.framework.similar import did_you_mean
+from schedctl.framework.wording import FEW, name_of
 from schedctl.workloads import admission
 from schedctl.workloads.pod_claims import generated_claims
 
 RENAME_LABEL, REPLACE_VALUE, RENAME_RESOURCE = "rename-label", "replace-label-value", "rename-resource"
-REPLACE_POD_AFFINITY_LABEL = "replace-company"
+RENAME_NODE = "rename-node"
+RENAME_POD_AFFINITY_LABEL, REPLACE_POD_AFFINITY_LABEL = "rename-pod-affinity-label", "replace-company"
 USE_PRIORITY_CLASS = "use-priority-class"
 USE_RUNTIME_CLASS = "use-runtime-class"
 RENAME_CLAIM, USE_STORAGE_CLASS = "rename-claim", "use-storage-class"
@@ -42,11 +44,27 @@ class Typo:
         fact: what is not there, and what may have been meant.
         remedy: to use what may have been meant, None where nothing is similar.
         kind: the situation, as hints carry it.
+        choices: where several names are equally similar, each with its remedy, `remedy` being the first.
     """
 
     fact: str
     remedy: Remedy | None
     kind: str
+    choices: tuple[tuple[str, Remedy], ...] = ()
+
+
+def misspelling(kind: str, fact: str, names: Sequence[str], use: Callable[[str], Remedy]) -> Typo:
+    """Return a name that is nowhere, with a remedy for each of the names that may have been meant.
+
+    Args:
+        kind: the situation, as hints carry it.
+        fact: what is not there.
+        names: what may have been meant, none if nothing is similar.
+        use: returns the remedy that uses a name.
+    """
+    choices = tuple((name, use(name)) for name in names[:FEW])
+    first = choices[0][1] if choices else None
+    return Typo(f"{fact}{did_you_mean(*names)}", first, kind, choices if len(choices) > 1 else ())
 
 
 # -- labels and resources --------------------------------------------------------
@@ -102,15 +120,39 @@ def rename_resource(resource: str, other: str) -> Remedy:
     return _typo(RENAME_RESOURCE, f"it asks for {other}", edit_pod(lambda pod: map_requests(pod, rename)), resource)
 
 
+def rename_node(name: str, other: str) -> Remedy:
+    """Return that the node affinity asks for a node by another name."""
+
+    def rename(written: pods.NodeSelectorRequirement) -> pods.NodeSelectorRequirement:
+        return _replace(written, values=[other if each == name else each for each in written.values or ()] or None)
+
+    def edit(pod: pods.Pod) -> pods.Pod:
+        return _map_node_requirements(pod, rename, "match_fields")
+
+    return _typo(RENAME_NODE, f"it asks for node {other}", edit_pod(edit), name)
+
+
+def rename_pod_affinity_label(key: str, other: str) -> Remedy:
+    """Return that the selectors of required pod affinity ask for another label."""
+
+    def rename(selector: LabelSelector) -> LabelSelector:
+        expressions = [
+            _replace(each, key=other) if each.key == key else each for each in selector.match_expressions or ()
+        ]
+        labels = {other if name == key else name: value for name, value in (selector.match_labels or {}).items()}
+        return _replace(selector, match_labels=labels or None, match_expressions=expressions or None)
+
+    edit = edit_pod(lambda pod: _map_pod_selectors(pod, rename))
+    return _typo(RENAME_POD_AFFINITY_LABEL, f"its pod affinity asks for label {other}", edit, key)
+
+
 def replace_pod_affinity_label(key: str, value: str, other: str) -> Remedy:
     """Return that the selectors of required pod affinity ask for another value of a label."""
 
     def replace(written: str) -> str:
         return other if written == value else written
 
-    def select(selector: LabelSelector | None) -> LabelSelector | None:
-        if selector is None:
-            return None
+    def select(selector: LabelSelector) -> LabelSelector:
         labels = selector.match_labels or {}
         expressions = [
             _replace(each, values=[replace(value) for value in each.values])
@@ -124,10 +166,8 @@ def replace_pod_affinity_label(key: str, value: str, other: str) -> Remedy:
             match_expressions=expressions or None,
         )
 
-    def edit(pod: pods.Pod) -> pods.Pod:
-        return _map_pod_terms(pod, lambda term: _replace(term, label_selector=select(term.label_selector)))
-
-    return _typo(REPLACE_POD_AFFINITY_LABEL, f"its pod affinity asks for {key}={other}", edit_pod(edit), (key, value))
+    edit = edit_pod(lambda pod: _map_pod_selectors(pod, select))
+    return _typo(REPLACE_POD_AFFINITY_LABEL, f"its pod affinity asks for {key}={other}", edit, (key, value))
 
 
 def use_priority_class(name: str) -> Remedy:
@@ -265,7 +305,9 @@ def _map_references(pod: pods.Pod, field: str, name: str, other: str) -> pods.Po
 
 
 def _map_node_requirements(
-    pod: pods.Pod, change: Callable[[pods.NodeSelectorRequirement], pods.NodeSelectorRequirement]
+    pod: pods.Pod,
+    change: Callable[[pods.NodeSelectorRequirement], pods.NodeSelectorRequirement],
+    field: str = "match_expressions",
 ) -> pods.Pod:
     affinity = pod.spec.affinity
     rules = affinity.node_affinity if affinity is not None else None
@@ -274,11 +316,19 @@ def _map_node_requirements(
         return pod
 
     def edit(term: pods.NodeSelectorTerm) -> pods.NodeSelectorTerm:
-        return _replace(term, match_expressions=[change(each) for each in term.match_expressions or ()] or None)
+        return _replace(term, **{field: [change(each) for each in getattr(term, field) or ()] or None})
 
     terms = [edit(term) for term in required.node_selector_terms or ()]
     changed = _replace(rules, **{_REQUIRED: _replace(required, node_selector_terms=terms)})
     return _replace(pod, spec=_replace(pod.spec, affinity=_replace(affinity, node_affinity=changed)))
+
+
+def _map_pod_selectors(pod: pods.Pod, change: Callable[[LabelSelector], LabelSelector]) -> pods.Pod:
+    def edit(term: pods.PodAffinityTerm) -> pods.PodAffinityTerm:
+        selector = term.label_selector
+        return term if selector is None else _replace(term, label_selector=change(selector))
+
+    return _map_pod_terms(pod, edit)
 
 
 def _map_pod_terms(pod: pods.Pod, change: Callable[[pods.PodAffinityTerm], pods.PodAffinityTerm]) -> pods.Pod:

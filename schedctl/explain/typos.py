@@ -8,7 +8,8 @@ something similar is there, the `Remedy` that would use it comes along.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 
 from schedctl.api.pods import NodeSelectorRequirement
 from schedctl.api.resources import is_scalar
@@ -19,10 +20,11 @@ from schedctl.cache.pod_info import PodInfo
 from schedctl.explain import typo_remedies
 from schedctl.explain.device_typos import device_typos
 from schedctl.explain.topology_keys import closest_topology_key
-from schedctl.explain.typo_remedies import Typo
+from schedctl.explain.typo_remedies import Typo, misspelling
 from schedctl.framework.claim_remedies import use_storage_class
 from schedctl.framework.device_classes import classes_by_resource
-from schedctl.framework.similar import absence, closest_name, did_you_mean, in_namespace
+from schedctl.framework.similar import absence, closest_names, in_namespace
+from schedctl.workloads import ownership
 
 _NEEDS_THE_LABEL = ("In", "Exists", "Gt", "Lt")
 
@@ -31,6 +33,7 @@ def typos(pod: PodInfo, cluster: Cluster) -> list[Typo]:
     """Return what the pod requires by a name that nothing has; each once, labels of nodes first."""
     found = (
         *_labels(pod, cluster),
+        *_node_names(pod, cluster),
         *_resources(pod, cluster),
         *_pod_affinity(pod, cluster),
         *claim_typos(pod, cluster),
@@ -52,20 +55,34 @@ def _labels(pod: PodInfo, cluster: Cluster) -> Iterator[Typo]:
     required = list(required_labels(pod))
     for key, _ in required:
         if key not in values:
-            yield _missing_label("label", key, closest_name(key, values))
+            yield _missing_label("label", key, closest_names(key, values))
     for key in _topology_keys(pod):
         if key not in values:
-            yield _missing_label("topology key", key, closest_topology_key(key, values, len(cluster.rows)))
+            other = closest_topology_key(key, values, len(cluster.rows))
+            yield _missing_label("topology key", key, [other] if other else [])
     for key, allowed in required:
         for value in allowed if key in values and not allowed & values[key].keys() else ():
-            other = closest_name(value, values[key])
-            remedy = typo_remedies.replace_value(key, value, other) if other else None
-            yield Typo(f"no node has {key}={value}{did_you_mean(other)}", remedy, typo_remedies.REPLACE_VALUE)
+            yield misspelling(
+                typo_remedies.REPLACE_VALUE,
+                f"no node has {key}={value}",
+                closest_names(value, values[key]),
+                partial(typo_remedies.replace_value, key, value),
+            )
 
 
-def _missing_label(what: str, key: str, other: str) -> Typo:
-    remedy = typo_remedies.rename_label(key, other) if other else None
-    return Typo(f'{what} "{key}" is on no node{did_you_mean(other)}', remedy, typo_remedies.RENAME_LABEL)
+def _missing_label(what: str, key: str, others: Sequence[str]) -> Typo:
+    rename = partial(typo_remedies.rename_label, key)
+    return misspelling(typo_remedies.RENAME_LABEL, f'{what} "{key}" is on no node', others, rename)
+
+
+def _node_names(pod: PodInfo, cluster: Cluster) -> Iterator[Typo]:
+    """Yield the nodes that are required by name and are not there; the DaemonSet controller writes no wrong ones."""
+    known = cluster.node_table.row_of
+    for name in () if ownership.controller_reference(pod)[2] == "DaemonSet" else _required_nodes(pod):
+        if name not in known:
+            rename = partial(typo_remedies.rename_node, name)
+            fact = f'node "{name}" is not in the cluster'
+            yield misspelling(typo_remedies.RENAME_NODE, fact, closest_names(name, list(known)), rename)
 
 
 def _resources(pod: PodInfo, cluster: Cluster) -> Iterator[Typo]:
@@ -73,9 +90,9 @@ def _resources(pod: PodInfo, cluster: Cluster) -> Iterator[Typo]:
     offered = {name for name in cluster.node_table.resource_names.values if cluster.nodes.allocatable(name).any()}
     offered |= classes_by_resource(cluster).keys()
     for name in sorted(requested - offered):
-        other = closest_name(name, {other for other in offered if is_scalar(other)}) if is_scalar(name) else ""
-        remedy = typo_remedies.rename_resource(name, other) if other else None
-        yield Typo(f"no node offers {name}{did_you_mean(other)}", remedy, typo_remedies.RENAME_RESOURCE)
+        others = closest_names(name, {other for other in offered if is_scalar(other)}) if is_scalar(name) else []
+        rename = partial(typo_remedies.rename_resource, name)
+        yield misspelling(typo_remedies.RENAME_RESOURCE, f"no node offers {name}", others, rename)
 
 
 def _storage(pod: PodInfo, cluster: Cluster) -> Iterator[Typo]:
@@ -86,16 +103,15 @@ def _storage(pod: PodInfo, cluster: Cluster) -> Iterator[Typo]:
         name = volume.persistent_volume_claim.claim_name
         claim = claims.get(f"{pod.namespace}/{name}")
         if claim is None:
-            other = closest_name(name, in_namespace(pod.namespace, claims))
-            remedy = typo_remedies.rename_claim(name, other) if other else None
-            yield Typo(absence("claim", name, pod.namespace, claims, other), remedy, typo_remedies.RENAME_CLAIM)
+            others = closest_names(name, in_namespace(pod.namespace, claims))
+            fact, rename = absence("claim", name, pod.namespace, claims), partial(typo_remedies.rename_claim, name)
+            yield misspelling(typo_remedies.RENAME_CLAIM, fact, others, rename)
             continue
         named = claim.spec.storage_class_name
         if named and not claim.spec.volume_name and named not in classes:
-            other = closest_name(named, classes)
-            remedy = use_storage_class(f"{pod.namespace}/{name}", other) if other else None
-            fact = f'storage class "{named}" of claim {name} is not in the cluster{did_you_mean(other)}'
-            yield Typo(fact, remedy, typo_remedies.USE_STORAGE_CLASS)
+            fact = f'storage class "{named}" of claim {name} is not in the cluster'
+            use = partial(use_storage_class, f"{pod.namespace}/{name}")
+            yield misspelling(typo_remedies.USE_STORAGE_CLASS, fact, closest_names(named, classes), use)
 
 
 def required_labels(pod: PodInfo) -> Iterator[tuple[str, frozenset[str]]]:
@@ -124,23 +140,40 @@ def _node_requirements(pod: PodInfo) -> Iterable[NodeSelectorRequirement]:
         yield from term.match_expressions or ()
 
 
+def _required_nodes(pod: PodInfo) -> Iterator[str]:
+    affinity = pod.pod.spec.affinity and pod.pod.spec.affinity.node_affinity
+    required = affinity.required_during_scheduling_ignored_during_execution if affinity else None
+    for term in (required.node_selector_terms if required else None) or ():
+        for written in term.match_fields or ():
+            yield from (written.values or ()) if written.operator == "In" else ()
+
+
 def _pod_affinity(pod: PodInfo, cluster: Cluster) -> Iterator[Typo]:
     requirements = [r for term in pod.required_affinity for r in term.selector.requirements if r.operator == "In"]
     if not requirements:
         return
-    values: dict[str, set[str]] = {requirement.key: set() for requirement in requirements}
+    values: dict[str, set[str]] = {}
     for info in (*cluster.pod_table, pod):
-        for key, known in values.items():
-            if key in info.labels:
-                known.add(info.labels[key])
+        for key, value in info.labels.items():
+            values.setdefault(key, set()).add(value)
     for requirement in requirements:
-        if not requirement.values & values[requirement.key]:
-            yield _no_pod(requirement, values[requirement.key])
+        known = values.get(requirement.key, set())
+        if not requirement.values & known:
+            yield _no_pod(requirement, known) if known else _no_pod_label(requirement, values)
 
 
 def _no_pod(requirement: Requirement, known: set[str]) -> Typo:
-    value = min(requirement.values)
-    other = closest_name(value, known)
-    remedy = typo_remedies.replace_pod_affinity_label(requirement.key, value, other) if other else None
-    fact = f"no running pod has {requirement.key}={value}{did_you_mean(other)}"
-    return Typo(fact, remedy, typo_remedies.REPLACE_POD_AFFINITY_LABEL)
+    key, value = requirement.key, min(requirement.values)
+    replace = partial(typo_remedies.replace_pod_affinity_label, key, value)
+    fact = f"no running pod has {key}={value}"
+    return misspelling(typo_remedies.REPLACE_POD_AFFINITY_LABEL, fact, closest_names(value, known), replace)
+
+
+def _no_pod_label(requirement: Requirement, values: Mapping[str, Collection[str]]) -> Typo:
+    """Return that no pod has a label, and the label that is like it, or that alone has the value."""
+    key, value = requirement.key, min(requirement.values)
+    having = [other for other, known in values.items() if value in known]
+    others = closest_names(key, having) or closest_names(key, values) or (having if len(having) == 1 else [])
+    rename = partial(typo_remedies.rename_pod_affinity_label, key)
+    fact = f'no running pod has {key}={value}, nor any label "{key}"'
+    return misspelling(typo_remedies.RENAME_POD_AFFINITY_LABEL, fact, others, rename)

@@ -576,6 +576,51 @@ def test_what_may_have_been_meant(name, known, meant):
     assert similar.closest_name(name, known) == meant
 
 
+@pytest.mark.parametrize(
+    ("name", "known", "question"),
+    [
+        pytest.param("z-4", ["z-3", "z-1", "z-2"], ' (did you mean "z-1", "z-2" or "z-3"?)', id="all that tie"),
+        pytest.param(
+            "sdd", ["hdd", "ssd"], ' (did you mean "ssd"?)', id="of those that tie, the one that begins alike"
+        ),
+        pytest.param("z-9", [f"z-{n}" for n in range(5)], ' (did you mean "z-0", "z-1", "z-2" or 2 more?)', id="many"),
+        pytest.param("colour", ["rack"], "", id="none"),
+    ],
+)
+def test_names_that_are_equally_near_are_all_named(name, known, question):
+    assert similar.did_you_mean(*similar.closest_names(name, known)) == question
+
+
+def test_of_names_that_are_equally_near_one_is_told_with_which_the_pod_fits(ask):
+    nodes = [node("a", zone="z-1", cpu="1"), node("b", zone="z-2"), node("c", zone="z-3")]
+    fix, *_ = ask(cluster(*nodes), pod(cpu="2", nodeSelector={ZONE: "z-4"})).hints
+    expected = f'no node has {ZONE}=z-4 (did you mean "z-1", "z-2" or "z-3"?); with "z-2" the pod would be placed on b'
+    assert fix.text == expected
+
+
+def test_no_name_is_corrected_that_a_daemonset_controller_wrote(ask):
+    def pinned(**fields):
+        name = {"key": "metadata.name", "operator": "In", "values": ["n-9"]}
+        terms = {"nodeSelectorTerms": [{"matchFields": [name]}]}
+        affinity = {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": terms}}
+        return pod(affinity=affinity, **fields)
+
+    owner = {"apiVersion": "apps/v1", "kind": "DaemonSet", "name": "agent", "uid": "agent", "controller": True}
+    state = cluster(node("n-1"))
+    assert ask(state, pinned()).hints[0].type == "rename-node"
+    hints = ask(state, pinned(metadata={"ownerReferences": [owner]})).hints
+    assert "rename-node" not in [hint.type for hint in hints]
+
+
+def test_a_rule_that_was_corrected_is_not_given_up_as_well(ask):
+    nodes = [node("a"), node("b", labels={"accelerator": "x"}, taints=[taint("team")])]
+    hints = ask(cluster(*nodes), pod(affinity=node_affinity("acelerator", "x"))).hints
+    assert [hint.text for hint in hints if hint.fits] == [
+        "would fit on b if label acelerator is called accelerator and it tolerates team:NoSchedule",
+        "would fit on a if its nodeAffinity does not require acelerator=x",
+    ]
+
+
 def test_requests_of_several_containers_are_lowered_in_proportion_and_init_containers_with_them(ask):
     containers = [
         {"name": "a", "resources": {"requests": {"cpu": "3"}}},

@@ -73,7 +73,7 @@ PODS = [
         "the zone of a node affinity does not exist",
         "zone-that-is-none",
         ("topology.kubernetes.io/zone=eu-1d",),
-        ('did you mean "eu-1c"?',),
+        ('did you mean "eu-1a", "eu-1b" or "eu-1c"?',),
         ("eu-1d", "eu-1c"),
     ),
     row(
@@ -87,8 +87,8 @@ PODS = [
         "the host name it asks for is no node's",
         "hostname-that-is-none",
         ("no node has kubernetes.io/hostname=std-a-9",),
-        ('did you mean "std-a-3"?',),
-        ("std-a-9", "std-a-3"),
+        ('did you mean "std-a-1", "std-a-2" or "std-a-3"?); with "std-a-1"',),
+        ("std-a-9", "std-a-1"),
     ),
     row(
         "the one node it asks for is cordoned",
@@ -148,6 +148,26 @@ PODS = [
             "{pool: bacth}\n  tolerations: [{key: dedicated, value: batches",
             "{pool: batch}\n  tolerations: [{key: dedicated, value: batch",
         ),
+    ),
+    row(
+        "two labels and the value of a toleration are wrong, and giving up both labels would do",
+        "two-labels-and-toleration",
+        ('value "batches", not "batch"',),
+        (
+            "fix: would fit on 3 nodes if it asks for pool=batch, kubernetes.io/arch=amd64 and toleration",
+            'has value: "batch"',
+        ),
+        (
+            "{pool: bacth, kubernetes.io/arch: amd46}\n  tolerations: [{key: dedicated, value: batches",
+            "{pool: batch, kubernetes.io/arch: amd64}\n  tolerations: [{key: dedicated, value: batch",
+        ),
+    ),
+    row(
+        "the node that it asks for by name has another number",
+        "node-name-that-is-none",
+        ('node "std-a-9" is not in the cluster',),
+        ('did you mean "std-a-1", "std-a-2" or "std-a-3"?); with "std-a-1"',),
+        ("std-a-9", "std-a-1"),
     ),
     row(
         "without the taint of a node the pod would run, and so would everybody's on its GPUs",
@@ -359,6 +379,13 @@ PODS = [
         ("no running pod has app=apii",),
         ('did you mean "api"?',),
         ("apii", "api"),
+    ),
+    row(
+        "the label of the pod it wants to be near is called otherwise",
+        "affinity-label-key",
+        ("pods name=redis in caches: none is running",),
+        ('no running pod has name=redis, nor any label "name" (did you mean "app"?)', "would be placed on std-b"),
+        ("{name: redis}", "{app: redis}"),
     ),
     row(
         "the port of the host is taken on every node",
