@@ -57,7 +57,7 @@ def check(
             "-p",
             "--policy",
             metavar="PATH",
-            help="File, folder or glob with CheckPolicies; repeatable",
+            help="File, folder, glob or archive (FILE@sha256:...) with CheckPolicies; repeatable",
             rich_help_panel=SELECT,
         ),
     ] = None,
@@ -164,7 +164,16 @@ def check(
     paths, folders = manifests or [], kustomize or []
     targets = [check_outputs.target(text) for text in report or ()]
     report_files.check(target.file for target in targets)
-    named = [*paths, *folders, *(policies or ()), *source.paths, baseline, write_baseline, scheduler_config, config]
+    named = [
+        *paths,
+        *folders,
+        *use_case.policy_files(policies or ()),
+        *source.paths,
+        baseline,
+        write_baseline,
+        scheduler_config,
+        config,
+    ]
     with FailureReports(targets, named, notifier) as failure:
         user_settings = settings.load(config, ignored=no_config)
         defaults = user_settings.check

@@ -18,6 +18,7 @@ from schedctl.config.settings_file import CHOICES, is_age
 from schedctl.documents.heads import HEAD, open_document, place
 from schedctl.documents.spelling import did_you_mean, nearest
 from schedctl.errors import ConfigError, Problem
+from schedctl.policy.bundles import split_pin
 from schedctl.policy.confinement import is_inside, root_of
 from schedctl.policy.documents import API_VERSION, BASELINE
 from schedctl.policy.forms import Form, Metadata
@@ -290,7 +291,7 @@ def _check_files(spec: Spec, folder: Path, wrong: Callable[..., None]) -> None:
 def _files(spec: Spec) -> Iterator[tuple[str, str]]:
     """Yield every file and folder that a test names, with the path of the field."""
     for name, files in (("state", spec.state), ("manifests", spec.manifests), ("policies", spec.policies)):
-        yield from ((f"spec.{name}[{index}]", file) for index, file in enumerate(files))
+        yield from ((f"spec.{name}[{index}]", split_pin(file).path) for index, file in enumerate(files))
     options = spec.options
     for name, file in (("schedulerConfig", options.scheduler_config), ("baseline", options.baseline)):
         if file:

@@ -11,15 +11,18 @@ import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Final
 
 from schedctl.config.loading import conversion_hint
 from schedctl.documents.decoding import describe
+from schedctl.documents.findings import printable
 from schedctl.documents.heads import open_document
 from schedctl.documents.spelling import did_you_mean
 from schedctl.documents.texts import Document, Text, split
 from schedctl.documents.trees import Node
 from schedctl.errors import ConfigError, Problem
+from schedctl.policy import bundles
 from schedctl.policy.documents import API_VERSION, KIND, CheckPolicy
 from schedctl.policy.policy_reader import PolicyReader
 from schedctl.sources import files
@@ -58,7 +61,9 @@ class Read:
 
 
 def load(paths: Sequence[str]) -> Read:
-    """Return the policies in files, folders, globs and (``-``) standard input.
+    """Return the policies in files, folders, globs and (``-``) standard input, and in archives of them.
+
+    A name that ends in ``@sha256:HEX`` is that of a file with this digest; see `schedctl.policy.bundles`.
 
     Documents of other people's kinds are passed over in folders, and so are schedctl's own that stand beside policies;
     what was meant for a policy and is written wrong never is. In a file that was named everything but a policy is a
@@ -70,26 +75,54 @@ def load(paths: Sequence[str]) -> Read:
     """
     read = Read()
     problems: list[Problem] = []
-    found = files.find(paths, recursive=True, stdin_filename="<stdin>", problems=problems, warnings=read.warnings)
-    named = {os.path.normpath(path) for path in paths}
+    pins = _pins(paths, problems)
+    found = files.find(list(pins), recursive=True, stdin_filename="<stdin>", problems=problems, warnings=read.warnings)
+    named = {os.path.normpath(path): digests for path, digests in pins.items()}
     for source in found:
+        digests = named.get(os.path.normpath(source.path), ()) if source.path is not None else ()
         try:
-            data = source.read(getattr(sys.stdin, "buffer", None))
+            bundle = _bundle(source, digests)
         except files.Unreadable as error:
             problems.append(error.problem)
             continue
         alone = source.path is None or os.path.normpath(source.path) in named
-        policies, wrong = policies_in(data, source.name, others=not alone)
+        held = [policies_in(data, name, others=bundle.is_archive or not alone) for name, data in bundle.parts]
+        policies = [policy for policies, _ in held for policy in policies]
         read.policies += policies
-        problems += wrong
+        problems += [problem for _, wrong in held for problem in wrong]
         if policies:
-            read.digests[source.name] = _digest(data)
+            read.digests[source.name] = bundle.digest
+        if bundle.is_archive and not digests:
+            hint = f"name it {source.name}@{bundle.digest}"
+            read.warnings.append(Problem("is not pinned by its digest", source.name, hint=hint))
     problems += _duplicate_names(read.policies)
     if not (problems or read.policies):
         problems.append(Problem(f"no {KIND} in {', '.join(paths)}", hint="`schedctl schema CheckPolicy`"))
     if problems:
         raise ConfigError(problems)
     return read
+
+
+def _pins(paths: Sequence[str], problems: list[Problem]) -> dict[str, list[str]]:
+    """Return the digests that each of the files has to have, and report what cannot be one."""
+    pins: dict[str, list[str]] = {}
+    for pinned in map(bundles.split_pin, paths):
+        wrong = bundles.digest_problem(pinned)
+        if wrong is None and pinned.digest and not Path(pinned.path).is_file():
+            wrong = Problem("no such file to have a digest", printable(pinned.path), hint="pack a folder with `tar`")
+        if wrong is not None:
+            problems.append(wrong)
+            continue
+        pins.setdefault(pinned.path, []).extend([pinned.digest] if pinned.digest else [])
+    return pins
+
+
+def _bundle(source: files.Source, digests: Sequence[str]) -> bundles.Bundle:
+    """Return the texts in a file, or in the archive that it is."""
+    if digests or bundles.is_bundle(source):
+        return bundles.read(source, digests)
+    data = source.read(getattr(sys.stdin, "buffer", None))
+    return bundles.Bundle(_digest(data), [(source.name, data)], False)
 
 
 def policies_in(data: bytes, source: str, *, others: bool = False) -> tuple[list[CheckPolicy], list[Problem]]:

@@ -20,6 +20,7 @@ from schedctl.errors import InputError, Problem, UsageError
 from schedctl.policy import baselines, reading
 from schedctl.policy.baselines import Baseline, CheckBaseline
 from schedctl.policy.builtins.snapshot_fresh import is_to_come
+from schedctl.policy.bundles import split_pin
 from schedctl.policy.documents import BUILT_IN_POLICY, CheckPolicy
 from schedctl.policy.evaluations import Conditions, evaluate
 from schedctl.policy.exemptions import Acceptances
@@ -101,7 +102,17 @@ class CheckInputs:
 def files_of_settings(settings: Settings) -> list[str]:
     """Return the names of all that the settings have a check read, their own files among them."""
     check = settings.check
-    return [*check.get("policies", ()), *check.get("state", ()), check.get("baseline", ""), *settings.digests]
+    return [
+        *policy_files(check.get("policies", ())),
+        *check.get("state", ()),
+        check.get("baseline", ""),
+        *settings.digests,
+    ]
+
+
+def policy_files(paths: Sequence[str]) -> list[str]:
+    """Return the files of policies without the digests that they have to have."""
+    return [split_pin(path).path for path in paths]
 
 
 def check_sources(source: StateSource, paths: Sequence[str], kustomizations: Sequence[str], settings: Settings) -> None:

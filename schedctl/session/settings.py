@@ -17,6 +17,7 @@ import msgspec
 
 from schedctl.api.custom_kinds import CUSTOM_KINDS, CustomKind
 from schedctl.errors import ConfigError, Problem, UsageError
+from schedctl.policy.bundles import split_pin
 from schedctl.sources.files import STDIN
 
 NAME = ".schedctl.yaml"
@@ -149,9 +150,12 @@ def _inside(check: Mapping[str, Any], file: Path, name: str) -> dict[str, Any]:
         return shown
 
     chosen = {key: value for key, value in check.items() if value}
-    for key in ("policies", "state"):
-        if key in chosen:
-            chosen[key] = [path_of(each, f"check.{key}[{index}]") for index, each in enumerate(chosen[key])]
+    if "policies" in chosen:
+        pins = enumerate(map(split_pin, chosen["policies"]))
+        files = [(path_of(pin.path, f"check.policies[{index}]"), pin.digest) for index, pin in pins]
+        chosen["policies"] = [f"{path}@{digest}" if digest else path for path, digest in files]
+    if "state" in chosen:
+        chosen["state"] = [path_of(each, f"check.state[{index}]") for index, each in enumerate(chosen["state"])]
     if "baseline" in chosen:
         chosen["baseline"] = path_of(chosen["baseline"], "check.baseline")
     if "reports" in chosen:

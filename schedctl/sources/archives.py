@@ -10,6 +10,7 @@ import io
 import tarfile
 import zlib
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import IO, NamedTuple, cast
 
 from schedctl.documents.findings import printable
@@ -69,18 +70,33 @@ def members(file: IO[bytes], name: str, is_read: Callable[[str], bool], limit: i
     Raises:
         ArchiveError: it is damaged or larger than the limit.
     """
+    with open_archive(file, limit) as archive:
+        for entry in archive:
+            vars(archive)["members"].clear()  # of all that was seen, which a stream has no use for
+            if not entry.isreg() or entry.issparse():
+                continue
+            inner = archive.extractfile(entry) if is_read(entry.name) else None
+            yield Member(f"{name}/{printable(entry.name)}", inner.read(longest) if inner else None)
+
+
+@contextmanager
+def open_archive(file: IO[bytes], limit: int) -> Iterator[tarfile.TarFile]:
+    """Open an archive, packed or not, to be read from its beginning to its end.
+
+    Args:
+        file: the archive, at its beginning.
+        limit: how many bytes it may unpack to.
+
+    Raises:
+        ArchiveError: it is damaged or larger than the limit.
+    """
     packed = file.read(len(GZIP)) == GZIP
     file.seek(0)
     stream = cast("IO[bytes]", gzip.GzipFile(fileobj=file)) if packed else file
     try:
         bounded = _Bounded(stream, limit)
         with tarfile.open(fileobj=bounded, mode="r|") as archive:
-            for entry in archive:
-                vars(archive)["members"].clear()  # of all that was seen, which a stream has no use for
-                if not entry.isreg() or entry.issparse():
-                    continue
-                inner = archive.extractfile(entry) if is_read(entry.name) else None
-                yield Member(f"{name}/{printable(entry.name)}", inner.read(longest) if inner else None)
+            yield archive
         if bounded.end.strip(b"\0"):  # tarfile takes half a header for the end
             raise EOFError("the end is missing")
     except _DAMAGED as error:

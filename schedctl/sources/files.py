@@ -76,6 +76,18 @@ class Source:
         with self._open(stdin) as file:
             return self.text_of(file.read(MAX_BYTES + 1))
 
+    def stored(self, most: int) -> bytes:
+        """Return a file as it is stored, neither unpacked nor decoded.
+
+        Raises:
+            Unreadable: it cannot be read, or has more bytes than that.
+        """
+        with self._open(None) as file:
+            data = file.read(most + 1)
+        if len(data) > most:
+            raise self._unreadable(f"is larger than {most >> 20} MiB")
+        return data
+
     def parts(self, stdin: BinaryIO | None) -> Iterator[tuple[Source, bytes | None]]:
         """Yield the text, or every file of the archive that this is, as `text_of` takes it; None for what is not read.
 
@@ -88,7 +100,7 @@ class Source:
                 return
             limit = max(MIN_UNPACKED, MAX_RATIO * self._length(file))
             try:
-                for member in archives.members(file, self.name, _is_read_in_archive, limit, MAX_BYTES + 1):
+                for member in archives.members(file, self.name, is_read_in_archive, limit, MAX_BYTES + 1):
                     yield replace(self, name=member.name, size=0, in_folder=True), member.data
             except archives.ArchiveError as error:
                 raise self._unreadable(error.message, error.hint) from None
@@ -297,7 +309,7 @@ def is_manifest_name(name: str) -> bool:
     return name.lower().removesuffix(".gz").endswith(_SUFFIXES)
 
 
-def _is_read_in_archive(path: str) -> bool:
+def is_read_in_archive(path: str) -> bool:
     """Return whether a file of an archive is read: as in a folder, where nothing in hidden folders is."""
     hidden = any(part.startswith(".") for part in path.split("/") if part.strip("."))
     return is_manifest_name(path) and not hidden

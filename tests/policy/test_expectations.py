@@ -281,6 +281,9 @@ def test_json_stays_json():
         pytest.param(("manifests: [web.yaml]", "manifests: [link/passwd]"), "spec.manifests[0]", id="by a link"),
         pytest.param(("manifests: [web.yaml]", 'manifests: ["l*/passwd"]'), "spec.manifests[0]", id="by a glob"),
         pytest.param(("policies: [policy.yaml]", "policies: [../.git/config]"), "spec.policies[0]", id="of git"),
+        pytest.param(
+            ("policies: [policy.yaml]", "policies: ['link/passwd@sha256:0']"), "spec.policies[0]", id="by a digest"
+        ),
         pytest.param(("failOn: warning", "baseline: ../../b.yaml"), "spec.options.baseline", id="a baseline"),
         pytest.param(
             ("failOn: warning", "schedulerConfig: ../../c.yaml"), "spec.options.schedulerConfig", id="a configuration"
