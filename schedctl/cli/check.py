@@ -164,17 +164,8 @@ def check(
     paths, folders = manifests or [], kustomize or []
     targets = [check_outputs.target(text) for text in report or ()]
     report_files.check(target.file for target in targets)
-    named = [
-        *paths,
-        *folders,
-        *use_case.policy_files(policies or ()),
-        *source.paths,
-        baseline,
-        write_baseline,
-        scheduler_config,
-        config,
-    ]
-    with FailureReports(targets, named, notifier) as failure:
+    named = [*paths, *folders, *source.paths, baseline, write_baseline, scheduler_config, config]
+    with FailureReports(targets, named + use_case.policy_files(policies or ()), notifier) as failure:
         user_settings = settings.load(config, ignored=no_config)
         defaults = user_settings.check
         outputs = _Outputs(

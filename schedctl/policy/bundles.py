@@ -18,19 +18,12 @@ from typing import Final, NamedTuple
 from schedctl.documents.findings import printable
 from schedctl.errors import Problem
 from schedctl.sources import archives, files
+from schedctl.sources.pins import Pinned
 
 MOST_FILES: Final = 1_000
 MOST_PACKED, MOST_UNPACKED, LARGEST_FILE = 16 << 20, 64 << 20, 4 << 20
 """Bytes of an archive or a pinned file, of what it unpacks to, and of one file in it."""
-_PIN: Final = re.compile(r"(?P<path>.+)@(?P<digest>sha256:.*)", re.DOTALL)
 _DIGEST: Final = re.compile(r"sha256:[0-9a-f]{64}")
-
-
-class Pinned(NamedTuple):
-    """A file as it is named, and the digest that it has to have, "" for any."""
-
-    path: str
-    digest: str = ""
 
 
 class Bundle(NamedTuple):
@@ -45,12 +38,6 @@ class Bundle(NamedTuple):
     digest: str
     parts: list[tuple[str, bytes]]
     is_archive: bool
-
-
-def split_pin(written: str) -> Pinned:
-    """Return the path and the digest of ``PATH@sha256:HEX``."""
-    found = _PIN.fullmatch(written)
-    return Pinned(found["path"], found["digest"]) if found else Pinned(written)
 
 
 def digest_problem(pinned: Pinned) -> Problem | None:

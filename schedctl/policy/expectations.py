@@ -18,12 +18,12 @@ from schedctl.config.settings_file import CHOICES, is_age
 from schedctl.documents.heads import HEAD, open_document, place
 from schedctl.documents.spelling import did_you_mean, nearest
 from schedctl.errors import ConfigError, Problem
-from schedctl.policy.bundles import split_pin
 from schedctl.policy.confinement import is_inside, root_of
 from schedctl.policy.documents import API_VERSION, BASELINE
 from schedctl.policy.forms import Form, Metadata
 from schedctl.policy.reading import TEST_KIND, documents, kind_in
 from schedctl.reports.checks import CheckOutcome, CheckReport, CheckResult
+from schedctl.sources.pins import split_pin
 from schedctl.workloads.rollouts import RolloutStrategy
 
 _OUTCOMES: Final = tuple(outcome.value for outcome in CheckOutcome)

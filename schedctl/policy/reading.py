@@ -26,6 +26,7 @@ from schedctl.policy import bundles
 from schedctl.policy.documents import API_VERSION, KIND, CheckPolicy
 from schedctl.policy.policy_reader import PolicyReader
 from schedctl.sources import files
+from schedctl.sources.pins import split_pin
 
 TEST_KIND: Final = "CheckPolicyTest"
 _GROUP: Final = API_VERSION.partition("/")[0]
@@ -106,7 +107,7 @@ def load(paths: Sequence[str]) -> Read:
 def _pins(paths: Sequence[str], problems: list[Problem]) -> dict[str, list[str]]:
     """Return the digests that each of the files has to have, and report what cannot be one."""
     pins: dict[str, list[str]] = {}
-    for pinned in map(bundles.split_pin, paths):
+    for pinned in map(split_pin, paths):
         wrong = bundles.digest_problem(pinned)
         if wrong is None and pinned.digest and not Path(pinned.path).is_file():
             wrong = Problem("no such file to have a digest", printable(pinned.path), hint="pack a folder with `tar`")

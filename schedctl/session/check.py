@@ -20,7 +20,6 @@ from schedctl.errors import InputError, Problem, UsageError
 from schedctl.policy import baselines, reading
 from schedctl.policy.baselines import Baseline, CheckBaseline
 from schedctl.policy.builtins.snapshot_fresh import is_to_come
-from schedctl.policy.bundles import split_pin
 from schedctl.policy.documents import BUILT_IN_POLICY, CheckPolicy
 from schedctl.policy.evaluations import Conditions, evaluate
 from schedctl.policy.exemptions import Acceptances
@@ -40,6 +39,7 @@ from schedctl.session.settings import Settings
 from schedctl.session.states import StateSource
 from schedctl.sources import Manifests
 from schedctl.sources.files import STDIN
+from schedctl.sources.pins import split_pin
 from schedctl.workloads.rollouts import RolloutStrategy
 
 FAIL_ON: tuple[FailOn, ...] = ("error", "warning", "info", "never")

@@ -17,8 +17,8 @@ import msgspec
 
 from schedctl.api.custom_kinds import CUSTOM_KINDS, CustomKind
 from schedctl.errors import ConfigError, Problem, UsageError
-from schedctl.policy.bundles import split_pin
 from schedctl.sources.files import STDIN
+from schedctl.sources.pins import split_pin
 
 NAME = ".schedctl.yaml"
 

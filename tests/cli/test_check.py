@@ -401,7 +401,9 @@ def test_options_go_before_what_a_repository_sets(check):
         pytest.param("check: {failOn: eror}\n", 'failOn cannot be "eror"', id="a misspelt word"),
         pytest.param("check: {policies: [/etc]}\n", '"/etc" is an absolute path', id="an absolute path"),
         pytest.param("check: {state: [../x]}\n", '"../x" is outside of the repository', id="a path that leads out"),
-        pytest.param("check: {policies: ['../x@sha256:0']}\n", '"../x" is outside of the repository', id="with a digest"),
+        pytest.param(
+            "check: {policies: ['../x@sha256:0']}\n", '"../x" is outside of the repository', id="with a digest"
+        ),
         pytest.param('check: {policies: ["-"]}\n', '"-" is not a file', id="standard input"),
         pytest.param("check: {policies: ['away/*.yaml']}\n", "is outside of the repository", id="through a link"),
         pytest.param("check: {policies: ['out*.yaml']}\n", "is outside of the repository", id="a link that is matched"),
