@@ -148,11 +148,12 @@ def _parse_pod_name(arguments: Sequence[str]) -> ObjectName:
     from dataclasses import replace
 
     from schedctl.session import subjects
+    from schedctl.session.subject_kinds import POD
 
     _, names = subjects.parse_names(arguments)
-    if len(names) != 1 or names[0].kind not in (subjects.POD, None):
+    if len(names) != 1 or names[0].kind not in (POD, None):
         raise UsageError("bind takes exactly one pod", "e.g. `schedctl bind pod NAME -n NAMESPACE`")
-    return replace(names[0], kind=subjects.POD)
+    return replace(names[0], kind=POD)
 
 
 def _ask(report: BindReport, color: str) -> None:

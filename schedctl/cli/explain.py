@@ -128,7 +128,7 @@ def explain(
     """Show why pods are pending, or why they go where they go; not `kubectl explain`, which documents fields.
 
     KIND is pod, deploy, sts, ds, rs, job, cronjob, rc or podtemplate; for a workload, the pod that it would create next
-    is explained. For a bound pod, its node and what the kubelet reports are shown; --reconsider (implied by --matrix,
+    is explained. KIND svc stands for the pods that a Service selects; a KIND alone for all in the namespace. For a bound pod, its node and what the kubelet reports are shown; --reconsider (implied by --matrix,
     --node, --sampling, --history and --compare) judges it as if it were pending again. KIND may also be node: what is
     free there, which pending pods fit there now, and why the others do not. Each pod is judged alone, on the cluster as
     it is. Nothing is changed: the state is read from the live cluster, or from the files of -f.
@@ -161,6 +161,7 @@ def explain(
         answer = explain_nodes(session, nodes, selector=selector, namespace=namespace)
         printer.write(answer, limit=limit)
         return answer.summary.exit_code
+    questions.require_subject(subjects or [], selector, all_pending=all_pending)
     assumed = "" if namespace or all_pending or all_namespaces else source.namespace("")
     with questions.hint_at_files(subjects or []):
         question = questions.question(

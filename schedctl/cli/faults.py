@@ -6,10 +6,12 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 import traceback
 from collections.abc import Iterable
 from contextlib import suppress
+from typing import Any
 
 import typer
 
@@ -22,6 +24,15 @@ UNWRITABLE = UsageError.exit_code
 
 Unparsable: type[Exception] = typer.BadParameter.__mro__[2]
 """What the parser of the command line raises, with a message and an exit code; Typer gives it no public name."""
+
+_NUMBERS = (
+    (re.compile(r" \(env var: '[A-Z_]+'\)"), ""),
+    (re.compile(r"Input should be greater than or equal to (\S+)"), r"expected \1 or more"),
+    (re.compile(r"Input should be less than or equal to (\S+)"), r"expected \1 or less"),
+    (re.compile(r"Input should be a valid integer, .*"), "expected a whole number"),
+    (re.compile(r"Input should be a valid number, .*"), "expected a number"),
+)
+"""The validator's words about numbers, and ours."""
 
 
 def code_of(fault: BaseException, *, debug: bool) -> int:
@@ -80,7 +91,23 @@ def say(text: str, hint: str = "") -> None:
 
 
 def _unparsable(fault: Exception) -> int:
+    from schedctl.documents.spelling import CLOSE, nearest
+
     context = getattr(fault, "ctx", None)
     message = fault.format_message() if hasattr(fault, "format_message") else str(fault)
-    say(f"error: {message[:1].lower()}{message[1:].rstrip('.')}", f"`{context.command_path} --help`" if context else "")
+    message = f"{message[:1].lower()}{message[1:].rstrip('.')}"
+    hint = f"`{context.command_path} --help`" if context else ""
+    option = getattr(fault, "option_name", "")
+    if option:  # the parser's own suggestions are far-fetched
+        message = f"no such option: {option}"
+        close = nearest(option, _options(context), cutoff=CLOSE)
+        hint = f"did you mean `{close}`? {hint} lists all options" if close else f"{hint} lists the options"
+    for found, better in _NUMBERS:
+        message = found.sub(better, message)
+    say(f"error: {message}", hint)
     return getattr(fault, "exit_code", 2)
+
+
+def _options(context: Any) -> list[str]:
+    """Return the options of a command as they are written."""
+    return [name for each in context.command.get_params(context) for name in (*each.opts, *each.secondary_opts)]

@@ -21,7 +21,7 @@ def words(*choices: str) -> Suggest:
 
 def subjects(context: typer.Context, incomplete: str) -> list[str]:
     """Return the kinds, or the names of the kind that stands in front."""
-    from schedctl.session.subjects import KINDS
+    from schedctl.session.subject_kinds import KINDS, SERVICE
 
     before = [word for word in context.params.get("subjects") or () if word != incomplete]
     prefix, slash, _ = incomplete.partition("/")
@@ -30,7 +30,7 @@ def subjects(context: typer.Context, incomplete: str) -> list[str]:
         names = _names(context, kind_name) if kind_name else ()
         return _with_prefix(incomplete, (f"{prefix}/{name}" for name in names))
     if not before:
-        return _with_prefix(incomplete, (*(kind.names[0] for kind in KINDS), "node"))
+        return _with_prefix(incomplete, (*(kind.names[0] for kind in (*KINDS, SERVICE)), "node"))
     kind_name = _kind_name(before[0])
     return _with_prefix(incomplete, _names(context, kind_name)) if kind_name else []
 
@@ -97,11 +97,12 @@ def admission_plugins(incomplete: str) -> list[str]:
 
 def _kind_name(word: str) -> str:
     """Return the kind that a word of kubectl's stands for, "" for none."""
-    from schedctl.session.subjects import KINDS, NODE_NAMES
+    from schedctl.session.subject_kinds import BY_NAME
+    from schedctl.session.subjects import NODE_NAMES
 
     if word in NODE_NAMES:
         return "Node"
-    return next((kind.name for kind in KINDS if word in kind.names), "")
+    return BY_NAME[word].name if word in BY_NAME else ""
 
 
 def _names(context: typer.Context, kind: str) -> list[str]:

@@ -66,7 +66,8 @@ def watch(
     from schedctl.session import configurations
     from schedctl.session import watch as use_case
     from schedctl.session.sessions import SchedulerOptions, Session
-    from schedctl.session.subjects import POD, find, named_among, parse_names, scope
+    from schedctl.session.subject_kinds import POD
+    from schedctl.session.subjects import find, named_among, parse_names, scope
 
     if output not in ("text", "json"):
         raise UsageError(f'unknown output "{output}"', "-o takes text or json")

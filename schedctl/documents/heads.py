@@ -51,7 +51,7 @@ def read_tree(text: bytes | str, source: str) -> Node:
         text = text if isinstance(text, str) else text.decode()
         return read_json(text) if text.lstrip().startswith("{") else read_yaml(text)
     except DocumentError as error:
-        raise ConfigError([Problem(str(error), source, error.line, error.column)]) from None
+        raise ConfigError([Problem(str(error), source, error.line, error.column, hint=error.hint)]) from None
     except UnicodeError as error:
         raise ConfigError([Problem(f"is not UTF-8 text: {error}", source)]) from None
 

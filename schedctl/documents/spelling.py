@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from itertools import takewhile
 from typing import Final
 
 CLOSE: Final = 0.75
 """The cutoff among so many names, as a manifest may have, that one of them is somewhat like any word."""
+_SHOWN = 6
+"""How many of the names there are stand in a hint."""
 _TELLING = 8
 """A beginning of a name of this length is enough to tell which is meant."""
 
@@ -90,3 +92,14 @@ def did_you_mean(word: str, names: Iterable[str], otherwise: str | None = None, 
     if otherwise is not None:
         return otherwise
     return f"expected one of {', '.join(names)}" if names else "none is defined"
+
+
+def suggest_names(name: str, known: Sequence[str], what: str) -> str:
+    """Return the next step for a name that is not there: the nearest ones, else what there is."""
+    close = similar(name, known) or [each for each in known if each.startswith(name)][:3]
+    if close:
+        return f"did you mean {', '.join(sorted(close))}?"
+    if not known:
+        return ""
+    more = f" and {len(known) - _SHOWN} more" if len(known) > _SHOWN else ""
+    return f"the {what} are {', '.join(known[:_SHOWN])}{more}"

@@ -20,12 +20,13 @@ TOO_LARGE: Final = f"has more than {MAX_SIZE} values, counting those that aliase
 
 
 class DocumentError(Exception):
-    """Text that is neither YAML nor JSON; `line` and `column` are 1-based, 0 when unknown."""
+    """Text that is neither YAML nor JSON; `line` and `column` are 1-based, 0 when unknown; `hint` may be ""."""
 
-    def __init__(self, message: str, line: int = 0, column: int = 0) -> None:
+    def __init__(self, message: str, line: int = 0, column: int = 0, hint: str = "") -> None:
         super().__init__(message)
         self.line = line
         self.column = column
+        self.hint = hint
 
 
 @dataclass(slots=True)

@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 
 import yaml
 
-from schedctl.documents import scalars, trees
+from schedctl.documents import scalars, trees, yaml_mistakes
 from schedctl.documents.trees import DocumentError, Node
 
 
@@ -30,7 +30,8 @@ def read_yaml(text: str) -> Node:
                 return builder.root  # as kube-scheduler, which reads the first document of a file and no other
     except yaml.MarkedYAMLError as error:
         place = _position(error.problem_mark or error.context_mark)
-        raise DocumentError(error.problem or str(error), *place) from None
+        written = "".join(text.split("\n", place[0])[place[0] - 1 : place[0]])
+        raise DocumentError(error.problem or str(error), *place, yaml_mistakes.hint(error, written)) from None
     except yaml.reader.ReaderError as error:
         line = text.count("\n", 0, error.position) + 1
         raise DocumentError(error.reason, line, error.position - text.rfind("\n", 0, error.position)) from None

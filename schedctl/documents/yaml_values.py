@@ -7,7 +7,6 @@ message needs some.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator
 from math import isfinite
 from typing import Any, NamedTuple, NoReturn
@@ -29,7 +28,7 @@ from yaml.events import (
     StreamStartEvent,
 )
 
-from schedctl.documents import findings, scalars
+from schedctl.documents import findings, scalars, yaml_mistakes
 from schedctl.documents.findings import Finding, PathTree, Place, quote
 
 MAX_DEPTH = 1000
@@ -213,7 +212,8 @@ class _Builder:
         """Return what an alias stands for, and the number of events with those it stands for."""
         if event.anchor not in self.anchors:
             problem = "contains itself" if event.anchor in self.begun else "is not defined before this alias"
-            self.refuse(event, f"the anchor {quote(event.anchor)} {problem}")
+            hint = "text that begins with * has to be quoted"
+            self.refuse(event, f"the anchor {quote(event.anchor)} {problem}", hint)
         value, size = self.anchors[event.anchor]
         count += size
         self.aliased += size
@@ -374,10 +374,6 @@ def _problem(error: YAMLError, text: bytes, above: int) -> YAMLProblem:
         return YAMLProblem(f"the control character U+{ord(character):04X} is not allowed", Place(above + line, column))
     message = str(getattr(error, "problem", None) or "this is not YAML")
     context = getattr(error, "context", None)
-    written = text.split(b"\n", mark.line + 1)[mark.line : mark.line + 1]
-    hint = ""
-    if written and b"{{" in written[0]:
-        hint = findings.TEMPLATE
-    elif written and re.match(rb"[ -]*\t", written[0]):
-        hint = "indent with spaces, not with tabs"
+    written = b"".join(text.split(b"\n", mark.line + 1)[mark.line : mark.line + 1]).decode(errors="replace")
+    hint = yaml_mistakes.hint(error, written, above)
     return YAMLProblem(f"{message} {context}" if context else message, _place(mark, above), hint)

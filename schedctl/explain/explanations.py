@@ -15,6 +15,7 @@ import msgspec
 from schedctl.api.pods import FINISHED, Pod
 from schedctl.cache.cluster import Cluster
 from schedctl.cache.pod_info import PodInfo
+from schedctl.documents.spelling import suggest_names
 from schedctl.engine import fit_error
 from schedctl.engine.assumptions import Assumption
 from schedctl.engine.attempts import Attempt
@@ -25,7 +26,6 @@ from schedctl.explain.allocations import allocations
 from schedctl.framework import wording
 from schedctl.framework.near_nodes import near_nodes
 from schedctl.framework.pod_edits import as_pending
-from schedctl.framework.similar import closest_name, did_you_mean
 from schedctl.framework.statuses import Code, none_available
 from schedctl.reports import exit_codes
 from schedctl.reports.explanations import (
@@ -83,7 +83,7 @@ def explain(
     cluster, options = scheduler.cluster, _Options(matrix, node, sampling, hints, assumptions)
     info = pod if isinstance(pod, PodInfo) else PodInfo(pod)
     if node and node not in cluster.node_table.row_of:
-        raise UsageError(f'node "{node}" not found{did_you_mean(closest_name(node, list(cluster.node_table.row_of)))}')
+        raise UsageError(f'node "{node}" not found', suggest_names(node, sorted(cluster.node_table.row_of), "nodes"))
     with cluster.fork():
         bound_pod = _pod_on_node(cluster, info.key)
         if bound_pod is not None:

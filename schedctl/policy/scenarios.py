@@ -13,13 +13,14 @@ from dataclasses import dataclass, replace
 from schedctl.api import topology
 from schedctl.cache.cluster import Cluster
 from schedctl.cache.pod_info import PodInfo
+from schedctl.documents.spelling import suggest_names
 from schedctl.errors import UsageError
 from schedctl.plugins.priority_sort import PrioritySort
 from schedctl.policy.documents import Scenario, substitute_value
 from schedctl.policy.situations import Situation, changed_situation, latest_key
 from schedctl.scheduler import Scheduler
 from schedctl.simulation import what_if_syntax, what_ifs
-from schedctl.simulation.node_choices import SHORTHANDS, cluster_labels, label_of, suggest_names
+from schedctl.simulation.node_choices import SHORTHANDS, cluster_labels, label_of
 from schedctl.simulation.outcomes import PodState, Run, RunEnd
 from schedctl.simulation.replacement import ReplacementController, controller_of
 from schedctl.simulation.runs import Options, run

@@ -14,13 +14,14 @@ from schedctl.api import topology
 from schedctl.api.defaults import DEFAULT_NAMESPACE
 from schedctl.api.pods import Pod
 from schedctl.api.short_names import NAMES
+from schedctl.documents.spelling import suggest_names
 from schedctl.policy import references
 from schedctl.policy.documents import BASELINE, Arguments, Check
 from schedctl.policy.facts import usage
 from schedctl.policy.findings import Finding, inconclusive
 from schedctl.policy.references import Reference, RefersTo
 from schedctl.policy.situations import Situation
-from schedctl.simulation.node_choices import SHORTHANDS, suggest_names
+from schedctl.simulation.node_choices import SHORTHANDS
 from schedctl.simulation.what_if_syntax import subject_named
 from schedctl.workloads.clusters import every_pod
 

@@ -21,7 +21,7 @@ from schedctl.reports.explanations import ExplainReport, Explanation, PodReferen
 from schedctl.scheduler import Scheduler
 from schedctl.scheduler.assumed_volumes import claim_notes
 from schedctl.scheduler.gaps import log_assumptions
-from schedctl.session import what_ifs
+from schedctl.session import subjects, what_ifs
 from schedctl.session.created_pods import CreatedPods
 from schedctl.session.notifiers import SILENT, Notifier
 from schedctl.session.sessions import Session
@@ -79,8 +79,7 @@ def explain(session: Session, question: Question, options: ExplainOptions) -> Ex
     state, notifier = session.state, session.notifier
     objects = question.with_successors(what_ifs.successors(session.changes)).objects(state.assembled)
     if not objects:
-        scope = f" in {question.scope}" if question.scope.namespace else ""
-        notifier.say(f"no pending pods{scope}")
+        notifier.say(*subjects.nothing_pending(question.scope, state.assembled))
     metadata = _replace(session.metadata(), sampling=options.sampling)
     if len(session.choices) > 1:
         return _compare(session, objects, metadata, options)

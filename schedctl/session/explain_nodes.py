@@ -8,7 +8,7 @@ from schedctl.api import label_selectors
 from schedctl.api.nodes import Node
 from schedctl.api.pods import Pod
 from schedctl.api.selectors import LabelQuery
-from schedctl.documents.spelling import nearest
+from schedctl.documents.spelling import suggest_names
 from schedctl.errors import UsageError
 from schedctl.explain import node_explanations
 from schedctl.reports import exit_codes
@@ -61,9 +61,7 @@ def _nodes_by_name(session: Session, names: Sequence[str]) -> list[str]:
         raise UsageError("which node?", f"nodes are {enumeration(known)}" if known else "the state has none")
     for name in names:
         if name not in known:
-            close = nearest(name, known)
-            hint = f"did you mean {close}?" if close else f"nodes are {enumeration(known)}" if known else ""
-            raise UsageError(f'node "{name}" not found', hint)
+            raise UsageError(f'node "{name}" not found', suggest_names(name, sorted(known), "nodes"))
     return list(dict.fromkeys(names))
 
 

@@ -17,35 +17,13 @@ from schedctl.api import label_selectors
 from schedctl.api.defaults import DEFAULT_NAMESPACE
 from schedctl.api.meta import ObjectMeta
 from schedctl.api.selectors import LabelQuery
-from schedctl.api.short_names import NAMES
-from schedctl.documents.spelling import nearest, similar
+from schedctl.api.workloads import Service
+from schedctl.documents.spelling import nearest, similar, suggest_names
 from schedctl.errors import UsageError
+from schedctl.session.subject_kinds import BY_NAME, KINDS, POD, SHORT_NAMES, SubjectKind, kind_named, kind_without_pods
 from schedctl.workloads.clusters import AssembledCluster, every_pod
 
 _SHOWN = 8
-
-
-@dataclass(frozen=True, slots=True)
-class SubjectKind:
-    """A kind that can be asked about.
-
-    Attributes:
-        struct: its type.
-        names: what kubectl calls it, shortest first; the API group may follow after a dot.
-    """
-
-    struct: type
-    names: tuple[str, ...]
-
-    @property
-    def name(self) -> str:
-        """The kind as manifests write it."""
-        return self.struct.__name__
-
-
-KINDS = tuple(SubjectKind(struct, names) for struct, names in NAMES.items())
-POD = KINDS[0]
-_BY_NAME = {name: kind for kind in KINDS for name in kind.names}
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,23 +81,28 @@ class Question:
         if self.all_pending:
             return pending_pods(state, self.scope)
         if self.query is not None:
-            kind = self.kind or POD
-            found = select(kind, self.query, state, self.scope)
-            if not found:
-                raise UsageError(f"no {kind.names[-1]} with these labels in {self.scope}", "-A looks in all namespaces")
-            return found
+            return self._selected(self.kind or POD, self.query, state)
         if not self.names:
-            if self.kind is None or self.scope.assumed:
-                raise self._nameless(state)
-            there = everything(self.kind, state)
-            found = _select(there, self.scope, lambda metadata: True)
-            if not found:
-                what = f"no {self.kind.names[-1]} in {self.scope}"
-                namespaces = list(dict.fromkeys(obj.metadata.namespace for obj in there))
-                raise UsageError(what, f"there are some in namespace {enumeration(namespaces)}" if there else "")
-            return found
+            return self._all_of_kind(self.kind or POD, state)
         found = [obj for name in self.names for obj in find(name, state, self.scope)]
         return list({id(obj): obj for obj in found}.values())  # by identity: structs that hold dicts have no hash
+
+    def _selected(self, kind: SubjectKind, query: LabelQuery, state: AssembledCluster) -> list[Any]:
+        """Return the objects of a kind in the scope that a selector matches."""
+        there = select(kind, query, state, Scope(""))
+        found = [obj for obj in there if obj.metadata.namespace in self.scope]
+        if not found:
+            hint = _elsewhere(there) or f"`kubectl get {kind.names[-1]} -A --show-labels` shows the labels there are"
+            raise UsageError(f"no {kind.names[-1]} with these labels in {self.scope}", hint)
+        return with_pods(found, state)
+
+    def _all_of_kind(self, kind: SubjectKind, state: AssembledCluster) -> list[Any]:
+        """Return every object of a kind in the scope."""
+        there = everything(kind, state)
+        found = _select(there, self.scope, lambda metadata: True)
+        if not found:
+            raise UsageError(f"no {kind.names[-1]} in {self.scope}", _elsewhere(there))
+        return with_pods(found, state)
 
     def may_be_about(self, kind: str, key: str) -> bool:
         """Return whether the object of a kind and key may be asked about; without names every object may."""
@@ -136,16 +119,6 @@ class Question:
             return ObjectName(POD, other, namespace)
 
         return replace(self, names=tuple(map(now, self.names)))
-
-    def _nameless(self, state: AssembledCluster) -> UsageError:
-        kind = self.kind or POD
-        waiting = [info.key for info in state.cluster.pending.values()]
-        if kind is POD and waiting:
-            return UsageError("no pod given", f"pending: {enumeration(waiting)}; `--all-pending` explains all of them")
-        there = [f"{obj.metadata.namespace}/{obj.metadata.name}" for obj in everything(kind, state)]
-        return UsageError(
-            f"no {kind.names[0]} given", f"choose one of {enumeration(there)}" if there else "the cluster has none"
-        )
 
 
 def question(
@@ -168,12 +141,8 @@ def question(
         assumed_namespace: that of the context, for a user who names none; "" for the usual one.
 
     Raises:
-        UsageError: it asks for nothing, for two things at once, or for what cannot be.
+        UsageError: it asks for two things at once, or for what cannot be.
     """
-    if not (arguments or selector or all_pending):
-        raise UsageError(
-            "no pod or workload given", "e.g. `schedctl explain pod NAME -n NAMESPACE`, or `--all-pending`"
-        )
     kind, names = parse_names(arguments)
     if names and (selector or all_pending):
         raise UsageError(f"names and {'-l' if selector else '--all-pending'} were both given", "give one of them")
@@ -183,6 +152,18 @@ def question(
     query = label_selectors.parse(selector) if selector else None
     within = scope(namespace, everywhere, assumed_namespace or DEFAULT_NAMESPACE)
     return Question(kind, tuple(names), query, all_pending, within)
+
+
+def require_subject(arguments: Sequence[str], selector: str, *, all_pending: bool) -> None:
+    """Hold up a question about nothing.
+
+    Raises:
+        UsageError: nothing is named or selected.
+    """
+    if not (arguments or selector or all_pending):
+        raise UsageError(
+            "no pod or workload given", "e.g. `schedctl explain pod NAME -n NAMESPACE`, or `--all-pending`"
+        )
 
 
 def named_among(names: Iterable[ObjectName], scope: Scope, kind: str, key: str) -> bool:
@@ -272,9 +253,9 @@ def parse_names(arguments: Sequence[str]) -> tuple[SubjectKind | None, list[Obje
     """
     if not arguments:
         return None, []
-    kind = _kind(arguments[0])
+    kind = kind_named(arguments[0])
     rest = arguments[1:] if kind else arguments
-    close = nearest(arguments[0], _BY_NAME) if kind is None and len(arguments) > 1 else None
+    close = nearest(arguments[0], BY_NAME) if kind is None and len(arguments) > 1 else None
     if close and "/" not in arguments[0]:
         raise UsageError(f'unknown kind "{arguments[0]}"', f"did you mean `{close}`?")
     return kind, [_parse_name(argument, kind) for argument in rest]
@@ -294,8 +275,57 @@ def find(name: ObjectName, state: AssembledCluster, scope: Scope) -> list[Any]:
     if not found:
         kind = name.kind.names[0] if name.kind is POD else name.kind.name
         hint = _nearest(name, [obj.metadata for obj in objects], inside)
+        if not any(obj.metadata.namespace in inside for obj in objects):
+            _refuse_kind_without_pods(name.namespace)
         raise UsageError(f'no {kind} "{name.name}" in {inside}', hint)
-    return found
+    return with_pods(found, state)
+
+
+def _elsewhere(objects: Iterable[Any]) -> str:
+    """Return in which namespaces objects are, as a next step; "" for no objects."""
+    namespaces = list(dict.fromkeys(obj.metadata.namespace for obj in objects))
+    return f"there are some in namespace {enumeration(namespaces)}; -A explains all of them" if namespaces else ""
+
+
+def with_pods(objects: Iterable[Any], state: AssembledCluster) -> list[Any]:
+    """Return objects, the pods that a Service selects in its place.
+
+    Raises:
+        UsageError: none of the Services selects a pod.
+    """
+    found: list[Any] = []
+    idle: list[str] = []
+    for obj in objects:
+        if not isinstance(obj, Service):
+            found.append(obj)
+            continue
+        metadata, labels = obj.metadata, obj.spec.selector or {}
+        selected = [
+            pod
+            for pod in (everything(POD, state) if labels else ())
+            if pod.metadata.namespace == metadata.namespace and labels.items() <= (pod.metadata.labels or {}).items()
+        ]
+        found += selected
+        if not selected:
+            pairs = ",".join(f"{key}={value}" for key, value in labels.items())
+            why = f"no pod there has the labels {pairs}" if labels else "it has no selector"
+            idle.append(f"Service {metadata.namespace}/{metadata.name} selects no pods: {why}")
+    if idle and not found:
+        raise UsageError(idle[0], "name the workload instead, e.g. `deploy/NAME`")
+    return list({id(obj): obj for obj in found}.values())
+
+
+def _refuse_kind_without_pods(text: str) -> None:
+    """Hold up a question about a kind that schedctl does not explain.
+
+    Raises:
+        UsageError: the text is the name of such a kind.
+    """
+    if kind := kind_without_pods(text):
+        raise UsageError(
+            f"{kind} objects have no pods to explain",
+            f"kinds with pods: {SHORT_NAMES}; svc stands for the pods that it selects, node for what is free there",
+        )
 
 
 def _find_any_kind(name: ObjectName, state: AssembledCluster, scope: Scope) -> Any:
@@ -310,7 +340,8 @@ def _find_any_kind(name: ObjectName, state: AssembledCluster, scope: Scope) -> A
     if len(found) == 1:
         return found[0][1]
     if not found:
-        close = nearest(name.name, _BY_NAME)
+        _refuse_kind_without_pods(name.name)
+        close = nearest(name.name, BY_NAME)
         within = Scope("") if scope.assumed else scope
         hint = _nearest(name, [obj.metadata for kind in KINDS for obj in everything(kind, state)], within)
         raise UsageError(
@@ -330,6 +361,16 @@ def pending_pods(state: AssembledCluster, scope: Scope) -> list[Any]:
     return _select((info.pod for info in state.cluster.pending.values()), scope, lambda metadata: True)
 
 
+def nothing_pending(scope: Scope, state: AssembledCluster) -> tuple[str, str]:
+    """Return that no pod is pending, and where pods are if the namespace has none; its name may be misspelt."""
+    namespace = scope.namespace
+    text = f"no pending pods in {scope}" if namespace else "no pending pods"
+    there = {pod.metadata.namespace for pod in everything(POD, state)}
+    if not namespace or not there or namespace in there:
+        return text, ""
+    return f"{text}, which has no pods at all", suggest_names(namespace, sorted(there), "namespaces with pods")
+
+
 def everything(kind: SubjectKind, state: AssembledCluster) -> list[Any]:
     """Return all objects of a kind, finished pods included."""
     if kind is POD:
@@ -347,14 +388,9 @@ def _select(objects: Iterable[Any], scope: Scope, chosen: Callable[[ObjectMeta],
     return [obj for obj in objects if obj.metadata.namespace in scope and chosen(obj.metadata)]
 
 
-def _kind(text: str) -> SubjectKind | None:
-    # kubectl prints and takes `deployments.apps` as well
-    return None if "/" in text else _BY_NAME.get(text.lower().partition(".")[0])
-
-
 def _parse_name(argument: str, kind: SubjectKind | None) -> ObjectName:
     first, slash, rest = argument.partition("/")
-    of_argument = _kind(first) if slash else None
+    of_argument = kind_named(first) if slash else None
     if kind is not None and of_argument is not None and of_argument is not kind:
         raise UsageError(
             f'"{argument}" names another kind than "{kind.names[0]}"', "give every name its kind, e.g. `deploy/web`"
@@ -366,7 +402,7 @@ def _parse_name(argument: str, kind: SubjectKind | None) -> ObjectName:
         parsed = ObjectName(kind or POD, rest, first)
     elif kind is not None:
         parsed = ObjectName(kind, argument)
-    elif _kind(argument):
+    elif kind_named(argument):
         raise UsageError(f'no name given for kind "{argument}"', f"e.g. `{argument}/NAME`")
     else:
         parsed = ObjectName(None, argument)

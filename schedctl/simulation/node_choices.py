@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from schedctl.api import topology
 from schedctl.api.nodes import Node
 from schedctl.cache.cluster import Cluster
-from schedctl.documents.spelling import similar
+from schedctl.documents.spelling import suggest_names
 from schedctl.errors import UsageError
 
 SHORTHANDS = {
@@ -18,7 +16,6 @@ SHORTHANDS = {
 }
 """Labels by what people call them; a node that has a label of the short name itself is taken by that."""
 ALL = "all"
-_SHOWN = 6
 
 
 def node_named(cluster: Cluster, name: str) -> Node:
@@ -78,14 +75,3 @@ def cluster_labels(cluster: Cluster) -> set[str]:
     """Return the keys of all labels that nodes have."""
     table = cluster.node_table
     return {key for row in table.row_of.values() for key in table.objects[row].metadata.labels or ()}
-
-
-def suggest_names(name: str, known: Sequence[str], what: str) -> str:
-    """Return the next step for a name that is not there: the nearest ones, else what there is."""
-    close = similar(name, known) or [each for each in known if each.startswith(name)][:3]
-    if close:
-        return f"did you mean {', '.join(sorted(close))}?"
-    if not known:
-        return ""
-    more = f" and {len(known) - _SHOWN} more" if len(known) > _SHOWN else ""
-    return f"the {what} are {', '.join(known[:_SHOWN])}{more}"

@@ -21,8 +21,9 @@ def test_the_pods_of_the_namespace_are_explained(schedctl):
     assert len(explained) == 38
 
 
-def test_without_a_namespace_that_was_chosen_all_pods_are_not_meant(schedctl):
-    assert schedctl("explain", "pods", *SHOP).err.startswith("error: no pod given")
+def test_without_a_namespace_those_of_the_default_one_are_meant(schedctl):
+    pod = "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec: {containers: [{name: a, image: a}]}"
+    assert "pod default/a → general-a-1" in schedctl("explain", "pods", *SHOP, "-f", "-", stdin=pod).out
 
 
 @pytest.mark.parametrize(

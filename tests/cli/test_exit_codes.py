@@ -61,8 +61,8 @@ def test_answers(shop, arguments, code):
     ("arguments", "message", "hint"),
     [
         pytest.param((), "no pod or workload given", "--all-pending", id="nothing is asked"),
-        pytest.param(("pod",), "no pod given", "pending: ml/train-zkdlf", id="a kind without a name"),
-        pytest.param(("rs",), "no rs given", "choose one of ", id="another kind without a name"),
+        pytest.param(("pod",), "no pods in namespace default", "-A explains all", id="a kind without a name"),
+        pytest.param(("rs",), "no replicasets in namespace default", "in namespace ml", id="another kind alone"),
         pytest.param(("podd", "web-0"), 'unknown kind "podd"', "did you mean `pod`?", id="a misspelt kind"),
         pytest.param(
             ("depoly",), 'no pod or workload "depoly" in any', "the kind `deploy`?", id="a misspelt kind alone"

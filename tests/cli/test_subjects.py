@@ -7,7 +7,7 @@ import pytest
 from schedctl.api import label_selectors
 from schedctl.cli import running
 from schedctl.errors import UsageError
-from schedctl.session import subjects
+from schedctl.session import subject_kinds, subjects
 
 
 @pytest.mark.parametrize(
@@ -108,7 +108,7 @@ def test_a_short_option_and_its_value_may_be_joined_as_kubectl_does(arguments, e
 
 
 def test_every_workload_that_makes_pods_can_be_asked_about():
-    kinds = {kind.name for kind in subjects.KINDS}
+    kinds = {kind.name for kind in subject_kinds.KINDS}
     assert kinds == {
         "CronJob",
         "DaemonSet",

@@ -15,8 +15,9 @@ from schedctl.api.storage import CSINode
 from schedctl.api.tolerations import NO_EXECUTE, tolerates
 from schedctl.cache import node_edits
 from schedctl.cache.cluster import Cluster
+from schedctl.documents.spelling import suggest_names
 from schedctl.errors import UsageError
-from schedctl.simulation.node_choices import node_named, nodes_chosen, suggest_names
+from schedctl.simulation.node_choices import node_named, nodes_chosen
 from schedctl.simulation.what_ifs.changes import WhatIf, WhatIfResult
 from schedctl.simulation.what_ifs.daemons import start_daemons, start_daemons_like
 from schedctl.simulation.what_ifs.displacement import displace_from, is_mirror, pods_on, stays

@@ -17,10 +17,9 @@ from schedctl.api.priorities import SYSTEM_CLASSES
 from schedctl.api.short_names import NAMES
 from schedctl.cache.cluster import Cluster
 from schedctl.cache.pod_info import PodInfo
-from schedctl.documents.spelling import similar
+from schedctl.documents.spelling import similar, suggest_names
 from schedctl.errors import UsageError
 from schedctl.reports import counts
-from schedctl.simulation.node_choices import suggest_names
 from schedctl.simulation.what_ifs.changes import WhatIf, WhatIfResult
 from schedctl.simulation.what_ifs.displacement import create_pods
 from schedctl.simulation.what_ifs.phrases import abbreviate, describe_displaced
