@@ -127,10 +127,11 @@ def explain(
 ) -> int:
     """Show why pods are pending, or why they go where they go; not `kubectl explain`, which documents fields.
 
-    KIND is pod, deploy, sts, ds, rs, job, cronjob, rc or podtemplate; for a workload, the pod that it would create next
-    is explained. KIND svc stands for the pods that a Service selects; a KIND alone for all in the namespace. For a bound pod, its node and what the kubelet reports are shown; --reconsider (implied by --matrix,
-    --node, --sampling, --history and --compare) judges it as if it were pending again. KIND may also be node: what is
-    free there, which pending pods fit there now, and why the others do not. Each pod is judged alone, on the cluster as
+    KIND is pod, deploy, sts, ds, rs, job, cronjob, rc or podtemplate; for a workload, the pod that it would create
+    next is explained. KIND svc stands for the pods that a Service selects; a KIND alone for all in the namespace.
+    For a bound pod, its node and what the kubelet reports are shown; --reconsider (implied by --matrix, --node,
+    --sampling, --history and --compare) judges it as if it were pending again. KIND may also be node: what is free
+    there, which pending pods fit there now, and why the others do not. Each pod is judged alone, on the cluster as
     it is. Nothing is changed: the state is read from the live cluster, or from the files of -f.
     """
     from schedctl.cli.printing import Printer

@@ -124,7 +124,9 @@ def _container(obj: pods.Container, path: Path) -> Iterator[Finding]:
                 hint = f'write {name}: "{request}" under resources.limits'
                 yield Finding((*path, "resources", "requests", name), message, hint)
         elif limit is not None and _compare(request, limit) > 0:
-            message = f"the request ({request}) is more than the limit ({limit})"
+            message = (
+                f"Invalid value: {_quoted(request)}: must be less than or equal to {name} limit of {_written(limit)}"
+            )
             yield Finding((*path, "resources", "requests", name), message)
 
 
@@ -142,9 +144,18 @@ def _amounts(resources: dict[str, Quantity], path: Path) -> Iterator[Finding]:
     for name, quantity in resources.items():
         amount = quantities.parse(quantity)
         if amount.unscaled < 0:
-            yield Finding((*path, name), f"expected an amount that is not negative, got {quantity}")
+            yield Finding((*path, name), f"Invalid value: {_quoted(quantity)}: must be greater than or equal to 0")
         elif (name == "pods" or _whole_units(name)) and amount.milli_value % 1000:
             yield Finding((*path, name), f"expected a whole number of {name}, got {quantity}")
+
+
+def _written(quantity: Quantity) -> str:
+    """Return a quantity as the API server writes it."""
+    return quantities.canonical(quantities.stored_amount(quantity), quantities.form_of(quantity))
+
+
+def _quoted(quantity: Quantity) -> str:
+    return quote(_written(quantity))
 
 
 def _whole_units(name: str) -> bool:

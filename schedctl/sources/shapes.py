@@ -231,12 +231,21 @@ def _integer_or_text(examination: Examination, value: Any, path: Path) -> Any:
     return 0
 
 
+_NUMBER_AND_UNIT = re.compile(r"[+-]?[0-9.]+ *[A-Za-z]+")
+_UNITS = (
+    "units are m, k, M, G, T, P, E, Ki, Mi, Gi, Ti, Pi and Ei; the API server says: quantities must match the regular"
+    " expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
+)
+
+
 def _quantity(examination: Examination, value: Any, path: Path) -> Any:
     if not isinstance(value, bool) and isinstance(value, str | int | float):
         if _is_quantity(value):
             return value
         meant = _quantity_hint(value) if isinstance(value, str) else ""
         hint = f'did you mean "{meant}"?' if meant else ""
+        if isinstance(value, str) and not meant and _NUMBER_AND_UNIT.fullmatch(value):
+            hint = _UNITS
         examination.wrong(path, 'a quantity such as "500m" or "2Gi"', value, hint)
     else:
         examination.wrong(path, 'a quantity such as "500m" or "2Gi"', value)

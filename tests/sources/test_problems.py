@@ -111,6 +111,13 @@ SPEC = "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec:\n  containers: [{n
             id="a unit in lower case",
         ),
         pytest.param(
+            "overhead: {memory: 10Q}",
+            'expected a quantity such as "500m" or "2Gi", got the text "10Q"',
+            "units are m, k, M, G, T, P, E, Ki, Mi, Gi, Ti, Pi and Ei; the API server says: quantities must match the"
+            " regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'",
+            id="a unit that does not exist",
+        ),
+        pytest.param(
             "overhead: {cpu: ''}",
             'expected a quantity such as "500m" or "2Gi", got the text ""',
             "",
