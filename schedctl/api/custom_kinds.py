@@ -124,6 +124,7 @@ class CustomWorkload(Struct, frozen=True):
         workload_ref: the workload whose template its pods have, None where it has its own.
         made: the objects that its operator makes, workloads and pods among them; None where `replicas` say it all.
         notes: what should be known about `made`; sentences without a full stop.
+        unknown: where the resource asks for pods without saying which; ``()`` for the resource as a whole.
     """
 
     metadata: ObjectMeta = ObjectMeta()
@@ -133,6 +134,7 @@ class CustomWorkload(Struct, frozen=True):
     workload_ref: WorkloadReference | None = None
     made: list[Any] | None = None
     notes: list[str] = msgspec.field(default_factory=list)
+    unknown: list[tuple[str | int, ...]] = msgspec.field(default_factory=list)
 
 
 def steps(path: str) -> Steps:

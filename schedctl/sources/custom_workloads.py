@@ -48,11 +48,27 @@ def read(
     )
     # without a name the resource is refused, whatever would be made of it
     unusable = not workload.metadata.name or any(not finding.warning for finding in findings)
-    if not custom.operator or unusable:
+    if unusable:
         return workload
+    if not custom.operator:
+        return msgspec.structs.replace(workload, unknown=list(_unknown(value, custom, workload)))
     notes: list[str] = []
     made = list(_made(value, custom.operator, workload, notes, findings))
     return msgspec.structs.replace(workload, made=made, notes=notes)
+
+
+def _unknown(
+    value: dict[str, Any], custom: custom_kinds.CustomKind, workload: custom_kinds.CustomWorkload
+) -> Iterator[Path]:
+    """Yield where pods are asked for without a template: parts without containers, or the resource without any part."""
+    if not workload.replicas:
+        if workload.workload_ref is None:
+            yield ()
+        return
+    for pods in custom.pods:
+        for found in _values_at(value, pods.path, (), ()) if pods.form == "spec" else ():
+            if isinstance(found.value, dict) and not found.value.get("containers"):
+                yield found.path
 
 
 def _workload_ref(spec: Any, findings: list[Finding]) -> custom_kinds.WorkloadReference | None:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import msgspec
 
 from schedctl.api import kinds
+from schedctl.api.custom_kinds import CustomWorkload
 from schedctl.api.kinds import Kind
 from schedctl.api.nodes import Node
 from schedctl.api.pod_texts import PodTexts
@@ -395,6 +396,11 @@ class Reading:
         if findings:
             about = objects.subject(kind, obj)
             self._findings += ((origin, finding, about) for finding in findings)
+        if isinstance(obj, CustomWorkload) and obj.unknown and self.terms.creating:
+            subject = objects.subject(kind, obj)
+            self._keep_unmodelled(origin, _group(api_version), name, subject, unmodelled.OPERATOR, obj.unknown[0])
+            if () in obj.unknown:
+                return
         if all(finding.warning for finding in findings):
             self.objects.append(Sourced(obj, kind, origin.document, origin.item, *origin.place))
             if not self.terms.creating and reported_pods(body, kind.name):
@@ -466,9 +472,14 @@ class Reading:
                 self.ignored[f"{printable(api_version)} {printable(name)}"] += 1
                 continue
             subject = f"{printable(name)} {printable(self._full_name(value))}"
-            problem = Problem(reason, origin.document.text.name, *origin.place, subject=subject)
-            self.unmodelled.append(unmodelled.Unmodelled(f"{printable(name)}.{printable(group)}", problem))
+            self._keep_unmodelled(origin, group, name, subject, reason)
         self._unread.clear()
+
+    def _keep_unmodelled(
+        self, origin: _Origin, group: str, name: str, subject: str, reason: str, path: Path = ()
+    ) -> None:
+        problem = Problem(reason, origin.document.text.name, *origin.place, path_text(path), subject)
+        self.unmodelled.append(unmodelled.Unmodelled(f"{printable(name)}.{printable(group)}", problem))
 
     def _full_name(self, value: Any) -> str:
         metadata = value.get("metadata") if isinstance(value, dict) else None

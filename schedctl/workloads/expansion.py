@@ -414,8 +414,6 @@ class _Expander:
         groups, notes = obj.replicas, list[str]()
         if not groups and obj.workload_ref is not None:
             groups = [self._group_of_reference(owner, obj.workload_ref, notes)]
-        elif not groups:
-            notes.append("has no pod template")
         for group in groups:
             if group.per_node:
                 replicas += self._daemons(owner, group.template, self.nodes.values())

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from schedctl.api.custom_kinds import CUSTOM_KINDS
 from schedctl.sources import Terms, load_text
 from schedctl.sources.unmodelled import OPERATOR, POD_GROUP
 
+CREATING = Terms(creating=True, custom_kinds=CUSTOM_KINDS)
 DEFINITION = """
 apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
@@ -26,7 +28,7 @@ def resource(api_version: str, kind: str, spec: str = "") -> str:
 @pytest.fixture
 def unmodelled():
     def find(text: str) -> list[tuple[str, str]]:
-        found = load_text(text.encode(), "given.yaml", terms=Terms(creating=True)).unmodelled
+        found = load_text(text.encode(), "given.yaml", terms=CREATING).unmodelled
         return [(each.problem.subject, each.problem.message) for each in found]
 
     return find
@@ -39,6 +41,25 @@ def unmodelled():
         pytest.param(resource("example.com/v1", "Shop", "tolerations: []"), OPERATOR, id="a field of pods"),
         pytest.param(resource("example.com/v1", "Shop", "replicas: 3, image: x"), OPERATOR, id="a number and an image"),
         pytest.param(resource("example.com/v1", "Shop", "replicas: 3"), OPERATOR, id="a number of replicas of its own"),
+        pytest.param(resource("example.com/v1", "Shop", "web: {members: 3}"), OPERATOR, id="a number of a part of it"),
+        pytest.param(resource("example.com/v1", "Shop", "replicas: three"), "", id="which is a number"),
+        pytest.param(resource("shop-operator.example.com/v1", "Shop"), OPERATOR, id="a group named after an operator"),
+        pytest.param(resource("operators.coreos.com/v1", "OperatorGroup"), "", id="but not all of its kinds"),
+        pytest.param(resource("rabbitmq.com/v1beta1", "RabbitmqCluster"), OPERATOR, id="an operator's without fields"),
+        pytest.param(resource("operator.tigera.io/v1", "Whisker"), OPERATOR, id="another of them"),
+        pytest.param(resource("ceph.rook.io/v1", "CephBlockPool", "replicated: {size: 3}"), "", id="a pool of disks"),
+        pytest.param(
+            resource("trainer.kubeflow.org/v1alpha1", "TrainingRuntime", "template: {spec: {containers: []}}"),
+            "",
+            id="a template that waits for its TrainJob",
+        ),
+        pytest.param(resource("projectcalico.org/v3", "BGPPeer", "nodeSelector: all()"), "", id="a selector of nodes"),
+        pytest.param(
+            resource("serving.kserve.io/v1beta1", "InferenceService", "predictor: {model: {storageUri: s3:a}}"),
+            OPERATOR,
+            id="a known kind whose pods come from elsewhere",
+        ),
+        pytest.param(resource("apps.kruise.io/v1alpha1", "CloneSet"), OPERATOR, id="a known kind without a template"),
         pytest.param(resource("kafka.strimzi.io/v1", "KafkaTopic", "replicas: 3"), "", id="replicas of a topic"),
         pytest.param(resource("argoproj.io/v1alpha1", "AnalysisTemplate", "containers: []"), "", id="a template alone"),
         pytest.param(resource("example.com/v1", "Shop", "image: x"), "", id="an image alone may be a picture"),
@@ -59,6 +80,13 @@ def unmodelled():
             id="wherever the definition stands",
         ),
         pytest.param(
+            DEFINITION.replace("schema:", "subresources: {scale: {}}\n    schema:") % "colour"
+            + "---"
+            + resource("example.com/v1", "Farm"),
+            OPERATOR,
+            id="a kind that can be scaled",
+        ),
+        pytest.param(
             DEFINITION % "colour" + "---" + resource("example.com/v1", "Farm", "size: 3"),
             "",
             id="another definition",
@@ -72,3 +100,13 @@ def test_a_resource_that_may_make_pods_is_kept_by_name(unmodelled, text, reason)
     found = unmodelled(text)
     assert [message for _, message in found] == ([reason] if reason else [])
     assert all(subject.endswith(" shop/a") for subject, _ in found)
+
+
+def test_a_part_without_containers_is_told_beside_the_pods_of_the_others(unmodelled):
+    spec = "predictor: {model: {storageUri: s3:a}}, transformer: {containers: [{name: a, image: a}]}"
+    text = resource("serving.kserve.io/v1beta1", "InferenceService", spec).encode()
+    found = load_text(text, "given.yaml", terms=CREATING)
+    assert [(each.problem.subject, each.problem.path) for each in found.unmodelled] == [
+        ("InferenceService shop/a", "spec.predictor")
+    ]
+    assert [group.group for one in found.objects for group in one.object.replicas] == ["transformer"]
