@@ -238,6 +238,7 @@ def test_kinds_of_one_name_in_two_groups_are_two():
     apiVersion: apps.kruise.io/v1beta1
     kind: StatefulSet
     metadata: {name: web}
+    spec: {template: {spec: {containers: [{name: app, image: a}]}}}
     ---
     apiVersion: apps/v1
     kind: StatefulSet
