@@ -21,6 +21,8 @@ BASELINE = "baseline"
 STDIN = "<stdin>"
 """The name of what came without one; it is no file that somebody could open."""
 _INCONCLUSIVE = {"fail": Severity.ERROR, "warn": Severity.WARNING, "ignore": Severity.INFO}
+_SCENARIOS = 4
+"""How many scenarios are named."""
 _ORDER = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.INFO: 2}
 
 
@@ -38,6 +40,56 @@ class Rule:
     policy: PolicyRules
     check: CheckRule
     id: str
+
+
+@dataclass(frozen=True, slots=True)
+class FindingGroup:
+    """One finding in all scenarios in which it is the same; what stands behind it may differ.
+
+    Attributes:
+        results: a result for each scenario.
+    """
+
+    results: list[CheckResult]
+
+    @property
+    def first(self) -> CheckResult:
+        """The result that stands for all of them."""
+        return self.results[0]
+
+    @property
+    def subject(self) -> str:
+        """Whom it is about, ``Deployment shop/web (lose-zone=eu-1a, eu-1b)``."""
+        scenarios = _join_scenarios([each.scenario for each in self.results])
+        return subject_of(self.first) if len(self.results) == 1 else f"{self.first.subject} ({scenarios})"
+
+    @property
+    def others(self) -> str:
+        """The scenarios in which something else stands behind the finding than in the first; "" for none."""
+        others = [each for each in self.results if each.reasons != self.first.reasons]
+        return _join_scenarios([each.scenario for each in others])
+
+
+def _join_scenarios(names: list[str]) -> str:
+    """Return scenarios in words: their name once where each is another value of it."""
+    parts = [name.partition("=") for name in names]
+    if len(names) > 1 and all(value for *_, value in parts) and len({scenario for scenario, *_ in parts}) == 1:
+        return f"{parts[0][0]}={_shorten([value for *_, value in parts])}"
+    return _shorten(names)
+
+
+def _shorten(names: list[str]) -> str:
+    more = f" and {len(names) - _SCENARIOS} more" if len(names) > _SCENARIOS else ""
+    return ", ".join(names[:_SCENARIOS]) + more
+
+
+def grouped_findings(report: CheckReport) -> list[FindingGroup]:
+    """Return the open findings, those that are equal in several scenarios once."""
+    groups: dict[object, list[CheckResult]] = {}
+    for each in open_findings(report):
+        key = (each.policy, each.check, each.kind, each.namespace, each.name, each.subject, each.outcome, each.message)
+        groups.setdefault((*key, each.refused), []).append(each)
+    return [FindingGroup(results) for results in groups.values()]
 
 
 def open_findings(report: CheckReport) -> list[CheckResult]:

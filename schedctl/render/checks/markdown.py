@@ -54,13 +54,14 @@ def _head(report: CheckReport) -> Iterator[str]:
 
 
 def _table(report: CheckReport) -> Iterator[str]:
-    found = findings.open_findings(report)
+    found = findings.grouped_findings(report)
     if not found:
         return
     yield "\n| | Check | Object | Finding | Where |\n| --- | --- | --- | --- | --- |\n"
-    for result in found:
+    for group in found:
+        result = group.first
         place = findings.place(findings.location_of(report, result))
-        cells = map(escape, (result.check, findings.subject_of(result), result.message, place))
+        cells = map(escape, (result.check, group.subject, result.message, place))
         yield f"| {_sign(result)} | {' | '.join(cells)} |\n"
 
 

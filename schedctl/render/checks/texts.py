@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 
 from schedctl.render import notices
 from schedctl.render.checks import findings
+from schedctl.render.checks.findings import FindingGroup
 from schedctl.render.layout import BLANK, Block, Line, Span, Table, line
 from schedctl.reports import counts
 from schedctl.reports.checks import CheckOutcome, CheckReport, CheckResult, Severity
@@ -31,12 +32,12 @@ def lines(report: CheckReport, *, limit: int = 0, now: datetime | None = None) -
         limit: show so many findings, and so many accepted ones, 0 for what suits.
         now: the time by which the age of the state is told; the time it was taken is told if None.
     """
-    found = findings.open_findings(report)
+    found = findings.grouped_findings(report)
     if len(found) > 1:
         yield _table(found[: limit or _MANY])
         yield BLANK
-    for result in found[: limit or _MANY]:
-        yield from _result_lines(report, result)
+    for group in found[: limit or _MANY]:
+        yield from _group_lines(report, group)
     yield from _rest(found[limit or _MANY :], "finding")
     accepted = findings.accepted_results(report)
     for result in accepted[: limit or _FEW]:
@@ -46,20 +47,21 @@ def lines(report: CheckReport, *, limit: int = 0, now: datetime | None = None) -
     yield _last(report, now)
 
 
-def _table(found: Sequence[CheckResult]) -> Table:
+def _table(found: Sequence[FindingGroup]) -> Table:
     """Return a row for each finding: by which check, of what, and what it is."""
     rows = [
         (
-            (Span(findings.rule_id(each.policy, each.check)),),
-            (Span(findings.subject_of(each)),),
-            (Span(f"{'inconclusive: ' if findings.inconclusive(each) else ''}{each.message}"),),
+            (Span(findings.rule_id(each.first.policy, each.first.check)),),
+            (Span(each.subject),),
+            (Span(f"{'inconclusive: ' if findings.inconclusive(each.first) else ''}{each.first.message}"),),
         )
         for each in found
     ]
     return Table(rows, 0, ("CHECK", "OBJECT", "FINDING"), folding=2)
 
 
-def _result_lines(report: CheckReport, result: CheckResult) -> Iterator[Block]:
+def _group_lines(report: CheckReport, group: FindingGroup) -> Iterator[Block]:
+    result = group.first
     level = findings.level(report, result)
     word = "inconclusive" if findings.inconclusive(result) else level.value
     place = findings.place(result.location)
@@ -68,10 +70,12 @@ def _result_lines(report: CheckReport, result: CheckResult) -> Iterator[Block]:
             Span(f"{place}: " if place else ""),
             Span(word, _STYLES[level]),
             Span(f" [{result.check}] ", "strong"),
-            Span(f"{findings.subject_of(result)}: {result.message}"),
+            Span(f"{group.subject}: {result.message}"),
         ),
         hang=4,
     )
+    if group.others:
+        yield line(f"in {result.scenario} (-o json has the reasons in {group.others}):", "faint", indent=4)
     yield from (line(reason, indent=4) for reason in result.reasons[:_FEW])
     if len(result.reasons) > _FEW:
         yield line(f"+{counts.of(len(result.reasons) - _FEW, 'more reason')}", "faint", indent=4)
@@ -88,7 +92,7 @@ def _acceptance_line(result: CheckResult) -> Line:
     )
 
 
-def _rest(results: Sequence[CheckResult], what: str) -> Iterator[Block]:
+def _rest(results: Sequence[object], what: str) -> Iterator[Block]:
     if results:
         yield line(f"+{counts.of(len(results), f'more {what}')}: --limit shows more", "faint")
 

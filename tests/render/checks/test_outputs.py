@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import gzip
+import html
 import json
+import re
 from datetime import UTC, datetime
 from xml.etree import ElementTree as ET
 
@@ -90,6 +92,48 @@ def test_a_line_begins_with_the_place_and_how_bad_it_is(more, beginning):
 
 def test_a_scenario_is_named_unless_nothing_is_changed():
     assert "Deployment shop/web (lose-zone=eu-1a): " in written(report(result(scenario="lose-zone=eu-1a")), "text")
+
+
+LOST = [result(scenario=f"lose-zone=eu-1{zone}", reasons=[f"removed {zone}-1", "web[0]: pending"]) for zone in "abc"]
+GROUPS = {
+    "equal findings of one scenario are told once, with the values": (LOST, ["(lose-zone=eu-1a, eu-1b, eu-1c)"]),
+    "of several scenarios with their names": (
+        [result(scenario=scenario) for scenario in ("busy", "lose-zone=eu-1a")],
+        ["(busy, lose-zone=eu-1a)"],
+    ),
+    "what is found without a scenario has its own line": (
+        [result(), result(scenario="busy", message="1 zone, needs 3")],
+        ["", "(busy)"],
+    ),
+    "another message is another finding": (
+        [result(scenario="a=1"), result(scenario="a=2", message="1 zone, needs 3")],
+        ["(a=1)", "(a=2)"],
+    ),
+    "another outcome is another finding": (
+        [result(scenario="a=1"), result(CheckOutcome.INCONCLUSIVE, scenario="a=2")],
+        ["(a=1)", "(a=2)"],
+    ),
+    "of many scenarios some are named": (
+        [result(scenario=f"lose={number}") for number in range(9)],
+        ["(lose=0, 1, 2, 3 and 5 more)"],
+    ),
+}
+
+
+@pytest.mark.parametrize(("results", "scenarios"), GROUPS.values(), ids=GROUPS)
+def test_findings_that_are_equal_in_several_scenarios_are_one(results, scenarios):
+    text, markdown = (written(report(*results), form) for form in ("text", "markdown"))
+    found = re.findall(r"\[three-zones\] Deployment shop/web(?: (\(.*?\)))?: ", text)
+    assert found == scenarios
+    table = [html.unescape(line) for line in markdown.splitlines() if line.startswith(("| ❌", "| ❔"))]
+    assert [row.split(" | ")[2].removeprefix("Deployment shop/web").strip() for row in table] == scenarios
+    assert f"{len(results)} results" in text
+
+
+def test_where_reasons_differ_they_are_those_of_the_first_scenario():
+    text = written(report(*LOST), "text")
+    assert "    in lose-zone=eu-1a (-o json has the reasons in lose-zone=eu-1b, eu-1c):\n    removed a-1\n" in text
+    assert "removed b-1" not in text
 
 
 def test_the_worst_come_first_and_errors_before_what_nobody_can_tell():
