@@ -7,7 +7,7 @@ the first mistake, all are found.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final, Protocol
 
@@ -30,6 +30,8 @@ POD_GROUP_POINTS: Final = {
 """The points of pod groups and Kubernetes' plugins there; no scheduling cycle runs them unless a feature gate is on."""
 GATED: Final = ("DeferredPodScheduling", "GangScheduling")
 """Plugins kube-scheduler has that would do something behind a feature gate only, and a registry may lack."""
+_SUBSTITUTES: Final = {"queueSort": "PrioritySort", "bind": "DefaultBinder"}
+"""Who takes the place of somebody else's plugin at a point that cannot do without."""
 _MAX_SCORE: Final = 100
 _MISSPELT: Final = 0.8
 """How alike a name must be to be a misspelt one: Coscheduling (0.74 like SchedulingGates) is another plugin."""
@@ -58,15 +60,23 @@ class _WithPodGroups:
         return name in POD_GROUP_POINTS.get(point, ()) or self.known.implements(name, point)
 
 
-def expand_all(config: types.SchedulerConfiguration, known: KnownPlugins) -> tuple[dict[str, Expanded], list[Problem]]:
-    """Return the expanded plugins of each profile by scheduler name, and all problems of making the profiles."""
+def expand_all(
+    config: types.SchedulerConfiguration, known: KnownPlugins, *, partial: bool = False
+) -> tuple[dict[str, Expanded], list[Problem]]:
+    """Return the expanded plugins of each profile by scheduler name, and all problems of making the profiles.
+
+    Args:
+        config: the configuration.
+        known: the plugins there are.
+        partial: whether the profiles are made without those that are somebody else's (`absent_plugins`).
+    """
     expanded: dict[str, Expanded] = {}
     problems: list[Problem] = []
     first: tuple[str, object] | None = None
     for index, profile in enumerate(config.profiles):
         path = f"profiles[{index}]"
         name = profile.scheduler_name
-        expanded[name], found = expand(profile, known, path)
+        expanded[name], found = expand(profile, known, path, partial=partial)
         problems += found
         if len(expanded[name]["queueSort"]) != 1:
             continue  # `expand` has objected to it
@@ -82,18 +92,44 @@ def expand_all(config: types.SchedulerConfiguration, known: KnownPlugins) -> tup
     return expanded, problems
 
 
-def expand(profile: types.ProfileConfig, known: KnownPlugins, path: str = "") -> tuple[Expanded, list[Problem]]:
+def absent_plugins(plugins: types.Plugins, known: KnownPlugins) -> dict[str, frozenset[str]]:
+    """Return the plugins of a profile that are somebody else's, and not there, with the points they may take part in.
+
+    A plugin that kube-scheduler had once, or has behind a gate, and one whose name is a misspelt one of Kubernetes' is
+    none of them. One at ``multiPoint`` may take part in every point that does not disable it.
+    """
+    known = _WithPodGroups(known)
+    absent: dict[str, frozenset[str]] = {}
+    for point in (types.MULTI_POINT, *types.POINTS):
+        for plugin in plugins.at(point).enabled:
+            if plugin.name not in known and _is_foreign(plugin.name):
+                there = [point]
+                if point == types.MULTI_POINT:
+                    there = [each for each in types.POINTS if not {plugin.name, "*"} & _disabled_names(plugins, each)]
+                absent[plugin.name] = absent.get(plugin.name, frozenset()).union(there)
+    return absent
+
+
+def expand(
+    profile: types.ProfileConfig, known: KnownPlugins, path: str = "", *, partial: bool = False
+) -> tuple[Expanded, list[Problem]]:
     """Return the plugins of every point of a completed profile, and what kube-scheduler would object to.
 
     Args:
         profile: the profile, merged with the defaults.
         known: the plugins there are.
         path: the profile's path in the file, for problems.
+        partial: whether the profile is made without plugins that are somebody else's; where nobody else sorts or
+            binds, Kubernetes' own plugins do.
     """
+    absent = absent_plugins(profile.plugins, known) if partial else {}
     known = _WithPodGroups(known)  # the registry has no plugin for the points of pod groups, which no cycle runs
     path = f"{path}.plugins" if path else "plugins"
-    problems = [*_placement_problems(profile.plugins, known, path), *_repetitions(profile.plugins, known, path)]
+    problems = [*_placement_problems(profile.plugins, known, path, absent), *_repetitions(profile.plugins, known, path)]
     expanded = {point: tuple(map(types.Plugin, _order(profile.plugins, known, point))) for point in types.POINTS}
+    for point, substitute in _SUBSTITUTES.items():
+        if not expanded[point] and any(point in points for points in absent.values()):
+            expanded[point] = (types.Plugin(substitute),)
     wrong = tuple(problem.path for problem in problems)
     problems += (
         problem
@@ -114,10 +150,12 @@ def _interface(point: str) -> str:
     return f"{point[0].upper()}{point[1:]}Plugin"
 
 
-def _placement_problems(plugins: types.Plugins, known: KnownPlugins, path: str) -> Iterator[Problem]:
+def _placement_problems(
+    plugins: types.Plugins, known: KnownPlugins, path: str, absent: Mapping[str, frozenset[str]]
+) -> Iterator[Problem]:
     """Yield the plugins that do not exist, do not implement the point that enables them, or stand there twice.
 
-    kube-scheduler misses one of ``multiPoint`` at the first point it expands.
+    kube-scheduler misses one of ``multiPoint`` at the first point it expands. Those that may be absent are passed over.
     """
     expands = (point for point in types.POINTS if "*" not in _disabled_names(plugins, point))
     missed_at = {types.MULTI_POINT: next(expands, types.POINTS[0])}
@@ -126,7 +164,9 @@ def _placement_problems(plugins: types.Plugins, known: KnownPlugins, path: str) 
         seen: set[str] = set()
         for index, plugin in enumerate(plugins.at(point).enabled):
             message = hint = ""
-            if plugin.name not in known:
+            if plugin.name in absent:
+                pass
+            elif plugin.name not in known:
                 message = f'{interface} "{plugin.name}" does not exist'
                 hint = _hint(plugin.name)
             elif point != types.MULTI_POINT and not known.implements(plugin.name, point):
@@ -145,9 +185,19 @@ def _hint(name: str) -> str:
         return f"{name} is behind a feature gate that is off by default; remove it"
     if name in removed_plugins.GONE:
         return removed_plugins.GONE[name]
-    close = nearest(name, (plugin.name for plugin in DEFAULT_PLUGINS), cutoff=_MISSPELT)
+    close = _meant(name)
     loaded = "load it with --plugin if it is your own"
     return f'did you mean "{close}"? or {loaded}' if close else loaded
+
+
+def _meant(name: str) -> str:
+    """Return the plugin of Kubernetes' that a name may be misspelt of, "" for none."""
+    return nearest(name, (plugin.name for plugin in DEFAULT_PLUGINS), cutoff=_MISSPELT)
+
+
+def _is_foreign(name: str) -> bool:
+    """Return whether a plugin that is not there is somebody else's, as far as its name says."""
+    return bool(name) and name not in GATED and name not in removed_plugins.GONE and not _meant(name)
 
 
 def _repetitions(plugins: types.Plugins, known: KnownPlugins, path: str) -> Iterator[Problem]:

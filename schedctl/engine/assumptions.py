@@ -10,6 +10,8 @@ from typing import NamedTuple
 
 ADMISSION = "admission"
 """Stands for the point at which a pod was made, before there was a cycle."""
+PLACING = frozenset(("preEnqueue", "preFilter", "filter", "reserve", "permit", "preBind"))
+"""The points at which a plugin can keep a pod from a node, or from all of them."""
 FILTERING = frozenset(("preFilter", "filter"))
 SCORING = frozenset(("preScore", "score"))
 
@@ -18,8 +20,12 @@ class PodGroup:
     """Stands for a group whose pods kube-scheduler would place together; here they are placed one by one."""
 
 
+class AbsentPlugin:
+    """Stands for a plugin of a profile that is not there, and was not asked."""
+
+
 class Assumption(NamedTuple):
-    """A missing kind was read, an extender gave no answer, or a pod is of a group.
+    """A missing kind was read, an extender or an absent plugin gave no answer, or a pod is of a group.
 
     Attributes:
         point: at which extension point of the cycle, as configurations call it.

@@ -20,7 +20,7 @@ from schedctl.cache.nodes import Nodes, ReadObserver
 from schedctl.cache.pod_info import PodInfo
 from schedctl.cache.pod_table import NO_NODE
 from schedctl.engine import extenders, sampling
-from schedctl.engine.assumptions import Assumption, PodGroup
+from schedctl.engine.assumptions import AbsentPlugin, Assumption, PodGroup
 from schedctl.engine.batching.feasibility import Unfollowed
 from schedctl.engine.batching.rankings import Ranking
 from schedctl.engine.batching.reuse import Recollection, Templates
@@ -203,7 +203,7 @@ class AttemptObserver(ReadObserver, Protocol):
     """An observer of the cluster that wants to know of attempts that assumed something."""
 
     def after_attempt(self, outcome: Attempt) -> None:
-        """Called after each attempt on a cluster with missing kinds, or with extenders."""
+        """Called after each attempt on a cluster with missing kinds, or with extenders or absent plugins."""
 
 
 def attempt(
@@ -230,7 +230,8 @@ def attempt(
         admitted: whether PreEnqueue has let the pod in already, as it has all pods that come out of a queue.
     """
     outcome = Attempt(Cycle(pod), profile, cluster, cluster.generation, len(cluster.rows))
-    if not cluster.missing and not profile.extenders and pod.pod.spec.scheduling_group is None:
+    assumes = cluster.missing or profile.extenders or profile.absent or pod.pod.spec.scheduling_group is not None
+    if not assumes:
         _run_points(outcome, nominator, percentage, templates, make_room, admitted)
         return outcome
     if profile.extenders:
@@ -239,7 +240,8 @@ def attempt(
     with cluster.observe_reads(runner):
         _run_points(outcome, nominator, percentage, None, make_room, admitted)
     of_all_plugins = (Assumption("filter", "", kind) for kind in (Node, Pod) if kind in cluster.missing)
-    outcome.assumptions = frozenset((*runner.assumptions, *of_all_plugins, *_group_assumptions(pod)))
+    of_absent = (Assumption(point, name, AbsentPlugin) for name, points in profile.absent.items() for point in points)
+    outcome.assumptions = frozenset((*runner.assumptions, *of_all_plugins, *of_absent, *_group_assumptions(pod)))
     if isinstance(observer, AttemptObserver):
         observer.after_attempt(outcome)
     return outcome

@@ -6,7 +6,7 @@ rejection; one that it holds back may be, too.
 
 from __future__ import annotations
 
-from schedctl.engine.assumptions import FILTERING, SCORING, Assumption
+from schedctl.engine.assumptions import FILTERING, PLACING, SCORING, AbsentPlugin, Assumption
 from schedctl.engine.attempts import Attempt
 
 
@@ -19,6 +19,23 @@ def assumptions_affecting_verdict(outcome: Attempt) -> frozenset[Assumption]:
     assumptions = outcome.assumptions
     if not assumptions or outcome.error:
         return assumptions
+    absent = frozenset(each for each in assumptions if each.kind is AbsentPlugin)
+    return _affecting_reads(outcome, assumptions - absent) | {each for each in absent if _decides(outcome, each.point)}
+
+
+def _decides(outcome: Attempt, point: str) -> bool:
+    """Return whether a plugin that was not asked at a point could have changed the answer.
+
+    It can only take nodes away from a pod, or put others first, so that a pod without any stays without.
+    """
+    if outcome.scoring is not None:
+        return point in PLACING or (point in SCORING and len(outcome.scoring.nodes) > 1)
+    result = outcome.post_filter
+    return result is not None and (point == "postFilter" or (point in PLACING and bool(result.nominated_node)))
+
+
+def _affecting_reads(outcome: Attempt, assumptions: frozenset[Assumption]) -> frozenset[Assumption]:
+    """Return which of the assumptions of the plugins and extenders that were asked the answer rests on."""
     affecting = {each for each in assumptions if each.point == "preEnqueue"}
     filtering = {each for each in assumptions if each.point in FILTERING}
     if outcome.scoring is not None:

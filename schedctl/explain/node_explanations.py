@@ -19,6 +19,7 @@ from schedctl.explain import evidence
 from schedctl.framework import wording
 from schedctl.framework.statuses import Code
 from schedctl.reports.explanations import Explanation, NodeVerdict, OwnerPods, PodReference, Verdict
+from schedctl.reports.metadata import describe_unknown
 from schedctl.reports.node_explanations import (
     FittingPods,
     NodeExplanation,
@@ -175,8 +176,7 @@ def _why_not_judged(answer: Explanation) -> str:
         case Verdict.FOREIGN_SCHEDULER:
             return f'schedulerName "{answer.pod.scheduler_name}" belongs to another scheduler'
         case Verdict.INCONCLUSIVE if not answer.error:
-            kinds = dict.fromkeys(guess.kind for guess in answer.guesses if guess.decides)
-            return f"{' and '.join(kinds)} could not be listed"
+            return describe_unknown(answer.guesses)
     return answer.error
 
 

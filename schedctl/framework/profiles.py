@@ -20,6 +20,7 @@ class Profile:
         percentage_of_nodes_to_score: of this profile, None where the scheduler's own holds.
         plugins: every plugin of the profile, by name.
         extenders: who is asked besides, in order; the same for all profiles of a scheduler.
+        absent: the plugins that are configured and not there, with the points at which they may have a say.
     """
 
     scheduler_name: str
@@ -39,6 +40,7 @@ class Profile:
     weights: Mapping[str, int] = field(default_factory=dict)
     percentage_of_nodes_to_score: int | None = None
     extenders: tuple[Extender, ...] = ()
+    absent: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
     @cached_property
     def deciding_plugins(self) -> tuple[points.Plugin, ...]:

@@ -268,9 +268,9 @@ class _Evaluation:
     def _processes(self, processes: int) -> int:
         """Return how many processes play scenarios; it is one where it would not pay, or could not be done."""
         cluster = self._scheduler.cluster
-        with_extenders = any(profile.extenders for profile in self._scheduler.profiles.values())
-        # What answers rest on where kinds are missing is heard in this process alone; so are extenders and conditions.
-        is_heard = cluster.missing or with_extenders or self._conditions.observe is not None
+        with_others = any(profile.extenders or profile.absent for profile in self._scheduler.profiles.values())
+        # What answers rest on where kinds are missing is heard in this process alone; so are others and conditions.
+        is_heard = cluster.missing or with_others or self._conditions.observe is not None
         return 1 if is_heard or len(cluster.pod_table) < _MANY_PODS else processes
 
     def _steps(self, each: _ScenarioChecks) -> Sequence[_Play | _Answers]:

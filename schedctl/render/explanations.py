@@ -11,11 +11,10 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 
 from schedctl.api.amounts import on_one_scale
-from schedctl.api.kinds import plural
 from schedctl.render import bound_pods, notices
 from schedctl.render.layout import ALL, BLANK, SCREEN, Block, Cell, Line, Part, ScreenText, Span, Table, line, separate
 from schedctl.reports import counts, explanations
-from schedctl.reports.metadata import Metadata
+from schedctl.reports.metadata import Metadata, describe_unknown
 from schedctl.reports.reasons import NodeGroup, Reason
 
 _FEW = 5
@@ -294,8 +293,7 @@ def _why_inconclusive(result: explanations.Explanation) -> str:
     if result.apparent is explanations.Verdict.SCHEDULED:
         tied = f", {len(result.ties)} tied" if len(result.ties) > 1 else ""
         apparent = f"{result.chosen}, score {result.score}{tied}"
-    kinds = dict.fromkeys(plural(guess.kind) for guess in result.guesses if guess.decides)
-    return f"{' and '.join(kinds)} not known; without them: {apparent}"
+    return f"{describe_unknown(result.guesses)}; without them: {apparent}"
 
 
 def _recorded_message(recorded: explanations.RecordedMessage) -> Iterator[Block]:

@@ -13,7 +13,14 @@ from schedctl.api.gaps import FORBIDDEN
 from schedctl.api.kinds import plural
 from schedctl.render.layout import SCREEN, Block, Cell, Line, Span, Table, line, width
 from schedctl.reports import counts
-from schedctl.reports.metadata import BUILT_IN, AssumedVolumes, Metadata, MissingKind, ReportedAssumption
+from schedctl.reports.metadata import (
+    BUILT_IN,
+    AssumedVolumes,
+    Metadata,
+    MissingKind,
+    ReportedAssumption,
+    describe_unknown,
+)
 from schedctl.reports.reasons import Hint, ManifestEdit, Reason, Remark
 
 WORDLESS = "rejected without a reason"
@@ -182,8 +189,8 @@ def warning(plugin_warning: Remark, indent: int = 0, subject: str = "") -> Line:
 
 def doubt(assumed: Sequence[ReportedAssumption]) -> tuple[Span, ...]:
     """Return what follows the first line of an answer that is a guess, nothing for one that stands."""
-    kinds = dict.fromkeys(plural(each.kind) for each in assumed)
-    return (Span(f"; INCONCLUSIVE: {' and '.join(kinds)} not known", "bad"),) if kinds else ()
+    unknown = describe_unknown(assumed)
+    return (Span(f"; INCONCLUSIVE: {unknown}", "bad"),) if unknown else ()
 
 
 def note(text: str, indent: int = 0) -> Line:

@@ -5,11 +5,12 @@ Each report has a `Metadata`, each listing a `Head`; no report has a form of its
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Literal, TypeVar
 
 import msgspec
 
+from schedctl.api.kinds import plural
 from schedctl.versions import KUBERNETES_VERSION, __version__
 
 T = TypeVar("T", bound=type)
@@ -65,12 +66,17 @@ class MissingKind(Record, frozen=True):
     text: str = ""
 
 
+ABSENT = "Plugin"
+"""Stands for the kind where a plugin of the profile is not there and was not asked."""
+
+
 class ReportedAssumption(Record, frozen=True):
     """Something that an answer rests on and that is not known.
 
     Attributes:
         plugin: who would have looked, "" where it is not one plugin; or the extender that gave no answer.
-        kind: at objects of which kind; ``Extender`` where it is one that gave no answer.
+        kind: at objects of which kind; ``Extender`` where it is one that gave no answer, ``Plugin`` where it is one
+            of the profile that is not there.
         decides: whether the answer may be another one; else only the reasons that are given for it.
         text: the same in words.
     """
@@ -79,6 +85,15 @@ class ReportedAssumption(Record, frozen=True):
     kind: str
     decides: bool
     text: str
+
+
+def describe_unknown(assumptions: Iterable[ReportedAssumption]) -> str:
+    """Return what decides and is not known, in words: kinds, and the plugins that were not asked; "" for nothing."""
+    deciding = [each for each in assumptions if each.decides]
+    kinds = dict.fromkeys(plural(each.kind) for each in deciding if each.kind != ABSENT)
+    absent = dict.fromkeys(each.plugin for each in deciding if each.kind == ABSENT)
+    parts = [(kinds, "not known"), (absent, "not asked")]
+    return "; ".join(f"{' and '.join(names)} {what}" for names, what in parts if names)
 
 
 class AssumedVolumes(Record, frozen=True, kw_only=True):

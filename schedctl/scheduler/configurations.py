@@ -23,9 +23,15 @@ from schedctl.scheduler import discovery
 T = TypeVar("T")
 
 
-def makeable(configuration: SchedulerConfiguration, registry: Registry) -> list[Problem]:
-    """Return why the profiles of a configuration cannot be made of some plugins."""
-    return expand_all(configuration, registry)[1]
+def makeable(configuration: SchedulerConfiguration, registry: Registry, *, partial: bool = False) -> list[Problem]:
+    """Return why the profiles of a configuration cannot be made of some plugins.
+
+    Args:
+        configuration: the configuration.
+        registry: the plugins.
+        partial: whether the profiles are made without plugins that are somebody else's.
+    """
+    return expand_all(configuration, registry, partial=partial)[1]
 
 
 def with_plugins(named: discovery.PluginCatalog) -> SchedulerConfiguration:
@@ -57,13 +63,14 @@ def with_plugins(named: discovery.PluginCatalog) -> SchedulerConfiguration:
 
 
 def read(
-    plugins: discovery.PluginCatalog, load: Callable[[Registry, loading.Check], T]
+    plugins: discovery.PluginCatalog, load: Callable[[Registry, loading.Check], T], *, partial: bool = False
 ) -> tuple[T, discovery.PluginCatalog]:
     """Return what is loaded, and the plugins there are, among them those of installed packages that it needs.
 
     Args:
         plugins: the plugins there are.
         load: loads a configuration with the plugins there are and a check, once or twice.
+        partial: whether profiles are made without plugins that are somebody else's.
 
     Raises:
         ConfigError: it cannot be loaded.
@@ -75,18 +82,32 @@ def read(
         names = {name for profile in configuration.profiles for name in profile.plugins.enabled_names()}
         # Noted on the way: what the first reading lacks is looked for in installed packages, and only that.
         unknown.update(plugins.unknown_names(names))
-        return makeable(configuration, plugins.registry)
+        return makeable(configuration, plugins.registry, partial=partial)
 
     try:
-        return load(plugins.registry, check), plugins
+        loaded = load(plugins.registry, check)
     except ConfigError:
-        more = discovery.with_installed(plugins, unknown) if unknown else plugins
-        broken = sorted(name for name in unknown if name in more.broken)
-        if broken:
-            raise UsageError(more.broken[broken[0]], "fix or remove the package") from None
+        more = _with_installed(plugins, unknown)
         if len(more.registry) == len(plugins.registry):
             raise
-    return read(more, load)
+    else:
+        more = _with_installed(plugins, unknown)
+        if len(more.registry) == len(plugins.registry):
+            return loaded, plugins
+    return read(more, load, partial=partial)
+
+
+def _with_installed(plugins: discovery.PluginCatalog, unknown: set[str]) -> discovery.PluginCatalog:
+    """Return the plugins there are and those of installed packages that have some names.
+
+    Raises:
+        UsageError: one of these is broken.
+    """
+    more = discovery.with_installed(plugins, unknown) if unknown else plugins
+    broken = sorted(name for name in unknown if name in more.broken)
+    if broken:
+        raise UsageError(more.broken[broken[0]], "fix or remove the package") from None
+    return more
 
 
 def load_configuration(

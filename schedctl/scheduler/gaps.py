@@ -10,7 +10,7 @@ scheduler's plugins, admission and controllers, is heard by an `AssumptionLog`::
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 
 from schedctl.api import policies, workloads
@@ -22,13 +22,13 @@ from schedctl.api.nodes import Node
 from schedctl.api.pods import Pod
 from schedctl.api.storage import PersistentVolumeClaim, StorageClass
 from schedctl.cache.cluster import Cluster
-from schedctl.engine.assumptions import ADMISSION, FILTERING, Assumption, PodGroup
+from schedctl.engine.assumptions import ADMISSION, FILTERING, PLACING, AbsentPlugin, Assumption, PodGroup
 from schedctl.engine.attempts import Attempt
 from schedctl.engine.certainty import assumptions_affecting_verdict
 from schedctl.framework.extenders import EXTENDER_PLUGIN, Unanswered
 from schedctl.framework.registries import Registry
 from schedctl.plugins.in_tree import IN_TREE
-from schedctl.reports.metadata import MissingKind, ReportedAssumption
+from schedctl.reports.metadata import ABSENT, MissingKind, ReportedAssumption
 
 _ADMISSION: dict[type, str] = {
     policies.LimitRange: "LimitRanger",
@@ -83,6 +83,8 @@ class AssumptionLog:
     def after_attempt(self, outcome: Attempt) -> None:
         """Take down what an attempt rests on; see `schedctl.engine.attempts.AttemptObserver`."""
         self.guesses.update(assumptions_affecting_verdict(outcome))
+        # Of several pods the order may decide, which is of no account for one.
+        self.guesses.update(each for each in outcome.assumptions if each.point == "queueSort")
 
     def admission(self, unknown: Mapping[str, Iterable[type]]) -> None:
         """Take down what admission would have looked at for pods that were there before, by their keys."""
@@ -92,7 +94,7 @@ class AssumptionLog:
 
     def describe(self) -> list[ReportedAssumption]:
         """Return what was logged, in words."""
-        return _describe(self.guesses, self.guesses, self._cluster.missing, "the answer is a guess")
+        return _describe(self.guesses, self.guesses, self._cluster.missing, lambda _: "the answer is a guess")
 
 
 @contextmanager
@@ -127,15 +129,17 @@ def guesses_of(outcome: Attempt, before: Collection[Assumption] = ()) -> list[Re
         before: what was guessed when the pod was made.
     """
     deciding = assumptions_affecting_verdict(outcome) | frozenset(before)
-    if outcome.error:
-        consequence = "the error is a guess"
-    elif outcome.chosen:
-        filtered = any(guess.point in (ADMISSION, *FILTERING) for guess in deciding)
-        consequence = "that it fits, and where, is a guess" if filtered else "the chosen node is a guess"
-    elif all(guess.point == "postFilter" for guess in deciding):
-        consequence = "the result of preemption is a guess"
-    else:
-        consequence = "that no node is feasible is a guess" if outcome.is_unschedulable else "the answer is a guess"
+
+    def consequence(points: Collection[str]) -> str:
+        if outcome.error:
+            return "the error is a guess"
+        if outcome.chosen:
+            filtered = not PLACING.union((ADMISSION,)).isdisjoint(points)
+            return "that it fits, and where, is a guess" if filtered else "the chosen node is a guess"
+        if set(points) == {"postFilter"}:
+            return "the result of preemption is a guess"
+        return "that no node is feasible is a guess" if outcome.is_unschedulable else "the answer is a guess"
+
     return _describe((*before, *_effective(outcome)), deciding, outcome.cluster.missing, consequence)
 
 
@@ -146,22 +150,27 @@ def _effective(outcome: Attempt) -> Collection[Assumption]:
 
 
 def _describe(
-    guesses: Iterable[Assumption], deciding: Collection[Assumption], missing: dict[type, Gap], consequence: str
+    guesses: Iterable[Assumption],
+    deciding: Collection[Assumption],
+    missing: dict[type, Gap],
+    consequence: Callable[[Collection[str]], str],
 ) -> list[ReportedAssumption]:
-    """Return guesses in words, one for each plugin and kind."""
-    decides: dict[tuple[str, type], bool] = {}
+    """Return guesses in words, one for each plugin and kind; what follows goes by the points at which they decide."""
+    decides: dict[tuple[str, type], list[str]] = {}
     for guess in sorted(guesses, key=lambda each: (_ORDER.get(each.point, 9), each.plugin, each.kind.__name__)):
-        key = guess.plugin, guess.kind
-        decides[key] = decides.get(key, False) or guess in deciding
+        points = decides.setdefault((guess.plugin, guess.kind), [])
+        points += [guess.point] if guess in deciding else []
     found = []
-    for (plugin, kind), is_decisive in decides.items():
+    for (plugin, kind), points in decides.items():
         if kind is PodGroup:
             named, text = PodGroup.__name__, f"{plugin} is not modelled, its pods are placed one by one"
+        elif kind is AbsentPlugin:
+            named, text = ABSENT, f"{plugin} was not asked, as schedctl does not have it (`--plugin FILE` adds it)"
         elif issubclass(kind, Unanswered):
             named, text = EXTENDER_PLUGIN, f"{plugin} {kind.text}"
         else:
             named, what = kind.__name__, plural(kind.__name__)
             text = f"{plugin or 'kube-scheduler'} would also look at {what}, {_WHY[missing[kind].reason]}"
-        then = consequence if is_decisive else "it might give other reasons, which would change nothing"
-        found.append(ReportedAssumption(plugin, named, is_decisive, f"{text}: {then}"))
+        then = consequence(points) if points else "it might give other reasons, which would change nothing"
+        found.append(ReportedAssumption(plugin, named, bool(points), f"{text}: {then}"))
     return sorted(found, key=lambda each: not each.decides)

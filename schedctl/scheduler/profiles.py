@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from schedctl.config.expansion import Expanded
+from schedctl.config.expansion import Expanded, absent_plugins
 from schedctl.config.types import ProfileConfig
 from schedctl.engine.faults import CycleError
 from schedctl.engine.queue.hints import registrations
@@ -80,5 +80,6 @@ def build(config: ProfileConfig, expanded: Expanded, registry: Registry, handle:
         plugins,
         weights={each.name: each.weight for each in expanded["score"]},
         percentage_of_nodes_to_score=config.percentage_of_nodes_to_score,
+        absent=absent_plugins(config.plugins, registry),
         **ordered,  # type: ignore[arg-type]
     )

@@ -76,7 +76,7 @@ class Scheduler:
         self._templates = Templates(cluster)
         if extenders is None:
             extenders = [Extender(each, name) for each, name in in_order(self.configuration.extenders)]
-        expanded, problems = expand_all(self.configuration, registry)
+        expanded, problems = expand_all(self.configuration, registry, partial=True)
         if problems:
             raise ConfigError(problems)
         for profile_config in self.configuration.profiles:

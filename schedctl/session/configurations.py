@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from schedctl import KUBERNETES_VERSION, shipped
-from schedctl.config import embedded, loading
+from schedctl.config import embedded, expansion, loading
 from schedctl.config.types import SchedulerConfiguration
 from schedctl.documents.spelling import nearest
 from schedctl.errors import ConfigError, Problem, UsageError
@@ -119,19 +119,20 @@ def load_shipped(profile: str, plugins: discovery.PluginCatalog = NO_OTHERS) -> 
     raise UsageError(f'unknown profile "{profile}"', _hint(profile, list(dict.fromkeys(known))))
 
 
-def load_file(path: str, plugins: discovery.PluginCatalog = NO_OTHERS) -> ConfigurationChoice:
+def load_file(path: str, plugins: discovery.PluginCatalog = NO_OTHERS, *, partial: bool = True) -> ConfigurationChoice:
     """Return the configuration in a file, and the plugins it may name.
 
     Args:
         path: the file, or ``-``.
         plugins: the plugins there are; those of installed packages are looked for as they are needed.
+        partial: whether profiles may enable plugins that are not there, and that are somebody else's.
 
     Raises:
         ConfigError: it cannot be read, or kube-scheduler would refuse it.
         UsageError: an installed plugin that it names is broken.
     """
     found = _open(path)
-    return _parse(found.text, found.source, found.origin, plugins)
+    return _parse(found.text, found.source, found.origin, plugins, partial=partial)
 
 
 def _choose_built_in(named: discovery.PluginCatalog) -> ConfigurationChoice:
@@ -164,6 +165,7 @@ def complete(choice: ConfigurationChoice, state: State, notifier: Notifier = SIL
                 "`--scheduler-config FILE`",
             )
     warn_of_conversion(choice, notifier)
+    _warn_of_absent(choice, notifier)
     _warn_of_idle(choice, notifier)
     return choice
 
@@ -227,7 +229,7 @@ def parse(text: bytes, source: str, plugins: discovery.PluginCatalog = NO_OTHERS
     Raises:
         ConfigError: it cannot be read, or kube-scheduler would refuse it.
     """
-    return _parse(text, source, plugins=plugins).configuration
+    return _parse(text, source, plugins=plugins, partial=False).configuration
 
 
 def contents(path: str) -> tuple[bytes, str]:
@@ -267,7 +269,12 @@ def _bytes(path: str) -> bytes:
 
 
 def _parse(
-    text: bytes | str, source: str, origin: str = "", plugins: discovery.PluginCatalog = NO_OTHERS
+    text: bytes | str,
+    source: str,
+    origin: str = "",
+    plugins: discovery.PluginCatalog = NO_OTHERS,
+    *,
+    partial: bool = True,
 ) -> ConfigurationChoice:
     """Return a configuration of any version, one of another time as it is written today.
 
@@ -283,7 +290,7 @@ def _parse(
                 return ConfigurationChoice(conversion.configuration, origin, conversion=conversion)
         return ConfigurationChoice(loading.load(text, source, check, registry.args_types), origin)
 
-    chosen, found = scheduler_configurations.read(plugins, load)
+    chosen, found = scheduler_configurations.read(plugins, load, partial=partial)
     return replace(chosen, plugins=found)
 
 
@@ -294,6 +301,25 @@ def warn_of_conversion(choice: ConfigurationChoice, notifier: Notifier) -> None:
             f"{choice.origin} is {choice.conversion.version}, which kube-scheduler {KUBERNETES_VERSION}"
             f" refuses; it is followed as converted, with {choice.conversion.summary()}",
             "`schedctl profiles convert` writes it as a current configuration and reports each change",
+        )
+
+
+def absent_plugins(choice: ConfigurationChoice) -> list[str]:
+    """Return the plugins that the profiles of a choice enable and that are not there."""
+    profiles = choice.configuration.profiles
+    return list(
+        dict.fromkeys(name for each in profiles for name in expansion.absent_plugins(each.plugins, choice.registry))
+    )
+
+
+def _warn_of_absent(choice: ConfigurationChoice, notifier: Notifier) -> None:
+    """Say which plugins of a configuration are not asked."""
+    if names := absent_plugins(choice):
+        they, those = ("they", "those") if len(names) > 1 else ("it", "one")
+        notifier.warn(
+            f"{choice.origin} enables {', '.join(names)}, which schedctl does not have; where {they} could have had a"
+            " say, answers are inconclusive",
+            f"`--plugin FILE` loads {those} that you have in Python",
         )
 
 

@@ -37,7 +37,7 @@ def load(name: str, plugins: PluginCatalog, notifier: Notifier = SILENT, *, stdi
     shipped = configurations.shipped_files()
     if name not in shipped and not (stdin and name == configurations.STDIN) and not Path(name).is_file():
         raise configurations.unknown_profile(name)
-    choice = configurations.load_file(str(shipped.get(name, name)), plugins)
+    choice = configurations.load_file(str(shipped.get(name, name)), plugins, partial=False)
     configurations.warn_of_conversion(choice, notifier)
     return choice
 

@@ -98,11 +98,12 @@ def test_a_plugin_that_no_profile_enables_is_warned_of(fenced):
     assert "under plugins.multiPoint.enabled of a profile" in ran.err
 
 
-def test_a_configuration_that_names_an_unknown_plugin_is_refused_without_it(fenced):
+def test_a_configuration_that_names_an_unknown_plugin_is_inconclusive_without_it(fenced):
     Path("config.yaml").write_text(CONFIGURATION)
     ran = fenced("explain", "pod", "web", "-f", "cluster.yaml", "--scheduler-config", "config.yaml")
-    assert ran.code == 2
-    assert '"TeamFence" does not exist' in ran.err
+    assert ran.code == 5
+    assert "TeamFence, which schedctl does not have" in " ".join(ran.err.split())
+    assert "`--plugin FILE` loads one that you have" in " ".join(ran.err.split())
 
 
 def test_a_plugin_that_fails_is_an_error_with_its_line_and_no_crash(fenced):
