@@ -76,13 +76,17 @@ def _missing_label(what: str, key: str, others: Sequence[str]) -> Typo:
 
 
 def _node_names(pod: PodInfo, cluster: Cluster) -> Iterator[Typo]:
-    """Yield the nodes that are required by name and are not there; the DaemonSet controller writes no wrong ones."""
-    known = cluster.node_table.row_of
-    for name in () if ownership.controller_reference(pod)[2] == "DaemonSet" else _required_nodes(pod):
-        if name not in known:
-            rename = partial(typo_remedies.rename_node, name)
-            fact = f'node "{name}" is not in the cluster'
-            yield misspelling(typo_remedies.RENAME_NODE, fact, closest_names(name, list(known)), rename)
+    """Yield the nodes that are required by name and are not there."""
+    known, is_daemon = cluster.node_table.row_of, ownership.controller_reference(pod)[2] == "DaemonSet"
+    for name in _required_nodes(pod):
+        if name in known:
+            continue
+        fact = f'node "{name}" is not in the cluster'
+        if is_daemon:  # whose controller wrote the name, when there was such a node
+            yield Typo(f"{fact}: the DaemonSet controller deletes the pod", None, "node-gone")
+            continue
+        rename = partial(typo_remedies.rename_node, name)
+        yield misspelling(typo_remedies.RENAME_NODE, fact, closest_names(name, list(known)), rename)
 
 
 def _resources(pod: PodInfo, cluster: Cluster) -> Iterator[Typo]:

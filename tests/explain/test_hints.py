@@ -598,18 +598,28 @@ def test_of_names_that_are_equally_near_one_is_told_with_which_the_pod_fits(ask)
     assert fix.text == expected
 
 
-def test_no_name_is_corrected_that_a_daemonset_controller_wrote(ask):
-    def pinned(**fields):
-        name = {"key": "metadata.name", "operator": "In", "values": ["n-9"]}
-        terms = {"nodeSelectorTerms": [{"matchFields": [name]}]}
-        affinity = {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": terms}}
-        return pod(affinity=affinity, **fields)
+DAEMONSET = {"apiVersion": "apps/v1", "kind": "DaemonSet", "name": "agent", "uid": "agent", "controller": True}
 
-    owner = {"apiVersion": "apps/v1", "kind": "DaemonSet", "name": "agent", "uid": "agent", "controller": True}
+
+def pinned(name, *owners, **fields):
+    """A pod that must go to the node of a name, as DaemonSet controllers make them."""
+    field = {"key": "metadata.name", "operator": "In", "values": [name]}
+    terms = {"nodeSelectorTerms": [{"matchFields": [field]}]}
+    affinity = {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": terms}}
+    return pod(affinity=affinity, metadata={"ownerReferences": list(owners)}, **fields)
+
+
+def test_the_name_of_a_node_that_is_gone_is_corrected_unless_a_daemonset_controller_wrote_it(ask):
     state = cluster(node("n-1"))
-    assert ask(state, pinned()).hints[0].type == "rename-node"
-    hints = ask(state, pinned(metadata={"ownerReferences": [owner]})).hints
-    assert "rename-node" not in [hint.type for hint in hints]
+    assert ask(state, pinned("n-9")).hints[0].type == "rename-node"
+    (hint,) = ask(state, pinned("n-9", DAEMONSET)).hints
+    assert hint.text == 'node "n-9" is not in the cluster: the DaemonSet controller deletes the pod'
+
+
+def test_fixes_for_a_pod_of_a_daemonset_are_about_its_node(ask):
+    full, other = node("a", cpu="1"), node("b")
+    (hint,) = ask(cluster(full, other), pinned("a", DAEMONSET, cpu="2")).hints
+    assert hint.text == "would fit on a if cpu <= 1"
 
 
 def test_a_rule_that_was_corrected_is_not_given_up_as_well(ask):

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import msgspec
 
+from schedctl.api.meta import controller_of
 from schedctl.api.pods import NodeSelectorRequirement, NodeSelectorTerm, Pod
 from schedctl.cache import node_edits
 from schedctl.cache.cluster import Cluster
@@ -43,7 +44,13 @@ def remedies(pod: PodInfo, rejection: Rejection, cluster: Cluster) -> Remedies:
 
 
 def _whole_pod(pod: PodInfo) -> Remedies:
-    """Return the remedy where the affinity leaves no node to search, which PreFilter finds out."""
+    """Return the remedy where the affinity leaves no node to search, which PreFilter finds out.
+
+    None for a DaemonSet's pod, which is for that node alone.
+    """
+    owner = controller_of(pod.pod)
+    if owner is not None and owner.kind == "DaemonSet":
+        return []
     affinity = pod.pod.spec.affinity and pod.pod.spec.affinity.node_affinity
     required = affinity.required_during_scheduling_ignored_during_execution if affinity else None
     if required is None:
