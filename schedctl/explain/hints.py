@@ -18,6 +18,7 @@ from schedctl.engine.attempts import Attempt
 from schedctl.explain import pod_remedies, typo_remedies
 from schedctl.explain.plans import Plan, Search, candidates
 from schedctl.explain.remedies import PluginRemedies
+from schedctl.explain.scaling import scale_to_running
 from schedctl.explain.trials import Trial, Trials
 from schedctl.explain.typo_remedies import Typo
 from schedctl.explain.typos import claim_typos, typos
@@ -73,6 +74,7 @@ def find(
     if not next_steps and not node and not any(hint.fits for hint in hints) and not _preempts(outcome):
         next_steps = [_preemption_hint(plan, trial, trials) for plan, trial in search.preempting[:1]]
     by_hand = [Hint(type=each.kind, text=each.text, command=each.command) for each in offers.advice(reasons)]
+    by_hand += [] if node else scale_to_running(scheduler, pod)
     faults = [Hint(type="plugin-failed", text=fault) for fault in (*offers.faults, *trials.faults)]
     hints += [*next_steps, *by_hand, *faults]
     more = not matrix and not node and _was_filtered(outcome)
