@@ -350,9 +350,10 @@ def test_one_refused_node_in_depth_has_its_own_next_step(shop, ask):
     assert found.hints[0].text == "would fit on gpu-0 if it tolerates dedicated=gpu:NoSchedule"
 
 
-def test_a_node_that_is_not_there_is_a_usage_error_with_the_nearest_name(shop, ask):
-    with pytest.raises(UsageError, match=r'node "nod-2" not found \(did you mean "node-2"\?\)'):
+def test_a_node_that_is_not_there_is_a_usage_error_with_the_nearest_names(shop, ask):
+    with pytest.raises(UsageError, match='node "nod-2" not found') as caught:
         ask(shop, pod(), node="nod-2")
+    assert "did you mean node-2" in caught.value.hint
 
 
 def test_sampling_says_what_it_did_not_look_at():
