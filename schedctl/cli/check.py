@@ -202,7 +202,8 @@ def check(
             settings=user_settings,
         )
         outputs.spare(inputs.digests, user_settings.digests)
-        found = use_case.check(session, inputs.rules.policies, inputs.manifests, check_options, inputs=inputs.digests)
+        failure.warnings = inputs.warnings
+        found = use_case.check(session, inputs, check_options)
         return outputs.write(found, terminal, limit=limit, now=check_options.now).summary.exit_code
 
 

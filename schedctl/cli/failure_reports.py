@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from types import TracebackType
 from typing import Any
 
-from schedctl.errors import SchedctlError, UsageError
+from schedctl.errors import Problem, SchedctlError, UsageError
 from schedctl.session.notifiers import Notifier
 
 
@@ -17,11 +17,13 @@ class FailureReports:
     Attributes:
         targets: what to write, as `check_outputs.target` returns it.
         inputs: the names of what is read, which is never written over: files, folders, globs.
+        warnings: what was odd about it, which is said beside the fault; a report of the check would note it.
     """
 
     def __init__(self, targets: Sequence[Any], inputs: Iterable[str], notifier: Notifier) -> None:
         self.targets = targets
         self.inputs = [name for name in inputs if name]
+        self.warnings: Sequence[Problem] = ()
         self._notifier = notifier
 
     def __enter__(self) -> FailureReports:
@@ -32,7 +34,11 @@ class FailureReports:
         self, kind: type[BaseException] | None, fault: BaseException | None, trace: TracebackType | None
     ) -> None:
         """Write the reports if the check ended in a fault."""
-        if isinstance(fault, SchedctlError) and self.targets:
+        if not isinstance(fault, SchedctlError):
+            return
+        if not self._notifier.quiet:
+            self._notifier.report(self.warnings, "warning")
+        if self.targets:
             self._write(fault)
 
     def _write(self, fault: SchedctlError) -> None:

@@ -441,10 +441,11 @@ class _Evaluation:
         conditions = self._conditions
         doubts = [f"assumed: {each.text}" for each in self._assumed if not each.certain]
         results = without_verdicts(self._results.located(), doubts)
-        unjudged = not_judged.find(self._manifests, self._placed.workloads, self._judged)
+        unjudged = not_judged.find(self._manifests, self._placed.workloads, self._judged, self._facts.expansion.skipped)
         notes = [
             *self._notes,
             *_unused_scenarios(self._policies),
+            *not_judged.remarks(self._placed.workloads),
             *(f"assumed: {each.text}" for each in self._assumed if each.certain),
             *self._results.idle(self._unmatched),
             *(self._accepting.notes() if self._accepting is not None else ()),

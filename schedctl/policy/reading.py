@@ -15,8 +15,7 @@ from pathlib import Path
 from typing import Final
 
 from schedctl.config.loading import conversion_hint
-from schedctl.documents.decoding import describe
-from schedctl.documents.findings import printable
+from schedctl.documents.findings import printable, quote
 from schedctl.documents.heads import open_document
 from schedctl.documents.spelling import did_you_mean
 from schedctl.documents.texts import Document, Text, split
@@ -27,6 +26,7 @@ from schedctl.policy.documents import API_VERSION, KIND, CheckPolicy
 from schedctl.policy.policy_reader import PolicyReader
 from schedctl.sources import files
 from schedctl.sources.pins import split_pin
+from schedctl.sources.unread import LEADS_OUT, unread_files
 
 TEST_KIND: Final = "CheckPolicyTest"
 _GROUP: Final = API_VERSION.partition("/")[0]
@@ -91,11 +91,13 @@ def load(paths: Sequence[str]) -> Read:
         policies = [policy for policies, _ in held for policy in policies]
         read.policies += policies
         problems += [problem for _, wrong in held for problem in wrong]
+        read.warnings += [Problem("is empty", name) for name, data in bundle.parts if not _has_text(data)]
         if policies:
             read.digests[source.name] = bundle.digest
         if bundle.is_archive and not digests:
             hint = f"name it {source.name}@{bundle.digest}"
             read.warnings.append(Problem("is not pinned by its digest", source.name, hint=hint))
+    read.warnings += _unread(list(pins), found)
     problems += _duplicate_names(read.policies)
     if not (problems or read.policies):
         problems.append(Problem(f"no {KIND} in {', '.join(paths)}", hint="`schedctl schema CheckPolicy`"))
@@ -197,7 +199,7 @@ def kind_in(text: str, source: str) -> tuple[str, list[Problem]]:
         return "", []
     at = written[-1] if written else node
     hint = did_you_mean(str(kind or ""), (KIND, TEST_KIND), f"the kinds are {KIND}, {TEST_KIND}, {', '.join(_OTHERS)}")
-    message = f"unknown kind {describe(at)} in {API_VERSION}" if written else "Object 'Kind' is missing"
+    message = f"unknown kind {quote(str(kind or ''))} in {API_VERSION}" if written else "Object 'Kind' is missing"
     return "", [Problem(message, source, at.line, at.column, "kind", hint=hint)]
 
 
@@ -216,6 +218,19 @@ def _items(node: Node) -> Iterator[Node]:
 
 def _digest(data: bytes) -> str:
     return f"sha256:{hashlib.sha256(data).hexdigest()}"
+
+
+def _has_text(data: bytes) -> bool:
+    """Return whether there is more in a text than comments."""
+    return any(line.strip() and not line.lstrip().startswith(b"#") for line in data.splitlines())
+
+
+def _unread(paths: Sequence[str], found: Iterable[files.Source]) -> Iterator[Problem]:
+    """Yield a warning for each file in folders that looks like a policy and is not read."""
+    looked_at = {os.path.realpath(source.path) for source in found if source.path is not None}
+    for each in unread_files(paths, looked_at, recursive=True, policies=True):
+        if each.reason != LEADS_OUT:  # that is among the warnings already
+            yield Problem(f"is not read: {each.reason}", each.file)
 
 
 def _duplicate_names(policies: Iterable[CheckPolicy]) -> Iterator[Problem]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TypeVar
@@ -20,7 +20,7 @@ from schedctl.errors import InputError, Problem, UsageError
 from schedctl.policy import baselines, reading
 from schedctl.policy.baselines import Baseline, CheckBaseline
 from schedctl.policy.builtins.snapshot_fresh import is_to_come
-from schedctl.policy.documents import BUILT_IN_POLICY, CheckPolicy
+from schedctl.policy.documents import BUILT_IN_POLICY
 from schedctl.policy.evaluations import Conditions, evaluate
 from schedctl.policy.exemptions import Acceptances
 from schedctl.policy.fingerprints import fingerprint
@@ -46,8 +46,9 @@ FAIL_ON: tuple[FailOn, ...] = ("error", "warning", "info", "never")
 ON_INCONCLUSIVE: tuple[OnInconclusive, ...] = ("fail", "warn", "ignore")
 _ALLOW_EMPTY = "use `--allow-empty` to accept this"
 _COMMAND_LINE, _MAX_AGE = "command-line", "max-age"
+_MOST_WARNINGS = 100
+"""How many are noted."""
 _SECOND = 1_000_000_000
-"""What a command ends with that can say neither yes nor no."""
 _Choice = TypeVar("_Choice", bound=str)
 
 
@@ -97,6 +98,11 @@ class CheckInputs:
     rules: reading.Read
     manifests: Manifests
     digests: Sequence[Input]
+
+    @property
+    def warnings(self) -> list[Problem]:
+        """What is odd about the policies and the manifests, though they can be used."""
+        return [*self.rules.warnings, *self.manifests.warnings]
 
 
 def files_of_settings(settings: Settings) -> list[str]:
@@ -180,7 +186,7 @@ def load(
     namespace: str,
     settings: Settings,
 ) -> CheckInputs:
-    """Read the policies, the manifests and the state, and say what there is to warn of.
+    """Read the policies, the manifests and the state.
 
     Args:
         session: its state is loaded here.
@@ -212,8 +218,6 @@ def load(
         notifier=notifier,
     )
     session.load()
-    if not notifier.quiet:
-        notifier.report([*rules.warnings, *manifests.warnings], "warning")
     if notifier.verbose:
         objects, policies_read = counts.of(len(manifests.objects), "object"), counts.of(len(rules.policies), "policy")
         notifier.say(f"checking {objects} by {policies_read}")
@@ -221,29 +225,21 @@ def load(
     return CheckInputs(rules, manifests, digests + policy_inputs(rules, options.baseline))
 
 
-def check(
-    session: Session,
-    policies: Sequence[CheckPolicy],
-    manifests: Manifests,
-    options: CheckOptions,
-    *,
-    inputs: Sequence[Input] = (),
-) -> CheckReport:
+def check(session: Session, inputs: CheckInputs, options: CheckOptions) -> CheckReport:
     """Return the report about manifests on a state; the state is as before.
 
     Args:
         session: with the state loaded.
-        policies: what must hold.
-        manifests: what is judged.
+        inputs: what must hold, and of what.
         options: how.
-        inputs: everything that was read, for the report.
 
     Raises:
         ConfigError: a policy that demands it matches nothing.
         InputError: there is no pod or workload in the manifests, or no check is about any of them.
         UsageError: no check has one of the tags.
     """
-    selection = select_by_tags(policies, options.tags)
+    manifests = inputs.manifests
+    selection = select_by_tags(inputs.rules.policies, options.tags)
     policies = selection.policies
     unclear = manifests.problems or manifests.unmodelled
     if not (options.allow_empty or unclear or any(_can_be_judged(one.object) for one in manifests.objects)):
@@ -254,7 +250,7 @@ def check(
         metadata=Metadata(
             configuration=session.choice.origin,
             state_taken=session.state.taken,
-            inputs=list(inputs),
+            inputs=list(inputs.digests),
             version_skew=session.version_skew,
         ),
         fail_on=options.fail_on,
@@ -289,6 +285,7 @@ def check(
         ignores = acceptances.annotation_notes(one.object for one in manifests.objects)
         report = msgspec.structs.replace(report, notes=[*report.notes, *ignores])
     report = _with_manifest_edits(report, manifests)
+    report = msgspec.structs.replace(report, notes=[*report.notes, *_notes_of(inputs.warnings)])
     if selection.note:
         report = msgspec.structs.replace(report, notes=[*report.notes, selection.note])
     assumptions.admission(session.state.assembled.unknown)
@@ -379,6 +376,13 @@ def parse_max_age(text: str) -> Duration | None:
     if age is not None and age <= 0:
         raise UsageError(f'invalid --max-age "{text}": expected a positive duration', "e.g. --max-age 24h")
     return age
+
+
+def _notes_of(warnings: Sequence[Problem]) -> Iterator[str]:
+    for problem in warnings[:_MOST_WARNINGS]:
+        yield f"{problem}; {problem.hint}" if problem.hint else str(problem)
+    if (left := len(warnings) - _MOST_WARNINGS) > 0:
+        yield f"{counts.of(left, 'more warning')} about policies and manifests"
 
 
 def _with_assumptions(report: CheckReport, guesses: Sequence[ReportedAssumption], options: CheckOptions) -> CheckReport:

@@ -245,7 +245,6 @@ def _report(
         observe=coverage.add_condition if coverage is not None else None,
     )
     rules = reading.load(test.policies) if test.policies else reading.Read([BUILT_IN_POLICY])
-    notifier.report(rules.warnings, "warning")
     if coverage is not None:
         coverage.add_policies(rules.policies)
     read = manifests.load(
@@ -259,7 +258,7 @@ def _report(
         custom_kinds=custom_kinds,
         kinds=session.kinds,
     )
-    report = check.check(session, rules.policies, read, check_options)
+    report = check.check(session, check.CheckInputs(rules, read, ()), check_options)
     if coverage is not None:
         coverage.add_report(report)
     return report

@@ -442,6 +442,8 @@ class Reading:
             value = body if isinstance(body, dict) else plain(body)
             if isinstance(value, dict) and "items" in value:
                 self._find(origin, Finding(("items",), f"expected a list, got {describe_value(value['items'])}"))
+            elif isinstance(value, dict) and (close := nearest("items", map(str, value), cutoff=CLOSE)):
+                self._find(origin, Finding((close,), f"unknown field {quote(close)}", 'did you mean "items"?'))
         elif meant := _misspelt_kind(api_version, name):
             message = f"unknown kind {quote(name)} in {printable(api_version)}"
             if meant.name != name:

@@ -14,6 +14,7 @@ from schedctl.errors import Problem
 from schedctl.sources import operator_kinds
 
 OPERATOR = "not modelled, an operator may make pods of it"
+KUSTOMIZE = "not built, and kustomize may change the objects beside it; check with -k DIR"
 POD_GROUP = "not modelled, its pods would be placed together"
 
 _OF_PODS = frozenset(
@@ -58,6 +59,8 @@ def reason_of(group: str, kind: str, resource: Any, defined: frozenset[tuple[str
     """
     if kind == "PodGroup":
         return POD_GROUP
+    if group == "kustomize.config.k8s.io":
+        return KUSTOMIZE
     known = operator_kinds.makes_pods(group, kind)
     if known is None:
         spec = resource.get("spec") if isinstance(resource, dict) else None

@@ -15,6 +15,7 @@ from typing import NamedTuple
 from schedctl.documents.findings import printable
 from schedctl.sources.files import is_manifest_name
 
+LEADS_OUT = "a link to outside of the folder"
 _HEAD_BYTES = 64 << 10
 _VERSION_CONTROL = (".git", ".hg", ".svn")
 _FIRST_LINE = re.compile(rb"(?:\s|#[^\n]*\n|---[^\n]*\n|\{\{[^\n]*\n)*(?:[\[{\"']|[\w./-]+[ \t]*:\s|- )")
@@ -35,13 +36,16 @@ class Unread(NamedTuple):
     reason: str
 
 
-def unread_files(names: Sequence[str], read: Collection[str], *, recursive: bool) -> list[Unread]:
+def unread_files(
+    names: Sequence[str], read: Collection[str], *, recursive: bool, policies: bool = False
+) -> list[Unread]:
     """Return what looks like a manifest in the folders among some names, and is not read; in the order of the names.
 
     Args:
         names: what the user named.
         read: the files that are read, by their real paths.
         recursive: whether the folders in folders are read.
+        policies: look for documents of schedctl's own kinds instead.
     """
     found: dict[str, Unread] = {}
     for name in names:
@@ -54,7 +58,7 @@ def unread_files(names: Sequence[str], read: Collection[str], *, recursive: bool
             if target in read or target in found:
                 continue
             is_deep = not recursive and path.parent != folder
-            if reason := _reason(path, target, top, is_hidden=hidden, is_deep=is_deep):
+            if reason := _reason(path, target, top, is_hidden=hidden, is_deep=is_deep, policies=policies):
                 found[target] = Unread(printable(str(path)), reason)
     return list(found.values())
 
@@ -70,14 +74,14 @@ def _walk(folder: Path) -> Iterator[tuple[Path, bool]]:
             yield Path(where, name), hidden or name.startswith(".")
 
 
-def _reason(path: Path, target: str, top: str, *, is_hidden: bool, is_deep: bool) -> str:
+def _reason(path: Path, target: str, top: str, *, is_hidden: bool, is_deep: bool, policies: bool) -> str:
     """Return why a file that looks like a manifest is not read, "" for one that does not look like any."""
     if _leads_out(path, top):
         # What it leads to is not opened, not even to see what it is.
-        return "a link to outside of the folder" if is_manifest_name(path.name) or os.path.isdir(target) else ""  # noqa: PTH112
+        return LEADS_OUT if is_manifest_name(path.name) or os.path.isdir(target) else ""  # noqa: PTH112
     if not path.is_file():
         return "not a regular file" if is_manifest_name(path.name) and path.exists() else ""
-    if not _looks_like_manifest(path):
+    if not _looks_like_manifest(path, policies):
         return ""
     if is_hidden:
         return "its name, or that of its folder, begins with a dot"
@@ -90,8 +94,8 @@ def _leads_out(path: Path, top: str) -> bool:
     return path.is_symlink() and os.path.commonpath((top, os.path.realpath(path))) != top
 
 
-def _looks_like_manifest(path: Path) -> bool:
-    """Return whether a file begins as an object of Kubernetes does; one that cannot be opened may be one."""
+def _looks_like_manifest(path: Path, policies: bool) -> bool:
+    """Return whether a file begins as an object of Kubernetes, or of schedctl, does; one that cannot be opened may."""
     try:
         with path.open("rb") as file:
             head = file.read(_HEAD_BYTES)
@@ -104,5 +108,5 @@ def _looks_like_manifest(path: Path) -> bool:
             return False
     head = head.removeprefix(b"\xef\xbb\xbf").removeprefix(b"\xff\xfe").removeprefix(b"\xfe\xff").replace(b"\0", b"")
     versions = _API_VERSION.findall(head)
-    theirs = any(not version.startswith(_OURS) for version in versions)
-    return theirs and _KIND.search(head) is not None and _FIRST_LINE.match(head) is not None
+    meant = any(version.startswith(_OURS) is policies for version in versions)
+    return meant and _KIND.search(head) is not None and _FIRST_LINE.match(head) is not None

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import count
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import msgspec
 
@@ -46,6 +46,12 @@ MAKERS: Mapping[type, tuple[str, str]] = {
 }
 """The kinds that make pods, with ``apiVersion`` and ``kind``; a bare Pod makes itself."""
 
+_MADE_BY: Mapping[str, tuple[str, ...]] = {
+    "Deployment": ("ReplicaSet",),
+    "CronJob": ("Job",),
+    **dict.fromkeys(("ReplicaSet", "StatefulSet", "DaemonSet", "Job", "ReplicationController"), ("Pod",)),
+}
+"""What built-in controllers make; the operators of other kinds may make anything."""
 REVISION_LABEL = "controller-revision-hash"
 MANY = 100_000
 """More pods than this of one workload are refused, because somebody's finger slipped."""
@@ -158,6 +164,18 @@ class Workload:
         return tuple(claim for replica in self.replicas for claim in replica.claims)
 
 
+class Skipped(NamedTuple):
+    """An object of a kind that makes pods, of which none are made.
+
+    Attributes:
+        subject: how messages name it, e.g. ``Pod shop/web-0``.
+        reason: why.
+    """
+
+    subject: str
+    reason: str
+
+
 @dataclass(slots=True)
 class Expansion:
     """What becomes of objects that are about to be created.
@@ -167,12 +185,14 @@ class Expansion:
         joined: what joins the cluster: everything that scheduling or admission reads, the workloads themselves
             included, and the ReplicaSets that Deployments make.
         passed: how many objects of other kinds there were, by ``apiVersion kind``.
+        skipped: objects of kinds that make pods, of which none are made here.
         refused: why the API server would refuse objects; those make no pods and do not join.
     """
 
     groups: list[Workload] = field(default_factory=list)
     joined: list[Any] = field(default_factory=list)
     passed: Counter[str] = field(default_factory=Counter)
+    skipped: list[Skipped] = field(default_factory=list)
     refused: list[Problem] = field(default_factory=list)
 
 
@@ -259,7 +279,11 @@ class _Expander:
             self.result.groups += self._unchanged_daemon_sets()
         for one in self.manifests:
             obj, result = self._with_name(one.object), self.result
-            maker = self._maker(obj)
+            maker = self._makers.get(type(obj))
+            if maker is not None and (reason := self._reason_to_skip(obj)):
+                kind, namespace, name = _identity(obj)
+                result.skipped.append(Skipped(f"{kind} {namespace}/{name}", reason))
+                maker = None
             if maker is None:
                 result.joined.append(obj)
                 continue
@@ -293,17 +317,19 @@ class _Expander:
     def _ending(base: str, kind: str, number: int) -> str:
         return base + random_end(kind, base, number)
 
-    def _maker(self, obj: Any) -> Callable[[Any], Workload] | None:
-        """Return what makes pods of an object; None for one that makes none, or that a controller has made."""
-        # It runs, or has run: it joins the cluster and passes no queue.
-        if isinstance(obj, Pod) and (_is_running(obj) or obj.status.phase in FINISHED):
-            return None
-        metadata = obj.metadata
+    def _reason_to_skip(self, obj: Any) -> str:
+        """Return why an object of a kind that makes pods joins the cluster as it is, "" for one that makes pods."""
+        if isinstance(obj, Pod) and _is_running(obj):
+            return "it comes out of a cluster, where it has a node already"
+        if isinstance(obj, Pod) and obj.status.phase in FINISHED:
+            return "its status says that it has ended"
+        kind, namespace, _ = _identity(obj)
         # An export has workloads beside the ReplicaSets and pods they made; counted as both, each pod would come twice.
-        for reference in metadata.owner_references or ():
-            if reference.controller and (reference.kind, metadata.namespace, reference.name) in self.owners:
-                return None
-        return self._makers.get(type(obj))
+        for reference in obj.metadata.owner_references or ():
+            owner = (reference.kind, namespace, reference.name)
+            if reference.controller and kind in _MADE_BY.get(reference.kind, (kind,)) and owner in self.owners:
+                return "its owner is among the manifests and makes it"
+        return ""
 
     def _refuse_changes(self, obj: Any) -> None:
         """Refuse an object that the server would not let take the place of the one that is there."""
@@ -548,7 +574,7 @@ class _Expander:
         stated: int | None = obj.spec.replicas
         scaler = self.scalers.get(_identity(obj))
         if stated is not None:
-            return _check_count(stated), []
+            return _scaled(stated, scaler)
         # Applying leaves alone what the manifest does not set: the number that runs stays.
         running: int | None = live.spec.replicas if live is not None else None
         if scaler is not None:
@@ -617,6 +643,18 @@ def _check_count(count: int, path: tuple[str | int, ...] = _PATH_OF_REPLICAS) ->
     if count > MANY:
         raise _Refused(f"has {count} pods; at most {MANY} pods of one workload are simulated", path)
     return count
+
+
+def _scaled(stated: int, scaler: workloads.HorizontalPodAutoscaler | None) -> tuple[int, list[str]]:
+    """Return how many replicas there will be where the manifest says so many; an autoscaler leaves 0 alone."""
+    if scaler is None or stated == 0:
+        return _check_count(stated), []
+    least, most = scaler.spec.min_replicas, scaler.spec.max_replicas
+    count = max(1 if least is None else least, min(stated, most))
+    if count == stated:
+        return _check_count(stated), []
+    bound = f"{'minimum' if count > stated else 'maximum'} of HorizontalPodAutoscaler {scaler.metadata.name}"
+    return _check_count(count), [f"replicas are {stated} in the manifest; {count} is the {bound}"]
 
 
 def _same_selector(obj: Any, live: Any) -> None:

@@ -149,7 +149,10 @@ def test_a_check_without_results_is_worth_a_note() -> None:
         manifests_of(deployment("agent", **only)),
         policy(never, check("schedulable", documents.Schedulable())),
     )
-    assert found.notes == ["check never of policy policy applied to nothing"]
+    assert found.notes == [
+        "DaemonSet shop/agent: no node meets its node selector, affinity and tolerations; no pod of it was judged",
+        "check never of policy policy applied to nothing",
+    ]
     assert outcomes_of(found.results) == [("DaemonSet shop/agent", "Passed", "no node matches its pod template")]
 
 

@@ -533,8 +533,8 @@ def test_json_behind_a_comment_is_a_policy_too(tmp_path):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        pytest.param(GOOD.replace("CheckPolicy", "Checkpolicy"), 'unknown kind text "Checkpolicy"', id="misspelt"),
-        pytest.param(GOOD.replace("CheckPolicy", "Policy"), 'unknown kind text "Policy"', id="no kind of ours"),
+        pytest.param(GOOD.replace("CheckPolicy", "Checkpolicy"), 'unknown kind "Checkpolicy"', id="misspelt"),
+        pytest.param(GOOD.replace("CheckPolicy", "Policy"), 'unknown kind "Policy"', id="no kind of ours"),
         pytest.param("apiVersion: schedctl.dev/v1alpha1\nspec: {}\n", "Object 'Kind' is missing", id="no kind"),
         pytest.param("{apiVersion: schedctl.dev/v1alpha1, kind: CheckPolicy}", "read as JSON", id="braces"),
         pytest.param("kind: List\nitems: [{kind: CheckPolicy}]\n", "a list is not read", id="in a list"),

@@ -312,7 +312,10 @@ spec: {scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: web}, minRe
     [
         pytest.param("", "v2", None, 3, id="an autoscaler's minimum counts where replicas are not set"),
         pytest.param("", "v1", None, 3, id="in either version"),
-        pytest.param("replicas: 2", "v2", None, 2, id="replicas that are set count"),
+        pytest.param("replicas: 4", "v2", None, 4, id="replicas that are set count"),
+        pytest.param("replicas: 2", "v2", 4, 3, id="but the autoscaler raises them to its minimum"),
+        pytest.param("replicas: 9", "v1", None, 6, id="and lowers them to its maximum"),
+        pytest.param("replicas: 0", "v2", 4, 0, id="it leaves 0 alone"),
         pytest.param("", "v2", 5, 5, id="an autoscaler keeps what it has scaled to"),
         pytest.param("", "v2", 2, 3, id="but no less than its minimum"),
         pytest.param("", "v2", 9, 6, id="and no more than its maximum"),
@@ -322,7 +325,7 @@ def test_replicas(expand_manifests, spec, version, running, count):
     state = workload("Deployment", f"replicas: {running}") if running else ""
     (group,) = expand_manifests(workload("Deployment", spec) + SCALER % version, state).groups
     assert len(group.pods) == count
-    assert bool(group.notes) == (not spec)
+    assert bool(group.notes) == (spec not in ("replicas: 4", "replicas: 0"))
 
 
 def test_an_autoscaler_in_the_cluster_counts_too(expand_manifests):
