@@ -253,7 +253,7 @@ RED = [
     (
         "pods take a node past the scheduler",
         [replace("      containers:", "      nodeName: gpu-0\n      containers:")],
-        UNFIT,
+        "[pool] Deployment shop/shop-07: 2 of 2 pods on a node that is not allowed",
     ),
     (
         "pods are held back by a scheduling gate",
