@@ -163,7 +163,19 @@ COLORS: Final = ("auto", "always", "never")
 CHOICES: Final = {
     "failOn": ("error", "warning", "info", "never"),
     "onInconclusive": ("fail", "warn", "ignore"),
-    "output": ("text", "json", "yaml", "junit", "sarif", "github", "gitlab", "tap", "markdown"),
+    "output": (
+        "text",
+        "json",
+        "yaml",
+        "junit",
+        "sarif",
+        "github",
+        "gitlab",
+        "tap",
+        "markdown",
+        "openreports",
+        "policyreports",
+    ),
 }
 """The words that a setting takes."""
 

@@ -20,7 +20,19 @@ from schedctl.render import outputs, sanitise
 from schedctl.render.terminals import PLAIN, Terminal
 from schedctl.reports.checks import CheckReport
 
-FORMATS = ("text", "json", "yaml", "junit", "sarif", "github", "gitlab", "tap", "markdown")
+FORMATS = (
+    "text",
+    "json",
+    "yaml",
+    "junit",
+    "sarif",
+    "github",
+    "gitlab",
+    "tap",
+    "markdown",
+    "openreports",
+    "policyreports",
+)
 """What ``-o`` takes."""
 
 
@@ -73,7 +85,8 @@ def write(
         terminal: what the stream can show; only the text for people cares.
         limit: how many findings the text for people shows, 0 for what suits.
         suppressed: whether SARIF has what was accepted, too.
-        now: by which the text for people tells the age of the state; it tells the time of the state if None.
+        now: by which the text for people tells the age of the state, and when objects of a cluster say that it was
+            checked where nobody knows when the state was taken.
     """
     if form == "text":
         from schedctl.render import layout
@@ -81,12 +94,12 @@ def write(
 
         layout.write(texts.lines(report, limit=limit, now=now), stream, terminal)
     else:
-        stream.writelines(_machine(report, form, suppressed))
+        stream.writelines(_machine(report, form, suppressed, now))
 
 
-def _machine(report: CheckReport, form: str, suppressed: bool) -> Iterable[str]:
+def _machine(report: CheckReport, form: str, suppressed: bool, now: datetime | None) -> Iterable[str]:
     from schedctl.render import machine
-    from schedctl.render.checks import github, gitlab, junit, markdown, sarif, tap
+    from schedctl.render.checks import github, gitlab, junit, markdown, openreports, sarif, tap
 
     match form:
         case "json":
@@ -105,5 +118,9 @@ def _machine(report: CheckReport, form: str, suppressed: bool) -> Iterable[str]:
             return tap.lines(report)
         case "markdown":
             return markdown.lines(report)
+        case "openreports":
+            return [openreports.document(report, openreports.OPEN_REPORTS, now=now)]
+        case "policyreports":
+            return [openreports.document(report, openreports.POLICY_REPORTS, now=now)]
         case _:
             raise ValueError(form)

@@ -8,9 +8,10 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
+from schedctl.render import check_outputs
 from tests.cli.test_check import CONFIG, FITS, NODE, POLICY, STATE, WEB
 
-FORMATS = ["text", "json", "yaml", "junit", "sarif", "github", "gitlab", "tap", "markdown"]
+FORMATS = list(check_outputs.FORMATS)
 
 
 @pytest.fixture
