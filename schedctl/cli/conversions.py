@@ -22,6 +22,7 @@ EXAMPLES_OF_CONVERT = """
 Examples:
   schedctl profiles convert kube-scheduler.yaml > kube-scheduler-v1.yaml
   schedctl profiles convert policy.cfg -o text
+  schedctl profiles convert v1alpha1.yaml policy.cfg   # with what it refers to
 
 Exit codes: 0 converted; 1 something is lost; 2 usage, configuration or output; 70 a bug; 130 interrupted;
 141 output closed
@@ -39,6 +40,10 @@ SOMETHING_LOST = 1
 
 def convert(
     file: Annotated[str, typer.Argument(metavar="FILE", help="Configuration of any version; - for standard input")],
+    policies: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[POLICY]...", help="Files with the Policy, or its ConfigMap, to which FILE refers"),
+    ] = None,
     output: Annotated[
         str,
         typer.Option(
@@ -63,7 +68,7 @@ def convert(
 
     if output not in ("text", "yaml", "json"):
         raise UsageError(f'unknown output "{output}"', "-o takes yaml, json or text")
-    converted = conversions.convert(file)
+    converted = conversions.convert(file, policies or ())
     conversion, source = converted.conversion, converted.source
     if conversion is None:
         faults.say(f"{source} is {converted.document['apiVersion']}: nothing to convert")

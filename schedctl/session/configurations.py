@@ -253,7 +253,7 @@ class _Opened:
 
 def _open(path: str) -> _Opened:
     """Return the configuration in a file, which may be inside another document, such as a ConfigMap."""
-    data, source = _bytes(path), "<stdin>" if path == STDIN else path
+    data, source = read_bytes(path), name_of(path)
     found = embedded.find(data, source) if embedded.may_hold(data) else None
     if found is None:
         return _Opened(data, source, path)
@@ -261,7 +261,17 @@ def _open(path: str) -> _Opened:
     return _Opened((found.in_place or found.text).encode(), source if found.in_place else origin, origin)
 
 
-def _bytes(path: str) -> bytes:
+def name_of(path: str) -> str:
+    """Return what to call a file in messages."""
+    return "<stdin>" if path == STDIN else path
+
+
+def read_bytes(path: str) -> bytes:
+    """Return what is in a file, ``-`` for standard input.
+
+    Raises:
+        ConfigError: it cannot be read.
+    """
     try:
         return sys.stdin.buffer.read() if path == STDIN else Path(path).read_bytes()
     except OSError as error:
@@ -285,7 +295,13 @@ def _parse(
         if not loading.is_current(text, source):
             from schedctl.config.legacy import converting  # large, and most configurations are of today
 
-            conversion = converting.convert(text, registry, source, check, registry.args_types)
+            data = text.encode() if isinstance(text, str) else text
+            files = ((source, data),)
+            conversion = converting.convert(text, registry, source, check, registry.args_types, files)
+            if conversion is not None and conversion.missing:
+                message = f"its pods go where the Policy {conversion.missing} says, which is not in here"
+                hint = "`schedctl profiles convert FILE POLICY` folds it in"
+                raise ConfigError([Problem(message, source, hint=hint)])
             if conversion is not None:
                 return ConfigurationChoice(conversion.configuration, origin, conversion=conversion)
         return ConfigurationChoice(loading.load(text, source, check, registry.args_types), origin)

@@ -14,6 +14,7 @@ from schedctl.documents.decoding import Decoder
 from schedctl.errors import ConfigError, Problem
 from schedctl.plugins.in_tree import IN_TREE
 from schedctl.scheduler import discovery
+from schedctl.scheduler.configurations import makeable
 from schedctl.session import configurations
 from schedctl.versions import KUBERNETES_VERSION
 
@@ -33,20 +34,23 @@ class CurrentConfiguration:
     conversion: Conversion | None
 
 
-def convert(file: str) -> CurrentConfiguration:
+def convert(file: str, others: Sequence[str] = ()) -> CurrentConfiguration:
     """Return a configuration of any version in today's.
 
     Args:
         file: its name, ``-`` for standard input.
+        others: files that may hold the Policy to which it refers.
 
     Raises:
-        ConfigError: it cannot be read, or is none.
+        ConfigError: it cannot be read, or is none, or has plugins that kube-scheduler would not find.
     """
     text, source = configurations.contents(file)
-    conversion = converting.convert(text, IN_TREE, source)
+    texts = [(configurations.name_of(each), configurations.read_bytes(each)) for each in others]
+    conversion = converting.convert(text, IN_TREE, source, files=[(source, text), *texts])
     if conversion is not None:
         return CurrentConfiguration(source, conversion.document, conversion)
-    loading.load(text, source)
+    # What is of today's version is looked at as by `validate`, but for the plugins of other projects.
+    loading.load(text, source, lambda configuration: makeable(configuration, IN_TREE, partial=True))
     return CurrentConfiguration(source, Decoder().free(heads.read_tree(text, source), ""), None)
 
 

@@ -110,3 +110,37 @@ def test_profiles_without_a_difference_end_well(schedctl):
     assert schedctl("profiles", "diff", "default", "profiles/default.yaml", "--exit-code").code == 0
     assert schedctl("profiles", "diff", "default", "spreading").code == 0
     assert schedctl("profiles", "diff", "default", "spreading", "--exit-code").code == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        pytest.param("NodeLabel", "left in v1.23", id="a removed one"),
+        pytest.param("NodeResourceFit", 'did you mean "NodeResourcesFit"', id="a misspelt one"),
+        pytest.param("GangScheduling", "feature gate", id="one behind a gate"),
+    ],
+)
+def test_plugins_that_are_gone_are_told_by_convert_as_by_validate(schedctl, tmp_path, name, message):
+    file = tmp_path / "scheduler.yaml"
+    text = "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\nprofiles:\n- plugins:\n"
+    file.write_text(f"{text}    filter: {{enabled: [{{name: {name}}}]}}\n")
+    converted, validated = (schedctl("profiles", command, str(file)) for command in ("convert", "validate"))
+    assert (converted.code, converted.out, converted.err) == (2, "", validated.err)
+    assert message in validated.err
+
+
+def test_a_policy_is_never_followed_without_it(schedctl, tmp_path):
+    configuration, policy = tmp_path / "scheduler.yaml", tmp_path / "policy.json"
+    configuration.write_text(
+        "apiVersion: kubescheduler.config.k8s.io/v1alpha1\nkind: KubeSchedulerConfiguration\n"
+        "algorithmSource: {policy: {file: {path: /etc/kubernetes/policy.cfg}}}\n"
+    )
+    policy.write_text(Path("fixtures/configurations/policy.json").read_text())
+    ended = schedctl(
+        "explain", "--all-pending", "-f", "fixtures/clusters/shop", "--scheduler-config", str(configuration)
+    )
+    assert ended.code == 2
+    assert "where the Policy /etc/kubernetes/policy.cfg says, which is not in here" in " ".join(ended.err.split())
+    assert schedctl("profiles", "convert", str(configuration)).code == 1
+    folded = schedctl("profiles", "convert", str(configuration), str(policy))
+    assert load(folded.out) == load(schedctl("profiles", "convert", str(policy)).out)

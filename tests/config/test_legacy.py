@@ -350,7 +350,7 @@ def test_labels_that_nodes_should_have_are_preferred(converted, args):
             "v1alpha1",
             "algorithmSource: {policy: {file: {path: /etc/kubernetes/policy.cfg}}}",
             "algorithmSource with a Policy",
-            "convert that file",
+            "name it as well",
             id="a Policy elsewhere",
         ),
         pytest.param(

@@ -17,6 +17,7 @@ from schedctl.config.expansion import KnownPlugins
 from schedctl.config.legacy import documents, plugin_sets, recent_profiles, releases
 from schedctl.config.legacy.changes import ConversionLog
 from schedctl.config.legacy.plugin_sets import POINTS, Plain, ProfilePlugins
+from schedctl.config.legacy.policy_sources import REFERENCE
 from schedctl.config.legacy.translations import Draft, args_of, translate
 from schedctl.documents.decoding import Decoder, describe
 from schedctl.documents.heads import HEAD
@@ -98,7 +99,20 @@ def _check_args(node: Node, decoder: Decoder, name: str, path: str, version: rel
             decoder.report(value, f"{path}.{key.value}", f'expected "{expected}", got {describe(value)}')
 
 
-def convert(document: Plain, version: releases.LegacyVersion, log: ConversionLog, known: KnownPlugins) -> Plain:
+def policy_reference(document: Plain, version: releases.LegacyVersion) -> Plain:
+    """Return the reference of a document to a Policy, {} where it has none."""
+    source: Plain = (document.get("algorithmSource") or {}) if version is releases.V1ALPHA1 else {}
+    reference: Plain = source.get("policy") or {}
+    return reference
+
+
+def convert(
+    document: Plain,
+    version: releases.LegacyVersion,
+    log: ConversionLog,
+    known: KnownPlugins,
+    policy: Plain | None = None,
+) -> Plain:
     """Return the document in today's version.
 
     Args:
@@ -106,6 +120,7 @@ def convert(document: Plain, version: releases.LegacyVersion, log: ConversionLog
         version: its version.
         log: where to write down what becomes of things.
         known: the plugins there are today.
+        policy: the Policy that it refers to in today's version, whose profile and extenders are its own then.
     """
     converted: Plain = {"apiVersion": types.API_VERSION, "kind": types.KIND}
     converted |= {name: document[name] for name in _COPIED if name in document}
@@ -115,6 +130,11 @@ def convert(document: Plain, version: releases.LegacyVersion, log: ConversionLog
         if name in document:
             why = "the flags --bind-address and --secure-port replace it since v1.23"
             log.add_dropped(name, name, why, "give kube-scheduler these flags if the address is not the default")
+    if policy is not None:
+        named = {"schedulerName": document["schedulerName"]} if "schedulerName" in document else {}
+        converted |= {"extenders": policy["extenders"]} if "extenders" in policy else {}
+        converted["profiles"] = [{**policy["profiles"][0], **named}]
+        return converted
     if version is releases.V1ALPHA1:
         profiles = [("", {name: document[name] for name in _TEMPLATE if name in document})]
     else:
@@ -150,7 +170,7 @@ def _profile(
     order = list(draft.args)
     ran = {point: list(plugins) for point, plugins in version.plugins.items()}
     if version in _ALPHA:
-        _settings(draft, document, ran)
+        settle(draft, document)
         # preemption was no plugin then, and happened after every cycle that found no node
         ran.setdefault("postFilter", [types.Plugin("DefaultPreemption")])
     translate(draft, known)
@@ -292,7 +312,7 @@ def _multi_point(chosen: types.PluginSet, where: str, draft: Draft, known: Known
         draft.log.add_dropped(f"{where}.disabled", "disabled at multiPoint", why)
 
 
-def _settings(draft: Draft, document: Plain, ran: Mapping[str, Any]) -> None:
+def settle(draft: Draft, document: Plain, *, with_policy: bool = False) -> None:
     """Put what stood at the top of v1alpha1 and v1alpha2 into the plugins it is about."""
     draft.put("postFilter", types.Plugin("DefaultPreemption"))
     if document.get("disablePreemption"):
@@ -322,10 +342,10 @@ def _settings(draft: Draft, document: Plain, ran: Mapping[str, Any]) -> None:
     else:
         hint = "write the plugins it meant"
         draft.log.add_lost(path, f"algorithmSource of {provider}", "kube-scheduler never had this provider", hint)
-    if source.get("policy"):
+    if source.get("policy") and not with_policy:
         why = "a Policy is a separate file"
-        hint = "convert that file with `schedctl profiles convert`; its profile replaces this one"
-        draft.log.add_lost("algorithmSource.policy", "algorithmSource with a Policy", why, hint)
+        hint = "name it as well, and it is folded in: `schedctl profiles convert FILE POLICY`"
+        draft.log.add_lost(REFERENCE, "algorithmSource with a Policy", why, hint)
 
 
 def _enumerate(path: str, values: Iterable[Any]) -> Iterable[tuple[str, Any]]:

@@ -6,7 +6,7 @@ A problem that only the reader of today finds is reported at the place of the ol
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -14,10 +14,12 @@ import msgspec
 
 from schedctl.config.args import ARGS, PluginArgs
 from schedctl.config.expansion import KnownPlugins
-from schedctl.config.legacy import configurations, policies
+from schedctl.config.legacy import configurations, policies, policy_sources
 from schedctl.config.legacy.changes import Change, ConversionLog, Outcome
 from schedctl.config.legacy.plugin_sets import Plain
+from schedctl.config.legacy.policy_sources import PolicyText
 from schedctl.config.legacy.releases import POLICY, LegacyVersion, legacy_version
+from schedctl.config.legacy.translations import Draft
 from schedctl.config.loading import Check, load
 from schedctl.config.types import SchedulerConfiguration
 from schedctl.documents.decoding import Decoder
@@ -37,12 +39,14 @@ class Conversion:
         document: what it is now, as plain values.
         configuration: the same, read.
         changes: what became of what.
+        missing: the Policy that it refers to, in words, if that is not folded in; "" otherwise.
     """
 
     version: LegacyVersion
     document: Plain
     configuration: SchedulerConfiguration
     changes: tuple[Change, ...]
+    missing: str = ""
 
     def count(self, outcome: Outcome) -> int:
         """Return how many things came to such an end."""
@@ -70,6 +74,7 @@ def convert(
     source: str = "",
     check: Check = lambda _: (),
     args: Mapping[str, type[PluginArgs]] = ARGS,
+    files: Iterable[tuple[str, bytes]] = (),
 ) -> Conversion | None:
     """Return a configuration of another time in today's version; None when it is of none we know.
 
@@ -79,6 +84,7 @@ def convert(
         source: the file as the user named it, for problems.
         check: what else must hold of the result, as for `load`.
         args: the types of the arguments of plugins, as for `load`.
+        files: names and contents of files that may hold a Policy to which it refers.
 
     Raises:
         ConfigError: everything that is wrong with it, in the words of its own version or of today's.
@@ -87,7 +93,7 @@ def convert(
     version = _legacy_version(node)
     if version is None:
         return None
-    decoder = Decoder()
+    decoder, missing = Decoder(), ""
     log = ConversionLog(decoder.places)
     # a decoder of its own: `check` reports repeated fields, and would report them twice
     old = _without_null(Decoder().free(node, ""))
@@ -98,13 +104,49 @@ def convert(
     else:
         configurations.check(node, decoder, version)
         _raise(decoder, source)
-        document = configurations.convert(old, version, log, known)
+        reference = configurations.policy_reference(old, version)
+        referred = policy_sources.find(reference, files) if reference else None
+        folded = None if referred is None else _fold(referred, old, log, known)
+        if reference and folded is None:
+            missing = policy_sources.describe(reference)
+        document = configurations.convert(old, version, log, known, folded)
     # read back with today's reader, so that nothing leaves here that kube-scheduler would refuse
     try:
         configuration = load(msgspec.json.encode(document), check=check, args=args)
     except ConfigError as wrong:
         raise ConfigError([_trace_back(one, document, old, decoder.places, source) for one in wrong.problems]) from None
-    return Conversion(version, document, configuration, tuple(log.changes))
+    return Conversion(version, document, configuration, tuple(log.changes), missing)
+
+
+def _fold(policy: PolicyText, old: Plain, log: ConversionLog, known: KnownPlugins) -> Plain:
+    """Return the Policy that a configuration refers to in today's version, with what that says besides.
+
+    Raises:
+        ConfigError: everything that is wrong with it.
+    """
+    decoder = Decoder()
+    checked = policies.check(policy.node, decoder)
+    _raise(decoder, policy.source)
+    of_policy = ConversionLog(decoder.places)
+
+    def settle(draft: Draft) -> None:
+        # What these mean stands in the file that refers to the Policy.
+        draft.log = log
+        configurations.settle(draft, old, with_policy=True)
+        draft.log = of_policy
+        for field in ("plugins", "pluginConfig"):
+            if old.get(field):
+                hint = "write them into the profile of the result"
+                log.add_lost(field, f"{field} beside a Policy", "the profile is that of the Policy", hint)
+
+    folded = policies.convert(checked, policies.plain_extenders(policy.node, Decoder()), of_policy, known, settle)
+    line, column = log.places.get(policy_sources.REFERENCE, (0, 0))
+    log.add_carried(policy_sources.REFERENCE, f"the Policy of {policy.source}", "the profile", "it is folded in")
+    log.changes += (
+        replace(each, path=f"{policy_sources.REFERENCE}: {each.path}", line=line, column=column)
+        for each in of_policy.changes
+    )
+    return folded
 
 
 def _legacy_version(node: Node) -> LegacyVersion | None:

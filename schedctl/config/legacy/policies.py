@@ -6,7 +6,7 @@ for sorting, preempting and binding, which were never up to it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
 from schedctl.api.defaults import DEFAULT_SCHEDULER
@@ -150,7 +150,13 @@ def _as_typed(node: Node) -> Node:
     return Node(pairs, node.line, node.column, True, node.size, node.depth)
 
 
-def convert(policy: Policy, extenders: Iterable[Plain], log: ConversionLog, known: KnownPlugins) -> Plain:
+def convert(
+    policy: Policy,
+    extenders: Iterable[Plain],
+    log: ConversionLog,
+    known: KnownPlugins,
+    settle: Callable[[Draft], None] = lambda _: None,
+) -> Plain:
     """Return a KubeSchedulerConfiguration of the same meaning.
 
     Args:
@@ -158,6 +164,7 @@ def convert(policy: Policy, extenders: Iterable[Plain], log: ConversionLog, know
         extenders: its extenders as plain values, as they are written.
         log: where to write down what becomes of things.
         known: the plugins there are today.
+        settle: adds what the configuration says that refers to the Policy.
     """
     draft = Draft("", {}, {}, log)
     draft.plugins = {
@@ -174,6 +181,7 @@ def convert(policy: Policy, extenders: Iterable[Plain], log: ConversionLog, know
     if policy.always_check_all_predicates:
         why = "it changed the reasons reported, not the placements"
         log.add_dropped("alwaysCheckAllPredicates", "alwaysCheckAllPredicates", why)
+    settle(draft)
     translate(draft, known)
     profile = {"schedulerName": DEFAULT_SCHEDULER, **profile_of(draft, _RAN, (), known)}
     converted: Plain = {"apiVersion": API_VERSION, "kind": KIND, "profiles": [profile]}
