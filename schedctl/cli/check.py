@@ -104,6 +104,9 @@ def check(
     no_config: options.NoConfig = False,
     skip_admission: options.SkipAdmission = "",
     allow_empty: Annotated[bool, typer.Option("--allow-empty", help="Accept that there is nothing to check")] = False,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Judge nothing if an object or a file in a folder would be left out")
+    ] = False,
     jobs: Annotated[
         int,
         typer.Option("--jobs", min=0, metavar="N", help="Scenarios to simulate side by side (0: one for each core)"),
@@ -167,6 +170,7 @@ def check(
     from schedctl.session.sessions import SchedulerOptions, Session
 
     terminal = Printer.of("text", color).terminal
+    source.strict = strict
     if tags and write_baseline:
         raise UsageError(
             "--write-baseline with --tag would drop what other checks have in the baseline", "remove --tag"

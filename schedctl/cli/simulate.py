@@ -135,7 +135,7 @@ def simulate(
     )
     session.load(about=about_nothing)
     if not notifier.quiet:
-        notifier.report(read.warnings, "warning")
+        notifier.report([*read.warnings, *inputs.unread_warnings(read)], "warning")
     notifier.report(read.problems, "error")
     report = use_case.simulate(session, read, simulate_options, namespace=namespace, settings=user_settings.digests)
     printer.write(report, limit=limit)

@@ -22,6 +22,7 @@ from schedctl.policy.confinement import is_inside, root_of
 from schedctl.policy.documents import API_VERSION, BASELINE
 from schedctl.policy.forms import Form, Metadata
 from schedctl.policy.reading import TEST_KIND, documents, kind_in
+from schedctl.reports import exit_codes
 from schedctl.reports.checks import CheckOutcome, CheckReport, CheckResult
 from schedctl.sources.pins import split_pin
 from schedctl.workloads.rollouts import RolloutStrategy
@@ -254,7 +255,7 @@ def _read_test(text: str, source: str) -> tuple[PolicyTest, list[Problem]]:
             wrong(f"{path}.outcome", f'unknown outcome "{one.outcome}"', hint)
     if exit_code is None:
         failing = any(one.outcome == CheckOutcome.VIOLATED.value for one in spec.expect.results or ())
-        exit_code = 1 if failing else 0
+        exit_code = exit_codes.of_answer(failed=failing)
     beside = Path(source).parent
     line = next((key.line for key, _ in node.value), 1) if node.is_mapping else 1
     problems = [replace(problem, source=source) for problem in decoder.problems]

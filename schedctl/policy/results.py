@@ -183,6 +183,8 @@ class Results:
             allowing = [policy.allows(resource.kind) for policy in self.policies]
             about = _judged_of(resource.problem)
             hint = f"`allowUnmodelledKinds: [{resource.kind}]` in the policy accepts it"
+            if resource.problem.hint:
+                hint = f"{resource.problem.hint}; {hint}"
             if resource.problem.message == OPERATOR:
                 hint = f"`customKinds` in the settings says where its pod templates are; {hint}"
             message = f"not checked: {resource.problem.message}"

@@ -156,8 +156,8 @@ class NotJudged(Record, frozen=True, kw_only=True):
 
     Attributes:
         kind: ``File`` for one that looks like a manifest and was not read; ``Workload`` for one that no check is about;
-            ``Resource`` for one of which an operator may make pods; ``Object`` for objects of a kind that scheduling
-            does not read.
+            ``Resource`` for one of which an operator may make pods, a Helm chart or a kustomization; ``Object`` for
+            objects of a kind that scheduling does not read.
         name: the file, the workload as messages name it, or ``apiVersion kind`` of the objects.
         count: how many objects of that kind; 1 for a file or workload.
         reason: why it was not judged.

@@ -212,7 +212,7 @@ def load(
         stdin_filename=source.stdin_filename,
         namespace=namespace,
         allow_empty=options.allow_empty,
-        strict=False,
+        strict=source.strict,
         custom_kinds=settings.custom_kinds,
         kinds=session.kinds,
         notifier=notifier,

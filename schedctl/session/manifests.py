@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from schedctl import sources
 from schedctl.api.custom_kinds import CustomKind
 from schedctl.api.kinds import Kind
-from schedctl.errors import InputError, UsageError
+from schedctl.errors import InputError, Problem, UsageError
 from schedctl.session.notifiers import SILENT, Notifier
 from schedctl.sources import Manifests, Terms
 from schedctl.sources.files import STDIN
@@ -50,9 +50,14 @@ def load(
             stdin_filename=stdin_filename,
             progress=progress.advance,
             allow_empty=allow_empty,
-            terms=Terms(creating=True, custom_kinds=custom_kinds, namespace=namespace, kinds=kinds),
+            terms=Terms(True, custom_kinds, namespace, kinds, strict),
             kustomizations=kustomizations,
         )
     if strict and read.problems:
         raise InputError(read.problems, read.warnings)
     return read
+
+
+def unread_warnings(read: Manifests) -> list[Problem]:
+    """Return a warning for each file in a folder that looks like a manifest and was not read."""
+    return [Problem(f"looks like a manifest and is not read: {each.reason}", each.file) for each in read.unread]

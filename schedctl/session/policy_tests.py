@@ -22,6 +22,7 @@ from schedctl.policy import baselines, expectation_updates, expectations, readin
 from schedctl.policy.coverage import Coverage
 from schedctl.policy.documents import BUILT_IN_POLICY, CheckPolicy
 from schedctl.policy.expectations import PolicyTest
+from schedctl.reports import exit_codes
 from schedctl.reports.checks import CheckReport, CheckSummary
 from schedctl.reports.policy_tests import CheckPolicyTestReport, PolicyTestResult, PolicyTestSummary
 from schedctl.session import check, manifests, report_files, runs
@@ -171,7 +172,7 @@ def run(
         results = _update(tests, results, reports, notifier)
     outcomes = [result.outcome for result in results]
     summary = PolicyTestSummary(
-        exit_code=1 if "Failed" in outcomes else 0,
+        exit_code=exit_codes.of_answer(failed="Failed" in outcomes),
         tests=len(results),
         passed=outcomes.count("Passed"),
         failed=outcomes.count("Failed"),

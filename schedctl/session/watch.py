@@ -13,6 +13,7 @@ from schedctl.api.pods import FINISHED, Pod
 from schedctl.explain import explanations
 from schedctl.framework.pod_edits import with_scheduler
 from schedctl.live import watching
+from schedctl.reports import exit_codes
 from schedctl.reports.explanations import Explanation, Verdict
 from schedctl.reports.watches import WatchEvent, WatchLine
 from schedctl.session.notifiers import Notifier
@@ -73,7 +74,7 @@ class PodWatch:
             left = None if until is None else until - time.monotonic()
             if left is not None and left <= 0:
                 self._end(WatchEvent.PENDING, f"pod {self._pod.key} is still pending")
-                return 1
+                return exit_codes.FAILED
             events = read_events(left)
             warnings.report(events)
             changed = apply_events(assembled, events)
@@ -86,13 +87,13 @@ class PodWatch:
         # A pod of the same name with another uid is another pod, as a StatefulSet makes one.
         if now is None or now.metadata.uid != self._pod.metadata.uid:
             self._end(WatchEvent.DELETED, f"pod {key} was deleted")
-            return 1
+            return exit_codes.FAILED
         if now.spec.node_name:
             self._end(WatchEvent.BOUND, describe_binding(key, now.spec.node_name, self._last), now.spec.node_name)
             return 0
         if now.status.phase in FINISHED:
             self._end(WatchEvent.ENDED, f"pod {key} ended without a node ({now.status.phase})")
-            return 1
+            return exit_codes.FAILED
         answer = self._explain(now)
         if self._last is None or self._digest(answer) != self._digest(self._last):
             self._write(WatchLine(time=_now(), event=WatchEvent.ANSWER, pod=key, result=answer))

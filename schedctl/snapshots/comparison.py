@@ -15,6 +15,7 @@ import msgspec
 from schedctl.api.kinds import KINDS
 from schedctl.api.meta import controller_of, key_of
 from schedctl.errors import UsageError
+from schedctl.reports import exit_codes
 from schedctl.reports import snapshots as reports
 from schedctl.snapshots.allow_list import keep_allowed
 from schedctl.snapshots.documents import ReadSnapshot
@@ -65,7 +66,7 @@ def diff(before: tuple[str, ReadSnapshot], after: tuple[str, ReadSnapshot], *, f
             )
     header = [*_header_changes(first.header, second.header)]
     summary = reports.SnapshotDiffSummary(
-        exit_code=1 if fail and (results or header) else 0,
+        exit_code=exit_codes.of_answer(failed=fail and bool(results or header)),
         added=sum(one.added for one in counts),
         removed=sum(one.removed for one in counts),
         changed=sum(one.changed for one in counts),

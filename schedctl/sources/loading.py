@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, BinaryIO
 from schedctl.api.nodes import Node
 from schedctl.documents.texts import KEPT_BYTES, Text
 from schedctl.errors import InputError, Problem
-from schedctl.sources import checks, collected, files, kustomize
+from schedctl.sources import checks, collected, files, kustomize, unrendered
 from schedctl.sources.kustomize import Kustomization
 from schedctl.sources.manifests import Reading, Sourced
 from schedctl.sources.terms import READING, Terms
@@ -110,6 +110,9 @@ def load(
         problems=reading.problems,
         warnings=reading.warnings,
     )
+    named = found
+    if terms.creating:
+        found, reading.unmodelled = unrendered.leave_out(found, kustomizations)
     sources: list[files.Source | Kustomization] = [*found, *map(kustomize.kustomization, kustomizations)]
     complete = not reading.problems
     total, done = sum(source.size for source in sources), 0
@@ -130,7 +133,7 @@ def load(
         manifests = _finish(reading, allow_empty, complete)
     unread: list[Unread] = []
     if terms.creating:
-        read = {os.path.realpath(source.path) for source in found if source.path is not None}
+        read = {os.path.realpath(source.path) for source in named if source.path is not None}
         unread = unread_files(paths, read, recursive=recursive)
     return replace(manifests, digests=digests, unread=unread)
 
@@ -218,7 +221,7 @@ def _read_part(
     digests[text.name] = f"sha256:{hashlib.sha256(text.data or b'').hexdigest()}"
     before = len(reading.problems), reading.foreign, reading.count
     _read(reading, text, advance)
-    if in_folder and is_state and not reading.terms.strict:
+    if in_folder and not reading.terms.strict:
         _leave_out_foreign(reading, text.name, *before)
 
 

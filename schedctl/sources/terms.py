@@ -23,7 +23,7 @@ class Terms:
         custom_kinds: the kinds of other people's that are read as `CustomWorkload`.
         namespace: the namespace of objects that name none.
         kinds: other people's kinds that are read under their structs, as plugins ask for them.
-        strict: whether a file in a folder that holds nothing of Kubernetes is a problem, also in a state.
+        strict: whether a file in a folder that holds nothing of Kubernetes is a problem.
     """
 
     creating: bool = False

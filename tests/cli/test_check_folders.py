@@ -92,3 +92,87 @@ def test_every_format_counts_what_was_not_judged(check, form):
     Path("deploy/.api.yaml").write_text(WEB)
     out = check("deploy", *STATE, "-o", form).out
     assert "not judged: 1 file" in out or "1 file not judged: deploy/.api.yaml" in out
+
+
+# -- what belongs to other tools -----------------------------------------------------
+
+CHART = "apiVersion: v2\nname: web\nversion: 0.1.0\n"
+TEMPLATE = "kind: Deployment\nmetadata: {name: {{ .Release.Name }}}\n"
+NOT_RENDERED = {
+    "a chart": (
+        {
+            "deploy/chart/Chart.yaml": CHART,
+            "deploy/chart/values.yaml": "a: 1\n",
+            "deploy/chart/templates/d.yaml": TEMPLATE,
+        },
+        "Chart deploy/chart",
+        "Chart.helm.sh",
+    ),
+    "a chart in a chart is a part of it": (
+        {"deploy/chart/Chart.yaml": CHART, "deploy/chart/charts/db/Chart.yaml": CHART},
+        "Chart deploy/chart",
+        "Chart.helm.sh",
+    ),
+    "a kustomization": (
+        {"deploy/kust/kustomization.yaml": "resources: []\n"},
+        "Kustomization deploy/kust",
+        "Kustomization.kustomize.config.k8s.io",
+    ),
+    "a kustomization that says what it is": (
+        {"deploy/kust/kustomization.yaml": "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\n"},
+        "Kustomization deploy/kust",
+        "Kustomization.kustomize.config.k8s.io",
+    ),
+}
+
+
+@pytest.mark.parametrize(("files", "subject", "kind"), NOT_RENDERED.values(), ids=NOT_RENDERED)
+def test_what_was_not_rendered_is_inconclusive_and_counted_in_every_report(check, files, subject, kind):
+    Path("deploy/sub/big.yaml").unlink()
+    for name, text in files.items():
+        Path(name).parent.mkdir(parents=True, exist_ok=True)
+        Path(name).write_text(text)
+    ended = check("deploy", *STATE, "--report", "json=report.json", "--report", "markdown=report.md")
+    assert ended.code == 5
+    assert "not judged: 1 resource" in ended.out.splitlines()[-1]
+    report = json.loads(Path("report.json").read_text())
+    assert [(each["kind"], each["name"]) for each in report["notJudged"]] == [("Resource", subject)]
+    assert [each["subject"] for each in report["results"] if each["outcome"] == "Inconclusive"] == [subject]
+    assert "not judged: 1 resource" in Path("report.md").read_text()
+    Path("policy.yaml").write_text(
+        POLICY.replace("spec:\n", f"spec:\n  allowUnmodelledKinds: [{kind}]\n")
+        + "    - {name: f, builtin: schedulable}\n"
+    )
+    accepted = check("deploy", *STATE, "-p", "policy.yaml")
+    assert (accepted.code, "not judged: 1 resource" in accepted.out) == (0, True)
+
+
+def test_manifests_beside_the_templates_of_a_chart_are_judged(check):
+    Path("deploy/Chart.yaml").write_text(CHART)
+    Path("deploy/templates").mkdir()
+    Path("deploy/templates/d.yaml").write_text(TEMPLATE)
+    ended = check("deploy", *STATE)
+    assert (ended.code, "Deployment shop/big" in ended.out) == (1, True)
+
+
+def test_a_file_that_holds_nothing_of_kubernetes_is_named_and_left_out(check):
+    Path("deploy/sub/big.yaml").unlink()
+    Path("deploy/values-prod.yaml").write_text("replicas: 3\n")
+    ended = check("deploy", *STATE)
+    assert ended.code == 0
+    assert "note: deploy/values-prod.yaml: is left out: it holds no object of Kubernetes" in ended.out
+    assert check("deploy", *STATE, "--strict").code == 3
+    assert check("deploy/values-prod.yaml", "deploy/web.yaml", *STATE).code == 1
+
+
+def test_half_a_manifest_is_not_left_out(check):
+    Path("deploy/sub/big.yaml").unlink()
+    Path("deploy/half.yaml").write_text("kind: Deployment\nspec: {replicas: 3}\n")
+    ended = check("deploy", *STATE)
+    assert (ended.code, "deploy/half.yaml" in ended.out) == (1, True)
+
+
+def test_simulate_names_the_files_that_look_like_manifests_and_are_not_read(check, schedctl):
+    Path("deploy/sub/big.yaml").rename("deploy/.big.yaml")
+    ended = schedctl("simulate", "deploy", *STATE)
+    assert "warning: deploy/.big.yaml: looks like a manifest and is not read: its name" in ended.err

@@ -286,5 +286,6 @@ def test_invalid_cron_schedule_is_a_problem(schedule, wrong):
 def test_a_kustomization_among_the_files_says_how_it_is_built(tmp_path):
     (tmp_path / "kustomization.yaml").write_text("resources: [web.yaml]\n")
     (tmp_path / "web.yaml").write_text(deployment())
-    (problem, *_) = load([str(tmp_path)], terms=CREATING).problems
-    assert problem.hint == f"this belongs to kustomize: `-k {tmp_path}` builds it"
+    (kustomization,) = load([str(tmp_path)], terms=CREATING).unmodelled
+    problem = kustomization.problem
+    assert problem.hint == f"`-k {tmp_path}` builds it"
