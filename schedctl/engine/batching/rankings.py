@@ -315,5 +315,7 @@ class Ranking:
     def _total(self) -> None:
         """Make the totals of the sums."""
         sums = self._score_columns.sums
-        everywhere = self.feasible_nodes == len(self.nodes)
-        self.totals = sums.copy() if everywhere else np.where(self.feasible, sums, sums.dtype.type(_INFEASIBLE))
+        # 0 where a node is feasible and -1, which has every bit, where it is not: several times as fast as `where`
+        infeasible = self.feasible.astype(sums.dtype)
+        infeasible += _INFEASIBLE
+        self.totals = np.bitwise_or(sums, infeasible, out=infeasible)

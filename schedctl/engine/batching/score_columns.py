@@ -29,7 +29,7 @@ class _Contribution:
 
     Attributes:
         normalized: int8 (n,), true where a node is feasible.
-        raw: int64 (n,), None where raw scores are the normalised ones.
+        raw: int64 (n,), None where raw scores are the normalised ones, or are asked for anew each time.
         least, most: the extremes of the raw scores of the feasible nodes, as of the last normalisation.
         uniform: whether raw scores are the same on all nodes that were ever feasible, so that others do not matter.
     """
@@ -41,6 +41,11 @@ class _Contribution:
     least: int = 0
     most: int = 0
     uniform: bool = False
+
+    @property
+    def normalizes(self) -> bool:
+        """Whether normalised scores are others than the raw ones, which the inherited `normalize` hands on."""
+        return type(self.plugin).normalize is not ScorePlugin.normalize
 
 
 class ScoreColumns:
@@ -78,7 +83,7 @@ class ScoreColumns:
         part = _Contribution(plugin, scores.weight, np.zeros(len(self._nodes), np.int8))
         part.normalized[where] = scores.normalized
         self.sums[where] += scores.weighted
-        if type(plugin).normalize is not ScorePlugin.normalize:  # the inherited one hands raw scores on as they are
+        if part.normalizes and not plugin.reads_feasible_set:
             part.raw = np.zeros(len(self._nodes), np.int64)
             part.raw[where] = scores.raw
             part.least, part.most = int(scores.raw.min()), int(scores.raw.max())
@@ -88,7 +93,7 @@ class ScoreColumns:
     def by_row(self, name: str) -> bool:
         """Return whether a plugin's contribution to a node depends on its row alone."""
         part = self._parts[name]
-        return part.raw is None and not part.plugin.reads_feasible_set
+        return not (part.normalizes or part.plugin.reads_feasible_set)
 
     def rates(self, name: str, column: Nodes) -> IntArray:
         """Ask a plugin that goes by row for the normalised scores of a column."""
@@ -166,11 +171,23 @@ class ScoreColumns:
 
     def _normalize(self, part: _Contribution, raw: IntArray) -> bool:
         """Normalise the raw scores of the feasible nodes, and return whether the sums have changed."""
-        normalized = raw
         if part.raw is not None:
             part.least, part.most = int(raw.min()), int(raw.max())
+        normalized = raw
+        if part.normalizes:
             normalized = DIRECT.normalize(part.plugin, self._cycle, self._feasibility.column, raw)
-        return self._replace(part, self._feasibility.where, _in_range(normalized))
+        where, column = self._feasibility.where, _in_range(normalized).astype(np.int8)
+        if not isinstance(where, slice):  # put in place once, what follows goes over whole columns
+            column, scores = part.normalized.copy(), column
+            column[where] = scores
+        if np.array_equal(column, part.normalized):
+            return False
+        change = column.astype(self.sums.dtype)  # widened first: a difference of int8 times a weight overflows
+        change -= part.normalized
+        change *= part.weight
+        self.sums += change
+        part.normalized = column
+        return True
 
     def _normalize_rows(self, part: _Contribution, positions: IndexArray) -> None:
         """Normalise the new raw scores of a few nodes, beside the extremes, which are as they were."""
@@ -184,17 +201,13 @@ class ScoreColumns:
         normalized = _in_range(DIRECT.normalize(part.plugin, self._cycle, column, scores))
         self._replace(part, positions, normalized[2:])
 
-    def _replace(self, part: _Contribution, where: slice | IndexArray, normalized: IntArray) -> bool:
-        """Replace a plugin's normalised scores at some positions, and return whether they are others."""
-        before, now = part.normalized[where], normalized.astype(np.int8)
-        if np.array_equal(before, now):
-            return False
-        change = now.astype(self.sums.dtype)  # widened first: a difference of int8 times a weight overflows
-        change -= before
+    def _replace(self, part: _Contribution, positions: IndexArray, normalized: IntArray) -> None:
+        """Replace a plugin's normalised scores at some positions."""
+        change = normalized.astype(self.sums.dtype)
+        change -= part.normalized[positions]
         change *= part.weight
-        self.sums[where] += change
-        part.normalized[where] = now
-        return True
+        self.sums[positions] += change
+        part.normalized[positions] = normalized
 
 
 def _in_range(scores: IntArray) -> IntArray:

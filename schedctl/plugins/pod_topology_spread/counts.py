@@ -222,7 +222,14 @@ class SoftSpread:
             counts[place] += sign
             if domain if self.by_node else place:
                 worth[place] = float(counts[place]) * self.weight + float(self.constraint.max_skew - 1)
-        return replace(self, counts=counts, worth=worth)
+        # every placement comes here, and `replace` takes as long as all of the above
+        return SoftSpread(self.constraint, self.domains, counts, self.weight, self.eligible, worth, self.by_node)
+
+    def among(self, scored: IndexArray) -> SoftSpread:
+        """Return the spread over other nodes that are scored, intp: the more domains they are in, the heavier it is."""
+        size = _count_domains(self.domains, scored, by_node=self.by_node)
+        weight, worth = _weigh(self.constraint, self.domains, self.counts, size, by_node=self.by_node)
+        return SoftSpread(self.constraint, self.domains, self.counts, weight, self.eligible, worth, self.by_node)
 
     @property
     def empty_worth(self) -> FloatArray:
@@ -247,6 +254,11 @@ class SoftState:
         spreads = tuple(s.with_pod(row, sign) if is_counted(s.constraint.selector, pod) else s for s in self.spreads)
         return SoftState(spreads, self.ignored)
 
+    def among(self, nodes: Nodes) -> SoftState:
+        """Return the state with other nodes feasible."""
+        scored = _scored_rows(nodes, self.ignored)
+        return SoftState(tuple(spread.among(scored) for spread in self.spreads), self.ignored)
+
 
 def hard_state(cluster: ClusterView, pod: PodInfo, constraints: Sequence[Constraint]) -> HardState:
     """Count the pods of each DoNotSchedule constraint over all nodes."""
@@ -270,9 +282,13 @@ def soft_state(
     cluster = nodes.cluster
     participants = _Participants(cluster, pod, constraints, all_keys=all_keys)
     ignored = ~participants.complete if all_keys and participants.complete is not None else None
-    scored = nodes.rows if ignored is None else nodes.rows[~ignored[nodes.rows]]
+    scored = _scored_rows(nodes, ignored)
     spreads = tuple(_soft(cluster, c, counted, participants.of(c), scored) for c in constraints)
     return SoftState(spreads, ignored)
+
+
+def _scored_rows(nodes: Nodes, ignored: BoolArray | None) -> IndexArray:
+    return nodes.rows if ignored is None else nodes.rows[~ignored[nodes.rows]]
 
 
 class _Participants:
@@ -343,23 +359,39 @@ def _soft(
     by_node = constraint.topology_key == topology.HOSTNAME
     if by_node:
         counts = np.bincount(at, minlength=len(cluster.node_table))
-        size = len(scored)
     else:
         counts = _count(domains, at, eligible)
-        candidates = np.zeros(len(domains), np.bool_)
-        candidates[domains.codes[scored]] = True
         # upstream reads a label that a node does not have as an empty one: the two are one domain
         blank = domains.values.find_code("")
         if blank >= 0:
             counts[blank] += counts[0]
-            candidates[blank] |= candidates[0]
-            candidates[0] = False
-        size = int(np.count_nonzero(candidates))
+    size = _count_domains(domains, scored, by_node=by_node)
+    weight, worth = _weigh(constraint, domains, counts, size, by_node=by_node)
+    return SoftSpread(constraint, domains, counts, weight, eligible, worth, by_node)
+
+
+def _count_domains(domains: Domains, scored: IndexArray, *, by_node: bool) -> int:
+    """Return how many domains the nodes that are scored are in."""
+    if by_node:
+        return len(scored)
+    candidates = np.zeros(len(domains), np.bool_)
+    candidates[domains.codes[scored]] = True
+    blank = domains.values.find_code("")
+    if blank >= 0:
+        candidates[blank] |= candidates[0]
+        candidates[0] = False
+    return int(np.count_nonzero(candidates))
+
+
+def _weigh(
+    constraint: Constraint, domains: Domains, counts: IntArray, size: int, *, by_node: bool
+) -> tuple[float, FloatArray]:
+    """Return what each counted pod counts for where there are so many domains, and what a node gets for them."""
     weight = natural_log(size + 2)  # upstream's topologyNormalizingWeight: the more domains, the heavier
     # upstream's scoreForCount: count * weight + (maxSkew - 1), in this order
     worth = counts.astype(np.float64) * weight + float(constraint.max_skew - 1)
     worth[domains.codes == 0 if by_node else 0] = 0.0
-    return SoftSpread(constraint, domains, counts, weight, eligible, worth, by_node)
+    return weight, worth
 
 
 def _count(domains: Domains, at: IndexArray, eligible: BoolArray | None) -> IntArray:

@@ -165,6 +165,9 @@ class PodTopologySpread(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlug
     def pre_score(self, cycle: Cycle, nodes: Nodes) -> Status | None:
         """Count the pods of each ScheduleAnyway constraint in the domains of the feasible nodes; Skip without any."""
         pod = cycle.pod
+        if SOFT in cycle.state:  # asked again for other feasible nodes: `follow` has kept the counts true
+            cycle.state[SOFT] = cycle.state[SOFT].among(nodes)
+            return None
         try:
             constraints = self._constraints(pod, SCHEDULE_ANYWAY)
         except SelectorError as malformed:
@@ -195,7 +198,7 @@ class PodTopologySpread(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlug
                 worth = spread.empty_worth if nodes.bare else spread.worth
                 scores += nodes.gather(worth)
             else:
-                scores += spread.worth[nodes.gather(spread.domains.codes)]
+                scores += spread.worth.take(nodes.gather(spread.domains.codes))
         rounded = round_half_away(scores).astype(np.int64)
         if state.ignored is not None:
             rounded[state.ignored[nodes.rows]] = 0
