@@ -69,12 +69,14 @@ class CustomKind:
         pods: where its templates are.
         operator: the module of `schedctl.sources.operators` that knows which objects its operator makes; "" where
             the pods come straight from the templates.
+        company: the kinds of its group, itself among them, without which its operator does not know what to make.
     """
 
     group: str
     name: str
     pods: tuple[PodsAt, ...]
     operator: str = ""
+    company: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         return f"{self.name}.{self.group}"
@@ -145,8 +147,8 @@ def steps(path: str) -> Steps:
     return tuple(path.split(".")) if path else ()
 
 
-def _kind(group: str, name: str, *pods: PodsAt, operator: str = "") -> CustomKind:
-    return CustomKind(group, name, pods, operator)
+def _kind(group: str, name: str, *pods: PodsAt, operator: str = "", company: tuple[str, ...] = ()) -> CustomKind:
+    return CustomKind(group, name, pods, operator, company)
 
 
 def _like_deployment(path: str = "spec.template", replicas: str = "spec.replicas", **more: Any) -> PodsAt:
@@ -258,7 +260,7 @@ CUSTOM_KINDS: tuple[CustomKind, ...] = (
     _kind("elasticsearch.k8s.elastic.co", "Elasticsearch", operator="elastic"),
     _kind("kibana.k8s.elastic.co", "Kibana", operator="elastic"),
     _kind("kafka.strimzi.io", "Kafka", operator="strimzi"),
-    _kind("kafka.strimzi.io", "KafkaNodePool", operator="strimzi"),
+    _kind("kafka.strimzi.io", "KafkaNodePool", operator="strimzi", company=("Kafka", "KafkaNodePool")),
     _kind("kubeflow.org", "PyTorchJob", _roles("spec.pytorchReplicaSpecs")),
     _kind("kubeflow.org", "TFJob", _roles("spec.tfReplicaSpecs")),
     _kind("kubeflow.org", "MPIJob", _roles("spec.mpiReplicaSpecs")),

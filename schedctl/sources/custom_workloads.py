@@ -7,7 +7,7 @@ resource beyond its templates, `schedctl.sources.operators` knows.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import count
 from typing import Any, NamedTuple
 
@@ -33,9 +33,13 @@ class _Found(NamedTuple):
 
 
 def read(
-    value: dict[str, Any], custom: custom_kinds.CustomKind, kind: Kind, findings: list[Finding]
+    value: dict[str, Any],
+    custom: custom_kinds.CustomKind,
+    kind: Kind,
+    findings: list[Finding],
+    company: Sequence[dict[str, Any]] = (),
 ) -> custom_kinds.CustomWorkload:
-    """Return a custom resource with its templates, or with what its operator makes.
+    """Return a custom resource with its templates, or with what its operator makes in the company of others.
 
     What is wrong with either is added to `findings`.
     """
@@ -53,7 +57,7 @@ def read(
     if not custom.operator:
         return msgspec.structs.replace(workload, unknown=list(_unknown(value, custom, workload)))
     notes: list[str] = []
-    made = list(_made(value, custom.operator, workload, notes, findings))
+    made = list(_made(operators.objects_of(custom.operator, value, notes, company), value, workload, findings))
     return msgspec.structs.replace(workload, made=made, notes=notes)
 
 
@@ -86,19 +90,18 @@ def _workload_ref(spec: Any, findings: list[Finding]) -> custom_kinds.WorkloadRe
 
 
 def _made(
+    manifests: Iterable[operators.Manifest],
     value: dict[str, Any],
-    operator: str,
     workload: custom_kinds.CustomWorkload,
-    notes: list[str],
     findings: list[Finding],
 ) -> Iterator[Any]:
-    """Yield the objects that an operator makes of a resource."""
+    """Yield the objects that an operator makes of a resource, as structs."""
     known: dict[int, Path] = {}
     _note_paths(value, (), known)
     owner = {"apiVersion": workload.api_version, "kind": workload.kind, "name": workload.metadata.name}
     owned = {"ownerReferences": [{**owner, "controller": True}], "namespace": workload.metadata.namespace}
     try:
-        for manifest in operators.objects_of(operator, value, notes):
+        for manifest in manifests:
             kind = _kind_of(manifest)
             sent = {**manifest, "metadata": owned | manifest["metadata"]}
             shaped, found = shapes.examine(sent, kind.struct, spelling=False)

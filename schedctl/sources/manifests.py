@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import msgspec
 
 from schedctl.api import kinds
-from schedctl.api.custom_kinds import CustomWorkload
+from schedctl.api.custom_kinds import CustomKind, CustomWorkload
 from schedctl.api.kinds import Kind
 from schedctl.api.nodes import Node
 from schedctl.api.pod_texts import PodTexts
@@ -154,13 +154,17 @@ class Reading:
         self._retired: set[tuple[Text, Kind, str]] = set()
         self._custom = {(kind.group, kind.name): kind for kind in terms.custom_kinds}
         self._unread: list[tuple[_Origin, str, str, Any]] = []
+        self._companions = {(kind.group, name) for kind in terms.custom_kinds for name in kind.company}
+        self._company: dict[str, list[dict[str, Any]]] = {}
+        self._in_company: list[tuple[int, _Origin, dict[str, Any], CustomKind, str]] = []
         self._defined: set[tuple[str, str]] = set()
         self._asked_for = {(version, kind.name): kind for kind in terms.kinds for version in kind.versions}
 
     @property
     def count(self) -> int:
         """How many objects were read or ignored."""
-        return len(self.objects) + self.ignored.total() + len(self.unmodelled) + len(self._unread)
+        left = len(self._unread) + len(self._in_company)
+        return len(self.objects) + self.ignored.total() + len(self.unmodelled) + left
 
     def text(self, text: Text, advance: Callable[[int], None]) -> None:
         """Read all documents of a text; `advance` is called with the byte reached now and then."""
@@ -378,15 +382,49 @@ class Reading:
             self._report_missing_head(origin, api_version, name)
             return
         kind = kinds.find(api_version, name) or self._asked_for.get((api_version, name))
-        obj: objects.Object | None
         if kind is not None:
             obj, findings = objects.decode(body, kind, api_version, self.terms, spelling=self._spelling)
+            self._keep(origin, body, kind, obj, findings, api_version)
         elif custom := self._custom.get((_group(api_version), name)):
-            kind = objects.custom_kind(api_version, name)
-            obj, findings = objects.decode_custom(body, custom, kind, self.terms)
+            self._custom_object(origin, body, custom, api_version)
         else:
             self._count_unread(origin, body, api_version, name)
-            return
+
+    def _custom_object(self, origin: _Origin, body: objects.Body, custom: CustomKind, api_version: str) -> None:
+        """Take a custom resource; one whose operator looks at others waits until those are read."""
+        if (custom.group, custom.name) in self._companions:
+            value = body if isinstance(body, dict) else plain(body)
+            self._company.setdefault(custom.group, []).append(objects.with_name(value, self.terms.namespace))
+            if custom.company:
+                self._in_company.append((len(self.objects), origin, value, custom, api_version))
+                return
+        kind = objects.custom_kind(api_version, custom.name)
+        self._keep(origin, body, kind, *objects.decode_custom(body, custom, kind, self.terms), api_version)
+
+    def _settle_company(self) -> None:
+        """Take the resources that waited for others, each where it stood among the objects."""
+        inserted = 0
+        for index, origin, value, custom, api_version in self._in_company:
+            kind = objects.custom_kind(api_version, custom.name)
+            behind = self.objects[index + inserted :]
+            del self.objects[index + inserted :]
+            decoded = objects.decode_custom(value, custom, kind, self.terms, self._company[custom.group])
+            self._keep(origin, value, kind, *decoded, api_version)
+            inserted = len(self.objects) - index
+            self.objects += behind
+            self._flush(origin.document)
+        self._in_company.clear()
+
+    def _keep(
+        self,
+        origin: _Origin,
+        body: objects.Body,
+        kind: Kind,
+        obj: objects.Object | None,
+        findings: list[Finding],
+        api_version: str,
+    ) -> None:
+        """Keep an object that was decoded, unless there are problems with it, and what was found about it."""
         if isinstance(obj, Pod):
             if obj.metadata.uid:
                 obj = msgspec.structs.replace(obj, spec=lighten(obj.spec))
@@ -397,8 +435,8 @@ class Reading:
             about = objects.subject(kind, obj)
             self._findings += ((origin, finding, about) for finding in findings)
         if isinstance(obj, CustomWorkload) and obj.unknown and self.terms.creating:
-            subject = objects.subject(kind, obj)
-            self._keep_unmodelled(origin, _group(api_version), name, subject, unmodelled.OPERATOR, obj.unknown[0])
+            about, why = objects.subject(kind, obj), unmodelled.OPERATOR
+            self._keep_unmodelled(origin, _group(api_version), kind.name, about, why, obj.unknown[0])
             if () in obj.unknown:
                 return
         if all(finding.warning for finding in findings):
@@ -466,7 +504,12 @@ class Reading:
         self._unread.append((origin, api_version, name, value))
 
     def settle_unread(self) -> None:
-        """Tell the resources of which pods may be made from the others; their definitions may have come after them."""
+        """Take what had to wait for all texts.
+
+        Resources that need the company of others; and those of which pods may be made, told from the others by their
+        definitions, which may have come after them.
+        """
+        self._settle_company()
         for origin, api_version, name, value in self._unread:
             group = _group(api_version)
             reason = unmodelled.reason_of(group, name, value, frozenset(self._defined))

@@ -8,6 +8,7 @@ API server's validation is made up for, and misspelt fields are looked for.
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from functools import cache, lru_cache
 from typing import Any, Protocol
 
@@ -107,7 +108,7 @@ def custom_kind(api_version: str, name: str) -> Kind:
 
 
 def decode_custom(
-    body: Body, custom: CustomKind, kind: Kind, terms: Terms
+    body: Body, custom: CustomKind, kind: Kind, terms: Terms, company: Sequence[dict[str, Any]] = ()
 ) -> tuple[CustomWorkload | None, list[Finding]]:
     """Return a custom workload with its pod templates, and everything that is wrong with it.
 
@@ -116,12 +117,14 @@ def decode_custom(
         custom: where its templates are.
         kind: what `custom_kind` returns for it.
         terms: on what terms it is read.
+        company: the other resources that its operator looks at.
     """
     from schedctl.sources import creation, custom_workloads
 
     try:
         value, findings = (body, []) if isinstance(body, dict) else _value(body)
-        obj = custom_workloads.read(_with_name(value, terms.namespace), custom, kind, findings)
+        resource = with_name(value, terms.namespace)
+        obj = custom_workloads.read(resource, custom, kind, findings, company)
     except RecursionError:
         return None, [Finding((), "nested too deeply")]
     except msgspec.DecodeError as error:
@@ -136,7 +139,7 @@ def decode_custom(
     return obj, findings
 
 
-def _with_name(value: dict[str, Any], namespace: str) -> dict[str, Any]:
+def with_name(value: dict[str, Any], namespace: str) -> dict[str, Any]:
     """Return a custom resource with the namespace and the generated name that the server gives it."""
     metadata = value.get("metadata")
     if not isinstance(metadata, dict):

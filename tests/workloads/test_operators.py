@@ -276,6 +276,69 @@ def test_pods_of_prometheus_request_what_its_reloader_requests_too(expand_manife
     }
 
 
+@pytest.mark.parametrize(
+    ("text", "requests"),
+    [
+        pytest.param(
+            named(
+                PROMETHEUS,
+                "resources: {requests: {cpu: 100m, memory: 2Gi}},"
+                "containers: [{name: prometheus, resources: {requests: {cpu: 1500m}}}, {name: proxy, image: a}]",
+            ),
+            [{"cpu": "1500m", "memory": "2Gi"}, {"cpu": "10m", "memory": "50Mi"}, None],
+            id="a container of its name changes the operator's, request by request, and another is added",
+        ),
+        pytest.param(
+            named(ALERTMANAGER, "resources: {requests: {cpu: 5m}}"),
+            [{"memory": "200Mi", "cpu": "5m"}, {"cpu": "10m", "memory": "50Mi"}],
+            id="an Alertmanager requests some memory",
+        ),
+        pytest.param(
+            named(RULER, ""),
+            [{"memory": "200Mi"}, {"cpu": "10m", "memory": "50Mi"}],
+            id="and so does a ThanosRuler",
+        ),
+    ],
+)
+def test_requests_of_the_prometheus_operator(expand_manifests, text, requests):
+    (group,) = expand_manifests(text).groups
+    found = [container.resources for container in group.pods[0].spec.containers]
+    assert [resources and resources.requests for resources in found] == requests
+
+
+def test_a_prometheus_in_the_network_of_its_node_takes_ports_there(expand_manifests):
+    (group,) = expand_manifests(named(PROMETHEUS, "hostNetwork: true")).groups
+    ports = [port.container_port for container in group.pods[0].spec.containers for port in container.ports or ()]
+    assert ports == [9090, 8080]
+
+
+@pytest.mark.parametrize(
+    ("spec", "services"),
+    [
+        pytest.param("", ["prometheus-operated"], id="the operator's own"),
+        pytest.param("serviceName: mine", [], id="or one that somebody else makes"),
+    ],
+)
+def test_the_governing_service_of_a_prometheus(expand_manifests, spec, services):
+    assert list(joined(expand_manifests(named(PROMETHEUS, spec)), Service)) == services
+
+
+def test_no_shards_of_a_prometheus_are_one(expand_manifests):
+    (group,) = expand_manifests(named(PROMETHEUS, "shards: 0")).groups
+    assert [pod.metadata.name for pod in group.pods] == ["prometheus-web-0"]
+
+
+def test_workers_of_a_ray_cluster_begin_with_a_container_that_waits_for_the_head(expand_manifests):
+    (group,) = expand_manifests(
+        named(RAY, "headGroupSpec: {POD}, workerGroupSpecs: [{groupName: a, replicas: 1, POD}]")
+    ).groups
+    requests = [
+        [container.resources.requests for container in pod.spec.init_containers or ()]
+        for pod in sorted(group.pods, key=lambda pod: pod.metadata.name)
+    ]
+    assert requests == [[{"cpu": "200m", "memory": "256Mi"}], []]
+
+
 def test_the_data_of_prometheus_is_a_claim_where_its_storage_says_so(expand_manifests):
     storage = "storage: {volumeClaimTemplate: {spec: {resources: {requests: {storage: 5Gi}}}}}"
     (group,) = expand_manifests(named(PROMETHEUS, storage)).groups
@@ -297,6 +360,91 @@ def test_nodes_of_elasticsearch_have_a_claim_and_memory_by_default(expand_manife
     (group,) = expand_manifests(named(ELASTICSEARCH, "nodeSets: [{name: a, count: 1}]")).groups
     assert [claim.metadata.name for claim in group.claims] == ["elasticsearch-data-web-es-a-0"]
     assert group.pods[0].spec.containers[0].resources.requests == {"memory": "2Gi"}
+
+
+@pytest.mark.parametrize(
+    ("node_set", "requests"),
+    [
+        pytest.param("", {"memory": "2Gi"}, id="memory, where nothing else is said"),
+        pytest.param("resources: {requests: {cpu: 200m}}", {"cpu": "200m"}, id="or what the set of nodes says"),
+        pytest.param(
+            "resources: {requests: {memory: 4Gi}}, podTemplate: {spec: {containers: [{name: elasticsearch,"
+            "resources: {requests: {cpu: 100m, memory: 1Gi}}}]}}",
+            {"cpu": "100m", "memory": "4Gi"},
+            id="over its template",
+        ),
+        pytest.param(
+            "podTemplate: {spec: {containers: [{name: elasticsearch, resources: {requests: {cpu: 100m}}}]}}",
+            {"cpu": "100m"},
+            id="which is left alone otherwise",
+        ),
+    ],
+)
+def test_requests_of_elasticsearch(expand_manifests, node_set, requests):
+    spec = f"nodeSets: [{{name: a, count: 1, {node_set}}}]"
+    (group,) = expand_manifests(named(ELASTICSEARCH, spec)).groups
+    (pod,) = group.pods
+    assert pod.spec.containers[0].resources.requests == requests
+    assert pod.spec.init_containers[0].resources.requests == {"cpu": "100m", "memory": "50Mi"}
+
+
+def test_nodes_of_elasticsearch_that_know_zones_are_spread_over_them(expand_manifests):
+    sets = "nodeSets: [{name: a, count: 1, zoneAwareness: {zones: [a, b]}}, {name: b, count: 1}]"
+    (group,) = expand_manifests(named(ELASTICSEARCH, sets)).groups
+    spread = [[one.topology_key for one in pod.spec.topology_spread_constraints or ()] for pod in group.pods]
+    assert spread == [["topology.kubernetes.io/zone"], []]
+    needed = [
+        getattr(pod.spec.affinity.node_affinity, REQUIRED).node_selector_terms[0].match_expressions[0]
+        for pod in group.pods
+    ]
+    assert [(one.key, one.operator, one.values or []) for one in needed] == [
+        ("topology.kubernetes.io/zone", "In", ["a", "b"]),
+        ("topology.kubernetes.io/zone", "Exists", []),
+    ]
+
+
+OF_WEB = "labels: {strimzi.io/cluster: web}"
+
+
+def test_nodes_of_a_kafka_pool_have_the_template_and_the_rack_of_their_kafka(expand_manifests):
+    template = "template: {pod: {priorityClassName: %s}}"
+    expansion = expand_manifests(
+        "\n---\n".join(
+            [
+                named(POOL, "replicas: 1, roles: [broker]", metadata=f"name: b, {OF_WEB}"),
+                named(POOL, f"replicas: 2, roles: [controller], {template % 'own'}", metadata=f"name: a, {OF_WEB}"),
+                named(POOL, "replicas: 1, roles: [broker]", metadata=f"name: c, namespace: other, {OF_WEB}"),
+                named(KAFKA, f"kafka: {{rack: {{topologyKey: zone}}, {template % 'shared'}}}"),
+            ]
+        )
+    )
+    pods = {pod.metadata.name: pod for group in expansion.groups for pod in group.pods}
+    assert [(name, pod.spec.priority_class_name) for name, pod in pods.items()] == [
+        ("web-b-2", "shared"),
+        ("web-a-0", "own"),
+        ("web-a-1", "own"),
+        ("web-c-0", ""),
+    ]
+    racks = [name for name, pod in pods.items() if pod.spec.affinity is not None]
+    assert racks == ["web-b-2"], "only brokers are tied to racks"
+    assert [group.notes for group in expansion.groups if group.name == "c"] == [
+        ("Kafka web is not among the manifests: its pod template and rack are not known",)
+    ]
+
+
+def test_a_kafka_pool_that_is_wrong_does_not_displace_the_others(manifests_of):
+    manifests = manifests_of(
+        "\n---\n".join(
+            [
+                named(POOL, "replicas: many", metadata=f"name: a, {OF_WEB}"),
+                "{apiVersion: v1, kind: Service, metadata: {name: between}}",
+                named(POOL, "replicas: 1", metadata=f"name: b, {OF_WEB}"),
+                "{apiVersion: v1, kind: Service, metadata: {name: last}}",
+            ]
+        )
+    )
+    assert [one.object.metadata.name for one in manifests.objects] == ["between", "b", "last"]
+    assert [problem.path for problem in manifests.problems] == ["spec.replicas"]
 
 
 def test_disks_of_a_kafka_pool_are_claims(expand_manifests):
@@ -376,8 +524,8 @@ def test_pods_that_run_already_are_found_through_the_objects_in_between(manifest
         ),
         pytest.param(
             named(POOL, "replicas: 1", metadata="name: a, labels: {strimzi.io/cluster: web}"),
-            "pod template and rack of Kafka web are not applied; node ids count from 0 in each pool",
-            id="what a pool does not see",
+            "Kafka web is not among the manifests: its pod template and rack are not known",
+            id="a pool without its Kafka",
         ),
         pytest.param(
             named(LWS, f"startupPolicy: LeaderReady, {GROUPS}"),

@@ -6,6 +6,7 @@ All nodes of an Elasticsearch are created together; what a configuration of the 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from schedctl.sources.operators.fields import (
     IMAGE,
@@ -17,6 +18,7 @@ from schedctl.sources.operators.fields import (
     stateful_set,
     with_containers,
     with_metadata,
+    with_node_requirement,
 )
 
 _DOMAIN = "k8s.elastic.co"
@@ -24,6 +26,8 @@ _CLUSTER, _STATEFUL_SET = f"elasticsearch.{_DOMAIN}/cluster-name", f"elasticsear
 _TYPE, _KIBANA = f"common.{_DOMAIN}/type", f"kibana.{_DOMAIN}/name"
 _MEMORY: Manifest = {"requests": {"memory": "2Gi"}, "limits": {"memory": "2Gi"}}
 _DATA = "elasticsearch-data"
+_ZONE = "topology.kubernetes.io/zone"
+_PREPARING: Manifest = {"requests": {"cpu": "100m", "memory": "50Mi"}, "limits": {"cpu": "100m", "memory": "50Mi"}}
 
 
 def objects_of(resource: Fields, notes: list[str]) -> Iterator[Manifest]:
@@ -33,13 +37,35 @@ def objects_of(resource: Fields, notes: list[str]) -> Iterator[Manifest]:
         return
     name = name_of(resource)
     yield service(f"{name}-es-http", {_CLUSTER: name, _TYPE: "elasticsearch"})
-    for node_set in resource.at("spec").each("nodeSets"):
+    node_sets = resource.at("spec").each("nodeSets")
+    zones = [_zone_of(node_set) for node_set in node_sets if "zoneAwareness" in node_set]
+    for node_set in node_sets:
         set_name = f"{name}-es-{node_set.text('name')}"
         labels = {_CLUSTER: name, _STATEFUL_SET: set_name, _TYPE: "elasticsearch"}
+        template = _nodes(node_set, name, labels)
+        if zones:
+            _keep_to_zones(template["spec"], node_set, zones[0], {_CLUSTER: name, _STATEFUL_SET: set_name})
         yield service(set_name, labels)
-        yield stateful_set(
-            set_name, node_set.number("count", 0), labels, _nodes(node_set, name, labels), list(_claims(node_set))
-        )
+        yield stateful_set(set_name, node_set.number("count", 0), labels, template, list(_claims(node_set)))
+
+
+def _zone_of(node_set: Fields) -> str:
+    return node_set.at("zoneAwareness").text("topologyKey", _ZONE)
+
+
+def _keep_to_zones(spec: Manifest, node_set: Fields, zone: str, labels: dict[str, str]) -> None:
+    """Spread a set of nodes that knows zones over them, and keep every set of its cluster to nodes in a zone."""
+    needed: Manifest = {"key": zone, "operator": "Exists"}
+    if "zoneAwareness" in node_set:
+        needed["key"] = _zone_of(node_set)
+        if zones := node_set.at("zoneAwareness").items("zones"):
+            needed |= {"operator": "In", "values": zones}
+        stated = spec.get("topologySpreadConstraints") or []
+        if all(each.get("topologyKey") != needed["key"] for each in stated):
+            spread = {"maxSkew": 1, "topologyKey": needed["key"], "whenUnsatisfiable": "DoNotSchedule"}
+            stated = [*stated, {**spread, "labelSelector": {"matchLabels": labels}}]
+        spec["topologySpreadConstraints"] = stated
+    spec["affinity"] = with_node_requirement(Fields(spec).at("affinity"), needed)
 
 
 def _nodes(node_set: Fields, cluster: str, labels: dict[str, str]) -> Manifest:
@@ -49,12 +75,25 @@ def _nodes(node_set: Fields, cluster: str, labels: dict[str, str]) -> Manifest:
     apart = {"labelSelector": {"matchLabels": {_CLUSTER: cluster}}, "topologyKey": "kubernetes.io/hostname"}
     preferred = {"preferredDuringSchedulingIgnoredDuringExecution": [{"weight": 100, "podAffinityTerm": apart}]}
     affinity = spec.at("affinity").value if "affinity" in spec else {"podAntiAffinity": preferred}
-    return with_metadata(template, labels, affinity=affinity, containers=_containers(spec, "elasticsearch"))
+    containers = _containers(spec, "elasticsearch", node_set.at("resources"))
+    preparing = _init_containers(spec, "elastic-internal-init-filesystem")
+    return with_metadata(template, labels, affinity=affinity, containers=containers, initContainers=preparing)
 
 
-def _containers(spec: Fields, name: str) -> list[Manifest]:
+def _containers(spec: Fields, name: str, overrides: Fields) -> list[Manifest]:
+    """Return the containers of a template; what the resource says of requests and limits wins for the main one."""
     stated = [Fields({key: value for key, value in each.value.items() if value}) for each in spec.each("containers")]
-    return with_containers([{"name": name, "image": IMAGE, "resources": _MEMORY}], stated)
+    main = next((each for each in stated if each.text("name") == name), Fields({"name": name}))
+    resources = main.at("resources").value or ({} if overrides.value else _MEMORY)
+    for field in ("requests", "limits"):
+        if field in overrides:
+            resources = {**resources, field: {**resources.get(field, {}), **overrides.at(field).value}}
+    others = [each for each in stated if each is not main]
+    return with_containers([{"image": IMAGE, **main.value, "resources": resources}], others)
+
+
+def _init_containers(spec: Fields, name: str) -> list[Any]:
+    return [{"name": name, "image": IMAGE, "resources": _PREPARING}, *spec.items("initContainers")]
 
 
 def _claims(node_set: Fields) -> Iterator[Manifest]:
@@ -72,5 +111,7 @@ def _kibana(resource: Fields) -> Iterator[Manifest]:
     labels = {_KIBANA: name, _TYPE: "kibana"}
     template = spec.at("podTemplate")
     yield service(f"{name}-kb-http", labels)
-    pods = with_metadata(template, labels, containers=_containers(template.at("spec"), "kibana"))
+    containers = _containers(template.at("spec"), "kibana", spec.at("resources"))
+    preparing = _init_containers(template.at("spec"), "elastic-internal-init")
+    pods = with_metadata(template, labels, containers=containers, initContainers=preparing)
     yield deployment(f"{name}-kb", spec.number("count", 1), labels, pods)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
 from schedctl.documents.findings import Finding, Path, describe_value
@@ -28,10 +28,11 @@ class Fields:
     Attributes:
         value: the mapping.
         path: where it is.
+        company: of a resource, the others that its operator looks at.
     """
 
-    def __init__(self, value: dict[str, Any], path: Path = ()) -> None:
-        self.value, self.path = value, path
+    def __init__(self, value: dict[str, Any], path: Path = (), company: Sequence[Fields] = ()) -> None:
+        self.value, self.path, self.company = value, path, company
 
     def __contains__(self, name: str) -> bool:
         return self.value.get(name) is not None
@@ -188,6 +189,16 @@ def with_containers(operator: list[Manifest], stated: list[Fields]) -> list[Any]
     names = {container["name"] for container in operator}
     merged: list[Any] = [{**container, **by_name.get(container["name"], {})} for container in operator]
     return merged + [container.value for container in stated if container.text("name") not in names]
+
+
+def with_node_requirement(affinity: Fields, requirement: Manifest) -> Manifest:
+    """Return an affinity of nodes that fulfil a requirement in each of the terms that are given."""
+    required = "requiredDuringSchedulingIgnoredDuringExecution"
+    node_affinity = affinity.at("nodeAffinity")
+    stated = node_affinity.at(required).each("nodeSelectorTerms")
+    terms = [{**term.value, "matchExpressions": [*term.items("matchExpressions"), requirement]} for term in stated]
+    merged = {"nodeSelectorTerms": terms or [{"matchExpressions": [requirement]}]}
+    return {**affinity.value, "nodeAffinity": {**node_affinity.value, required: merged}}
 
 
 def with_exclusive_affinity(spec: Fields, key: str, value: str, topology: str, **more: Any) -> Manifest:

@@ -54,7 +54,7 @@ def _cluster(resource: Fields, cluster: Fields, *, with_submitter: bool) -> Iter
         group_name = group.text("groupName")
         labels = _labels(name, "worker", group_name)
         for _ in range(_replicas(group) * group.number("numOfHosts", 1)):
-            yield _pod(group, f"{f'{name}-{group_name}'[:_LONGEST_PREFIX]}-worker-".lower(), labels, [])
+            yield _pod(group, f"{f'{name}-{group_name}'[:_LONGEST_PREFIX]}-worker-".lower(), labels, [], _WAITING)
 
 
 def _replicas(group: Fields) -> int:
@@ -77,12 +77,16 @@ def _labels(cluster: str, node_type: str, group: str) -> dict[str, str]:
     }
 
 
-def _pod(group: Fields, prefix: str, labels: dict[str, str], extra: list[Manifest]) -> Manifest:
+def _pod(
+    group: Fields, prefix: str, labels: dict[str, str], extra: list[Manifest], init: Manifest | None = None
+) -> Manifest:
     template = group.at("template")
     spec = template.at("spec")
     stated_labels = {**template.at("metadata", "labels").value, **group.at("labels").value}
     fixed = {key: labels[key] for key in (_CLUSTER, _NODE_TYPE, _GROUP)}  # the others may be overridden
     more: Manifest = {"containers": [*spec.items("containers"), *extra]} if extra else {}
+    if init is not None:
+        more["initContainers"] = [*spec.items("initContainers"), init]
     pod = with_metadata(template, {**labels, **stated_labels, **fixed}, **more)
     pod["metadata"]["generateName"] = prefix
     return {"apiVersion": "v1", "kind": "Pod", **pod}
@@ -92,6 +96,8 @@ def _requests(cpu: str, memory: str) -> Manifest:
     return {"requests": {"cpu": cpu, "memory": memory}}
 
 
+_WAITING: Manifest = {"name": "wait-gcs-ready", "image": IMAGE, "resources": _requests("200m", "256Mi")}
+"""Runs in each worker until the head answers."""
 _SUBMITTER: Manifest = {"name": "ray-job-submitter", "image": IMAGE, "resources": _requests("500m", "200Mi")}
 
 

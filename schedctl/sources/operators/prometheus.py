@@ -6,7 +6,7 @@ not merged below that; sharding by topology is not modelled.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from schedctl.sources.operators.fields import (
@@ -20,7 +20,7 @@ from schedctl.sources.operators.fields import (
 )
 
 _RELOADER = {"requests": {"cpu": "10m", "memory": "50Mi"}, "limits": {"cpu": "10m", "memory": "50Mi"}}
-_LEAST_MEMORY = "200Mi"  # what an Alertmanager requests that requests no memory
+_LEAST_MEMORY = "200Mi"  # what an Alertmanager or a ThanosRuler requests that requests no memory
 _OF_THE_SPEC = (
     *("nodeSelector", "tolerations", "affinity", "priorityClassName", "schedulerName", "hostNetwork", "hostUsers"),
     "terminationGracePeriodSeconds",
@@ -33,23 +33,28 @@ def objects_of(resource: Fields, notes: list[str]) -> Iterator[Manifest]:
     if spec.truth("paused"):
         notes.append("is paused; its operator changes nothing")
         return
+    component = {"Prometheus": "prometheus", "Alertmanager": "alertmanager"}.get(kind, "thanos-ruler")
+    if "serviceName" not in spec:
+        yield service(f"{component}-operated", {"app.kubernetes.io/name": component})
+    labels = {**_labels(component, name), component: name}
     if kind == "Prometheus":
-        yield service("prometheus-operated", {"app.kubernetes.io/name": "prometheus"})
-        for shard in range(spec.number("shards", 1)):
+        labels["operator.prometheus.io/name"] = name
+        for shard in range(max(1, spec.number("shards", 1))):
             set_name = f"prometheus-{name}-shard-{shard}" if shard else f"prometheus-{name}"
-            labels = {**_labels("prometheus", name), "prometheus": name, "operator.prometheus.io/name": name}
-            labels["operator.prometheus.io/shard"] = str(shard)
-            yield _stateful_set(spec, set_name, labels, _prometheus_containers(spec), f"prometheus-{name}-db")
-    elif kind == "Alertmanager":
-        yield service("alertmanager-operated", {"app.kubernetes.io/name": "alertmanager"})
-        labels = {**_labels("alertmanager", name), "alertmanager": name}
-        containers = [_container(spec, "alertmanager", _with_memory(spec)), _reloader("config-reloader")]
-        yield _stateful_set(spec, f"alertmanager-{name}", labels, containers, f"alertmanager-{name}-db")
-    else:
-        yield service("thanos-ruler-operated", {"app.kubernetes.io/name": "thanos-ruler"})
-        labels = {**_labels("thanos-ruler", name), "thanos-ruler": name}
-        containers = [_container(spec, "thanos-ruler"), _reloader("config-reloader")]
-        yield _stateful_set(spec, f"thanos-ruler-{name}", labels, containers, f"thanos-ruler-{name}-data", init=False)
+            of_shard = {**labels, "operator.prometheus.io/shard": str(shard)}
+            yield _stateful_set(spec, set_name, of_shard, _prometheus_containers(spec), f"prometheus-{name}-db")
+        return
+    if kind == "Alertmanager":
+        container = _container(spec, component, [9093], _with_memory(spec))
+        container["ports"] += [{"containerPort": 9094, "protocol": protocol} for protocol in ("TCP", "UDP")]
+        yield _stateful_set(
+            spec, f"alertmanager-{name}", labels, [container, _reloader(spec)], f"alertmanager-{name}-db"
+        )
+        return
+    containers = [_container(spec, component, [10902, 10901], _with_memory(spec)), _reloader(spec)]
+    selector = {**spec.at("podMetadata", "labels").value, **labels}
+    volume = f"thanos-ruler-{name}-data"
+    yield _stateful_set(spec, f"thanos-ruler-{name}", selector, containers, volume, init=False)
 
 
 def _labels(component: str, name: str) -> dict[str, str]:
@@ -60,13 +65,45 @@ def _labels(component: str, name: str) -> dict[str, str]:
     }
 
 
-def _container(spec: Fields, name: str, resources: Mapping[str, Any] | None = None) -> Manifest:
+def _container(spec: Fields, name: str, ports: Iterable[int], resources: Mapping[str, Any] | None = None) -> Manifest:
+    """Return a container; its ports are ports of the node where the pod is in the network of its node."""
     requested = spec.at("resources").value if resources is None else dict(resources)
-    return {"name": name, "image": spec.text("image", IMAGE), "resources": requested}
+    listed = [] if spec.truth("listenLocal") else [{"containerPort": port} for port in ports]
+    return {"name": name, "image": spec.text("image", IMAGE), "resources": requested, "ports": listed}
 
 
-def _reloader(name: str) -> Manifest:
-    return {"name": name, "image": IMAGE, "resources": _RELOADER}
+def _reloader(spec: Fields, name: str = "config-reloader", port: int = 8080) -> Manifest:
+    listed = [] if spec.truth("listenLocal") else [{"containerPort": port}]
+    return {"name": name, "image": IMAGE, "resources": _RELOADER, "ports": listed}
+
+
+def _patched(operator: list[Manifest], stated: list[Fields]) -> list[Any]:
+    """Return the operator's containers, merged with the stated ones of their names, and then the other stated ones."""
+    own = {container["name"]: container for container in operator}
+    return with_containers(
+        operator,
+        [
+            Fields(_merged(own[name], each.value), each.path) if (name := each.text("name")) in own else each
+            for each in stated
+        ],
+    )
+
+
+def _merged(container: Manifest, patch: Manifest) -> Manifest:
+    """Return a strategic merge of what scheduling reads of a container: resources by name, ports by number."""
+    fields = Fields(patch)
+    resources = {
+        field: {**container["resources"].get(field, {}), **fields.at("resources", field).value}
+        for field in ("requests", "limits")
+    }
+    stated = fields.items("ports")
+    numbers = {port.get("containerPort") for port in stated if isinstance(port, dict)}
+    ports = [port for port in container["ports"] if port["containerPort"] not in numbers]
+    return {
+        **patch,
+        "resources": {**container["resources"], **fields.at("resources").value, **resources},
+        "ports": [*stated, *ports],
+    }
 
 
 def _with_memory(spec: Fields) -> Manifest:
@@ -75,9 +112,9 @@ def _with_memory(spec: Fields) -> Manifest:
 
 
 def _prometheus_containers(spec: Fields) -> list[Manifest]:
-    containers = [_container(spec, "prometheus"), _reloader("config-reloader")]
+    containers = [_container(spec, "prometheus", [9090]), _reloader(spec)]
     if "thanos" in spec:
-        containers.append(_container(spec.at("thanos"), "thanos-sidecar"))
+        containers.append(_container(spec.at("thanos"), "thanos-sidecar", [10902, 10901]))
     return containers
 
 
@@ -86,11 +123,11 @@ def _stateful_set(
 ) -> Manifest:
     metadata = spec.at("podMetadata")
     claims, volumes = _storage(spec.at("storage"), volume)
-    own_init = [_reloader("init-config-reloader")] if init else []
+    own_init = [_reloader(spec, "init-config-reloader", 8081)] if init else []
     pod = {
         **spec.copied(*_OF_THE_SPEC),
-        "containers": with_containers(containers, spec.each("containers")),
-        "initContainers": with_containers(own_init, spec.each("initContainers")),
+        "containers": _patched(containers, spec.each("containers")),
+        "initContainers": _patched(own_init, spec.each("initContainers")),
         "volumes": [*volumes, *spec.items("volumes")],
         "topologySpreadConstraints": [
             _spread(constraint, selector) for constraint in spec.each("topologySpreadConstraints")
@@ -127,9 +164,11 @@ def _spread(constraint: Fields, selector: Mapping[str, str]) -> Manifest:
 
 def _storage(storage: Fields, name: str) -> tuple[list[Manifest], list[Manifest]]:
     """Return the claim templates and the volumes of a StatefulSet for its data."""
+    if "emptyDir" in storage:
+        return [], [{"name": name, "emptyDir": {}}]
     if "ephemeral" in storage:
         return [], [{"name": name, "ephemeral": storage.at("ephemeral").value}]
-    if "volumeClaimTemplate" not in storage or "emptyDir" in storage:
+    if "volumeClaimTemplate" not in storage:
         return [], [{"name": name, "emptyDir": {}}]
     template = storage.at("volumeClaimTemplate")
     metadata = {"name": template.at("metadata").text("name", name)}

@@ -1,7 +1,6 @@
 """Kafka and KafkaNodePool, as Strimzi 1.3 (development) makes brokers, controllers and the operators beside them.
 
-Each object is read alone: a pool does not see the pod template and rack of its Kafka, and counts the ids of its nodes
-from 0, where Strimzi counts over all pools of a cluster.
+The ids of nodes count over all pools of a cluster in the order of their names; annotations with ids are not read.
 """
 
 from __future__ import annotations
@@ -10,6 +9,7 @@ from collections.abc import Iterator
 
 from schedctl.sources.operators.fields import (
     IMAGE,
+    FieldError,
     Fields,
     Manifest,
     claim,
@@ -17,10 +17,12 @@ from schedctl.sources.operators.fields import (
     deployment,
     name_of,
     service,
+    with_node_requirement,
 )
 
 _CLUSTER, _NAME, _KIND = "strimzi.io/cluster", "strimzi.io/name", "strimzi.io/kind"
 _BROKER = "strimzi.io/broker-role"
+_OF_KUBERNETES = "app.kubernetes.io"
 _OF_THE_SPEC = (
     *("affinity", "tolerations", "topologySpreadConstraints", "priorityClassName", "schedulerName", "hostUsers"),
     *("terminationGracePeriodSeconds", "volumes"),
@@ -40,13 +42,13 @@ def objects_of(resource: Fields, notes: list[str]) -> Iterator[Manifest]:
     # brokers of a Kafka that has no pools, and ZooKeeper, which Strimzi before 0.46 made
     for part, fields in (("kafka", kafka), ("zookeeper", spec.at("zookeeper"))):
         if "replicas" in fields and not _has_pools(resource):
-            labels = {_CLUSTER: name, _KIND: "Kafka", _NAME: f"{name}-{part}"}
+            labels = _labels(resource, name, part)
             if part == "kafka":
                 labels[_BROKER] = "true"
+            rack = _rack(kafka) if part == "kafka" else ""
             for index in range(fields.number("replicas", 0)):
-                yield from _node(
-                    fields, f"{name}-{part}-{index}", labels, part, _rack(kafka) if part == "kafka" else ""
-                )
+                template = fields.at("template", "pod")
+                yield from _node(fields, f"{name}-{part}-{index}", labels, part, rack, template)
     if "entityOperator" in spec:
         operators = spec.at("entityOperator")
         containers = [
@@ -55,10 +57,10 @@ def objects_of(resource: Fields, notes: list[str]) -> Iterator[Manifest]:
             if field in operators
         ]
         if containers:
-            yield _deployment(name, "entity-operator", operators, containers)
+            yield _deployment(resource, "entity-operator", operators, containers)
     for field, part in (("kafkaExporter", "kafka-exporter"), ("cruiseControl", "cruise-control")):
         if field in spec:
-            yield _deployment(name, part, spec.at(field), [_container(spec.at(field), part)])
+            yield _deployment(resource, part, spec.at(field), [_container(spec.at(field), part)])
 
 
 def _has_pools(resource: Fields) -> bool:
@@ -71,25 +73,75 @@ def _pool(resource: Fields, notes: list[str]) -> Iterator[Manifest]:
     if not cluster:
         notes.append(f"has no label {_CLUSTER} and makes no pods")
         return
-    notes.append(f"pod template and rack of Kafka {cluster} are not applied; node ids count from 0 in each pool")
+    kafka = _kafka_of(resource, cluster)
+    if kafka is None:
+        notes.append(f"Kafka {cluster} is not among the manifests: its pod template and rack are not known")
+        kafka = Fields({})
     roles = spec.items("roles")
     labels = {
-        _CLUSTER: cluster,
-        _KIND: "Kafka",
-        _NAME: f"{cluster}-kafka",
+        **_labels(resource, cluster, "kafka"),
         "strimzi.io/pool-name": pool,
         _BROKER: "true" if "broker" in roles else "false",
         "strimzi.io/controller-role": "true" if "controller" in roles else "false",
     }
-    for index in range(spec.number("replicas", 0)):
-        yield from _node(spec, f"{cluster}-{pool}-{index}", labels, "kafka", "")
+    # a template of the pool takes the place of the one of its Kafka
+    own = spec.at("template")
+    template = own.at("pod") if "pod" in own else kafka.at("template", "pod")
+    first = _first_id(resource, cluster)
+    for number in range(first, first + spec.number("replicas", 0)):
+        rack = _rack(kafka) if "broker" in roles else ""
+        yield from _node(spec, f"{cluster}-{pool}-{number}", labels, "kafka", rack, template)
+
+
+def _kafka_of(pool: Fields, cluster: str) -> Fields | None:
+    """Return what the Kafka of a pool says of its nodes, None where it is not known."""
+    for each in pool.company:
+        if each.text("kind") == "Kafka" and name_of(each) == cluster and _namespace(each) == _namespace(pool):
+            return each.at("spec", "kafka")
+    return None
+
+
+def _first_id(pool: Fields, cluster: str) -> int:
+    """Return the first id of the nodes of a pool: ids count over all pools of a cluster."""
+    return sum(_nodes_before(pool, cluster, each) for each in pool.company if each.text("kind") == "KafkaNodePool")
+
+
+def _nodes_before(pool: Fields, cluster: str, other: Fields) -> int:
+    """Return how many nodes of another pool come before those of a pool; a mistake in the other is reported there."""
+    try:
+        of_cluster = other.at("metadata", "labels").text(_CLUSTER) == cluster and _namespace(other) == _namespace(pool)
+        return other.at("spec").number("replicas", 0) if of_cluster and name_of(other) < name_of(pool) else 0
+    except FieldError:
+        return 0
+
+
+def _namespace(resource: Fields) -> str:
+    return resource.at("metadata").text("namespace")
+
+
+def _labels(resource: Fields, cluster: str, part: str) -> dict[str, str]:
+    """Return the labels of nodes: those of the resource that makes them, and Strimzi's own."""
+    stated = resource.at("metadata", "labels").value
+    return {
+        **{key: value for key, value in stated.items() if not key.startswith(f"{_OF_KUBERNETES}/")},
+        _CLUSTER: cluster,
+        _KIND: "Kafka",
+        _NAME: f"{cluster}-{part}",
+        "strimzi.io/component-type": part,
+        f"{_OF_KUBERNETES}/name": part,
+        f"{_OF_KUBERNETES}/instance": cluster,
+        f"{_OF_KUBERNETES}/part-of": f"strimzi-{cluster}",
+        f"{_OF_KUBERNETES}/managed-by": "strimzi-cluster-operator",
+    }
 
 
 def _rack(kafka: Fields) -> str:
     return kafka.at("rack").text("topologyKey")
 
 
-def _node(spec: Fields, name: str, labels: dict[str, str], container: str, rack: str) -> Iterator[Manifest]:
+def _node(
+    spec: Fields, name: str, labels: dict[str, str], container: str, rack: str, template: Fields
+) -> Iterator[Manifest]:
     """Yield the claims and the pod of one node."""
     storage, volumes = spec.at("storage"), []
     jbod = storage.text("type") == "jbod"
@@ -100,10 +152,10 @@ def _node(spec: Fields, name: str, labels: dict[str, str], container: str, rack:
             continue
         yield claim(f"{prefix}-{name}", _claim_spec(volume))
         volumes.append(claim_volume(prefix, f"{prefix}-{name}"))
-    template = spec.at("template", "pod")
-    pod = _pod(template, labels, [_container(spec, container)], volumes)
+    pod = _pod(template, {**labels, "strimzi.io/pod-name": name}, [_container(spec, container)], volumes)
     if rack:
-        pod["spec"]["affinity"] = _with_rack(template.at("affinity"), rack)
+        needed = {"key": rack, "operator": "Exists"}
+        pod["spec"]["affinity"] = with_node_requirement(template.at("affinity"), needed)
     pod["metadata"]["name"] = name
     yield {"apiVersion": "v1", "kind": "Pod", **pod}
 
@@ -118,17 +170,6 @@ def _claim_spec(volume: Fields) -> Manifest:
     if "selector" in volume:
         spec["selector"] = {"matchLabels": volume.at("selector").value}
     return spec
-
-
-def _with_rack(affinity: Fields, topology: str) -> Manifest:
-    """Return an affinity of nodes that have the rack's label, in each of the terms that are given."""
-    required = "requiredDuringSchedulingIgnoredDuringExecution"
-    node_affinity = affinity.at("nodeAffinity")
-    exists = {"key": topology, "operator": "Exists"}
-    stated = node_affinity.at(required).each("nodeSelectorTerms")
-    terms = [{**term.value, "matchExpressions": [*term.items("matchExpressions"), exists]} for term in stated]
-    merged = {"nodeSelectorTerms": terms or [{"matchExpressions": [exists]}]}
-    return {**affinity.value, "nodeAffinity": {**node_affinity.value, required: merged}}
 
 
 def _container(fields: Fields, name: str) -> Manifest:
@@ -147,7 +188,8 @@ def _pod(template: Fields, labels: dict[str, str], containers: list[Manifest], v
     }
 
 
-def _deployment(cluster: str, part: str, fields: Fields, containers: list[Manifest]) -> Manifest:
-    labels = {_CLUSTER: cluster, _KIND: "Kafka", _NAME: f"{cluster}-{part}"}
-    template = _pod(fields.at("template", "pod"), labels, containers, [])
-    return deployment(f"{cluster}-{part}", 1, labels, template)
+def _deployment(resource: Fields, part: str, fields: Fields, containers: list[Manifest]) -> Manifest:
+    cluster = name_of(resource)
+    selector = {_CLUSTER: cluster, _KIND: "Kafka", _NAME: f"{cluster}-{part}"}
+    template = _pod(fields.at("template", "pod"), _labels(resource, cluster, part), containers, [])
+    return deployment(f"{cluster}-{part}", 1, selector, template)
