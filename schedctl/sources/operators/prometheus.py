@@ -79,11 +79,11 @@ def _reloader(spec: Fields, name: str = "config-reloader", port: int = 8080) -> 
 
 def _patched(operator: list[Manifest], stated: list[Fields]) -> list[Any]:
     """Return the operator's containers, merged with the stated ones of their names, and then the other stated ones."""
-    own = {container["name"]: container for container in operator}
+    by_name = {container["name"]: container for container in operator}
     return with_containers(
         operator,
         [
-            Fields(_merged(own[name], each.value), each.path) if (name := each.text("name")) in own else each
+            Fields(_merged(by_name[name], each.value), each.path) if (name := each.text("name")) in by_name else each
             for each in stated
         ],
     )

@@ -85,8 +85,8 @@ def _pool(resource: Fields, notes: list[str]) -> Iterator[Manifest]:
         "strimzi.io/controller-role": "true" if "controller" in roles else "false",
     }
     # a template of the pool takes the place of the one of its Kafka
-    own = spec.at("template")
-    template = own.at("pod") if "pod" in own else kafka.at("template", "pod")
+    templates = spec.at("template")
+    template = templates.at("pod") if "pod" in templates else kafka.at("template", "pod")
     first = _first_id(resource, cluster)
     for number in range(first, first + spec.number("replicas", 0)):
         rack = _rack(kafka) if "broker" in roles else ""
