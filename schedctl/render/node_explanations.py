@@ -95,7 +95,7 @@ def _screen(result: NodeExplanation, pending: int, levels: Sequence[Detail], end
 
 
 def _table_of_nodes(results: Sequence[NodeExplanation]) -> Table:
-    heads = ("NODE", "FIT", "CPU FREE", "MEMORY FREE", "PODS FREE", "REJECTED FOR")
+    heads = ("NODE", "FIT", "TOGETHER", "CPU FREE", "MEMORY FREE", "PODS FREE", "REJECTED FOR")
     rows: list[Sequence[Cell]] = []
     for result in results:
         free = {each.resource: amount(each.resource, each.free) for each in result.resources}
@@ -103,9 +103,9 @@ def _table_of_nodes(results: Sequence[NodeExplanation]) -> Table:
         cause = f"{result.causes[0].pods}: {result.causes[0].text}" if result.causes else ""
         more = f" (+{counts.of(len(result.causes) - 1, 'more cause')})" if len(result.causes) > 1 else ""
         texts = [free.get(resource, "0") for resource in (resources.CPU, resources.MEMORY, resources.PODS)]
-        cells = [(Span(text),) for text in (*texts, f"{cause}{more}")]
+        cells = [(Span(text),) for text in (str(len(result.together)), *texts, f"{cause}{more}")]
         rows.append(((Span(result.node),), (Span(str(fitting), "good" if fitting else "bad"),), *cells))
-    return Table(rows, 0, heads, frozenset(range(1, 5)), optional=1)
+    return Table(rows, 0, heads, frozenset(range(1, 6)), optional=1)
 
 
 def _number_fitting(result: NodeExplanation) -> int:
@@ -138,6 +138,11 @@ def _answer(result: NodeExplanation, pending: int) -> Iterator[Block]:
     fit = "fits" if fitting == 1 else "fit"
     pods = f"{fitting} of {counts.of(pending, 'pending pod')} {fit} here now"
     alone = ", each judged alone" if pending > 1 else ""
+    if fitting > 1:
+        together = len(result.together)
+        alone = (
+            f", all {fitting} together" if together == fitting else f", each judged alone; {together} of them together"
+        )
     yield Line((subject, Span(pods, "good" if fitting else "bad"), Span(alone)))
 
 

@@ -126,7 +126,8 @@ class NodeExplanation(Record, frozen=True):
         resources: cpu, memory, pods, then whatever else it offers or its pods use.
         running: its pods by workload, who requests most cpu first.
         nominated: pending pods that preemption has promised the node, as ``namespace/name``.
-        fitting: the pending pods that fit there now, most pods first.
+        fitting: the pending pods that fit there now, each judged alone, most pods first.
+        together: those of them that fit there together: placed one after another, by priority and age.
         rejected: the pending pods that do not, the nearest to fitting first.
         causes: why they do not, the most frequent first.
         not_judged: the pending pods that are not looked at now.
@@ -145,6 +146,7 @@ class NodeExplanation(Record, frozen=True):
     running: list[RunningPods] = []
     nominated: list[str] = []
     fitting: list[FittingPods] = []
+    together: list[str] = []
     rejected: list[RejectedPods] = []
     causes: list[RejectionCause] = []
     not_judged: list[NotJudgedPods] = []

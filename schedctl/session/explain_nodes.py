@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from msgspec.structs import replace
+
 from schedctl.api import label_selectors
 from schedctl.api.nodes import Node
 from schedctl.api.pods import Pod
 from schedctl.api.selectors import LabelQuery
+from schedctl.cache.pod_info import PodInfo
 from schedctl.documents.spelling import suggest_names
 from schedctl.errors import UsageError
 from schedctl.explain import node_explanations
+from schedctl.explain.fitting_together import fitting_together
+from schedctl.framework.pod_edits import with_scheduler
 from schedctl.reports import exit_codes
 from schedctl.reports.explanations import Explanation
 from schedctl.reports.node_explanations import NodeExplainReport, NodeExplainSummary, NodeExplanation
@@ -95,9 +100,17 @@ class _PendingPods:
                 example = group.answers[0].pod
                 pod = self._by_key[f"{example.namespace}/{example.name}"]
                 hints[number] = self._answers(name, [pod], None, hints=True)[0].hints
-        return node_explanations.explain_node(
+        explained = node_explanations.explain_node(
             self._session.cluster, name, found, hints, owner_of=self._owner_of, pool_labels=POOL_LABELS
         )
+        fitting = [key for each in explained.fitting for key in each.pods]
+        return replace(explained, together=self._fitting_together(name, fitting))
+
+    def _fitting_together(self, name: str, keys: Sequence[str]) -> list[str]:
+        """Return which of the pods that fit on a node fit there together."""
+        profile = self._session.choice.profile
+        pods = [PodInfo(with_scheduler(self._by_key[key], profile)) for key in keys]
+        return fitting_together(self._scheduler, name, pods) if len(pods) > 1 else list(keys)
 
     def _answers(
         self, name: str, pods: Sequence[Pod], advance: Callable[[int, int, str], None] | None, *, hints: bool

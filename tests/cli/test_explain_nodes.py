@@ -232,3 +232,64 @@ def test_the_answer_about_a_node_of_the_fixtures_fits_the_first_screen(cluster, 
         lines = schedctl("explain", "node", each["node"], *state).out.splitlines()
         assert len(lines) <= 24, "\n".join(lines)
         assert max(map(len, lines)) <= 80, "\n".join(lines)
+
+
+ANTI = {
+    "podAntiAffinity": {
+        "requiredDuringSchedulingIgnoredDuringExecution": [
+            {"labelSelector": {"matchLabels": {"app": "one"}}, "topologyKey": "kubernetes.io/hostname"}
+        ]
+    }
+}
+
+
+def alone_on_its_node(name, **spec):
+    made = pod(name, "1", affinity=ANTI, **spec)
+    made["metadata"]["labels"] = {"app": "one"}
+    return made
+
+
+@pytest.mark.parametrize(
+    ("pods", "together", "answer"),
+    [
+        pytest.param(
+            (pod("a", "2"), pod("b", "2")),
+            ["shop/a", "shop/b"],
+            "2 of 2 pending pods fit here now, all 2 together",
+            id="there is room for both",
+        ),
+        pytest.param(
+            (pod("a", "3"), pod("b", "3"), pod("c", "1")),
+            ["shop/a", "shop/c"],
+            "3 of 3 pending pods fit here now, each judged alone; 2 of them together",
+            id="one takes the room of another, and a smaller one comes after it",
+        ),
+        pytest.param(
+            (pod("a", "3"), pod("b", "3", priority=5)),
+            ["shop/b"],
+            "2 of 2 pending pods fit here now, each judged alone; 1 of them together",
+            id="the one of the higher priority comes first",
+        ),
+        pytest.param(
+            (alone_on_its_node("a"), alone_on_its_node("b")),
+            ["shop/a"],
+            "2 of 2 pending pods fit here now, each judged alone; 1 of them together",
+            id="rules among the pods count as well",
+        ),
+        pytest.param(
+            (pod("a", "3"), pod("b", "5")),
+            ["shop/a"],
+            "1 of 2 pending pods fits here now, each judged alone",
+            id="of one alone nothing is said",
+        ),
+    ],
+)
+def test_how_many_of_the_pods_fit_together(asked, result, pods, together, answer):
+    assert result("n", node("n"), *pods)["together"] == together
+    assert asked("node", "n", objects=[node("n"), *pods]).out.startswith(f"node n: {answer}\n")
+
+
+def test_together_they_fit_by_the_profile_that_was_chosen(asked):
+    objects = [node("n"), pod("a", "3"), pod("b", "3")]
+    ended = asked("node", "n", "--profile", "bin-packing", "-o", "jsonpath={.results[0].together}", objects=objects)
+    assert ended.out.strip() == '["shop/a"]'
