@@ -32,9 +32,10 @@ def check(
     Slice: a node's verdict and raw score depend on that node alone. Order: they do not depend on the order of nodes.
     Purity: asking changes nothing. Range: normalised scores lie in 0 to 100.
 
-    The others are of what a plugin promises so as to be asked less often. Signature: pods of equal signatures get equal
-    answers. Following: what moved_by and follow do not name has not moved. Template: pods written alike are answered
-    alike. Extremes: a normalised score depends on the raw one, the least and the largest alone.
+    The other laws are about what a plugin declares so that its answers can be reused. Signature: pods with equal
+    signatures get equal answers. Following: nothing changes the answer but what moved_by and follow name. Template:
+    pods of the same template get the same answer. Extremes: a normalised score depends only on the raw score and on the
+    least and the largest one.
 
     Each law is tried on random clusters, the same ones every time, and on the pods of the cluster of -f if given.
     """

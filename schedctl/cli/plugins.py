@@ -90,12 +90,11 @@ def _row(item: PluginItem, wide: bool) -> dict[str, str]:
 
 
 def _describe_proof(proof: Proof, wide: bool) -> str:
-    differences = f"{proof.differences or 'no'} difference{'' if proof.differences == 1 else 's'}"
-    compared = f"{differences} in {sum(proof.cycles.values())} cycles"
+    compared = f"{sum(proof.cycles.values())} cycles, {proof.differences or 'none'} differ"
     if not wide:
         return compared
     families = sorted(proof.cycles, key=proof.cycles.__getitem__, reverse=True)
-    return f"{compared} of seeds {proof.seeds}: {', '.join(families)}"
+    return f"{compared}; seeds {proof.seeds}: {', '.join(families)}"
 
 
 application.command("new", short_help="Write a working plugin, and its tests.", epilog=plugin_skeletons.EXAMPLES)(

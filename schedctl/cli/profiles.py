@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -112,7 +113,7 @@ def show(
     if output == "text":
         from schedctl.render import layout, terminals
 
-        lines = [layout.Line((layout.Span(text),), indent, whole=True) for indent, text in _lines(document)]
+        lines = [layout.Line((layout.Span(text),), indent) for indent, text in _lines(document)]
         layout.write(lines, sys.stdout, terminals.of(sys.stdout, environ=os.environ))
     else:
         from schedctl.render import machine
@@ -139,8 +140,17 @@ def _lines(document: dict[str, Any]) -> list[tuple[int, str]]:
             if names:
                 lines += [(2, point), *((4, name) for name in names)]
         lines.append((2, "arguments"))
-        lines += [(4, f"{one['name']}: {json.dumps(one['args'])}") for one in profile["pluginConfig"]]
+        lines += [(4, text) for one in profile["pluginConfig"] for text in _arguments(one["name"], one["args"])]
     return lines
+
+
+def _arguments(path: str, value: Any) -> Iterator[str]:
+    """Yield the arguments below a path, a line each; lists stay whole."""
+    if isinstance(value, dict):
+        for name, inner in value.items():
+            yield from _arguments(f"{path}.{name}", inner)
+    else:
+        yield f"{path}: {'none' if value is None else json.dumps(value)}"
 
 
 def _purpose(file: Path) -> str:

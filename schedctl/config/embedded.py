@@ -75,7 +75,7 @@ def find(data: bytes, source: str) -> Embedded | None:
     if len(found) > 1:
         listed = ", ".join(one.origin for one in found.values())
         message = f"holds {len(found)} configurations: {listed}"
-        raise ConfigError([Problem(message, source, hint="write the one that is meant to a file of its own")])
+        raise ConfigError([Problem(message, source, hint="copy the configuration that you mean to a separate file")])
     if not found and elsewhere:
         raise ConfigError(elsewhere)
     return next(iter(found.values()), None)

@@ -20,7 +20,7 @@ class Why(Enum):
     CAPACITY = "has too little capacity"
     COUNTERS = "its pool has not enough of a counter"
     TAINT = "is tainted"
-    CONSTRAINT = "breaks a constraint of the claim"
+    CONSTRAINT = "violates a constraint of the claim"
     ATTRIBUTE = "lacks the attribute in a constraint of the claim"
     TRIED = "was tried together with others without success"
 

@@ -81,7 +81,7 @@ def _in_claim(claim: devices.ResourceClaim, key: str, written: str, cluster: Clu
         attributes = {f"{each.domain}/{each.name}" for each in known if each.kind == ATTRIBUTES}
         if attributes and name not in attributes:
             other = closest_name(name, attributes)
-            fact = f"no device has attribute {name}, which a constraint of {written} is on{did_you_mean(other)}"
+            fact = f"no device has attribute {name}, which a constraint of {written} names{did_you_mean(other)}"
             remedy = typo_remedies.rename_constraint(key, name, other) if other else None
             yield Typo(fact, remedy, typo_remedies.RENAME_CONSTRAINT)
 

@@ -160,7 +160,7 @@ def report(
 
 def _cannot_tell(missing: NotModelled) -> str:
     if isinstance(missing, Inconclusive):
-        return f"schedctl cannot tell: {missing.feature}, where kube-scheduler would search on"
+        return f"schedctl cannot tell: {missing.feature}, where kube-scheduler would go on searching"
     return f"schedctl cannot tell yet: {missing.plugin} would decide, and {missing.feature} are not modelled"
 
 
@@ -297,7 +297,7 @@ def _current(outcome: Attempt, name: str, ranking: list[NodeScore]) -> CurrentNo
         comparison = scores.compare(ranking[0], score)
         text = f"runs on {name} (score {score.total}), but {comparison.text}"
     elif reasons:
-        text = f"runs on {name}, which would refuse it now: {', '.join(reason.text for reason in reasons)}"
+        text = f"runs on {name}, which would reject it now: {', '.join(reason.text for reason in reasons)}"
     else:
         text = f"runs on {name}"
     return CurrentNode(

@@ -24,8 +24,8 @@ def notes(outcome: Attempt) -> Iterator[str]:
             yield from plugin.preemption_notes(outcome.post_filter)
     if consultation.described and outcome.scoring is not None and len(outcome.scoring.nodes) > 1:
         yield (
-            "extenders sent nodes back whole, which kube-scheduler then scores as if no pod ran there and no image were"
-            " known (nodeCacheCapable extenders send names)"
+            "extenders returned whole nodes, not names, which kube-scheduler then scores as if no pod ran there and no"
+            " image were known (nodeCacheCapable extenders send names)"
         )
     if consultation.binder:
         yield f"{consultation.binder} would bind the pod; it is not called, because this is a dry run"

@@ -64,7 +64,7 @@ def find(
     if outcome.chosen and not node:
         return []
     if not outcome.total_nodes:
-        return [Hint(type="no-nodes", text="the cluster has no nodes; is this the whole state?")]
+        return [Hint(type="no-nodes", text="the cluster has no nodes: is the input complete?")]
     search = Search(offers, trials, node)
     search.add_first(outcome, reasons, [node] if node else candidates(outcome, reasons, _CANDIDATES))
     hints = [] if node else _typos(typos(pod, scheduler.cluster), trials, search)
@@ -235,7 +235,11 @@ def _replace_hint(trials: Trials) -> Hint:
 def _gate_hints(trials: Trials, pod: PodInfo, found: Sequence[Hint]) -> list[Hint]:
     gates = tuple(gate.name for gate in pod.pod.spec.scheduling_gates or ())
     if not gates:
-        return [] if found else [Hint(type="wait", text="a PreEnqueue plugin holds it back; see its message")]
+        return (
+            []
+            if found
+            else [Hint(type="wait", text="a PreEnqueue plugin keeps it out of the queue; its message says why")]
+        )
     remedy = pod_remedies.remove_gates(gates)
     trial = trials.attempt([remedy])
     owner = "find the controller that removes the gate: removing it by hand skips its check"
@@ -250,7 +254,7 @@ def _nothing(trials: Trials, *, more: bool) -> Hint:
         tried = f"the one change tried ({' and '.join(dict.fromkeys(trials.kinds))}) does not make it fit"
     elif trials.made:
         tried = f"none of {trials.made} changes tried makes it fit"
-    further = "; run it again with `--matrix` for every refusal" if more else ""
+    further = "; run it again with `--matrix` for the verdict of every filter" if more else ""
     return Hint(type="nothing-helps", text=f"{tried}{further}", tried=trials.made > 0)
 
 

@@ -64,7 +64,7 @@ def _of_condition(
         record = _replace(record, agreement=Agreement.AGREES)
     else:
         record = compare(record, answer, cluster, supposed)
-    refused = f", {'held' if record.reason == GATED else 'refused'} since {since}" if since else ""
+    refused = f", {'gated' if record.reason == GATED else 'rejected'} since {since}" if since else ""
     event = f", and an event{_when(record)}" if same is not None else ""
     return _replace(record, text=f"its condition{refused}{event}: {_agreement_text(record)}")
 
@@ -134,7 +134,7 @@ def _verdict(answer: Explanation) -> str:
         case Verdict.SCHEDULED:
             return f"it would be placed on {answer.chosen} now"
         case Verdict.GATED:
-            return "it is held by scheduling gates now"
+            return "it waits for scheduling gates now"
         case Verdict.DELETING:
             return "it is terminating now"
         case Verdict.FOREIGN_SCHEDULER:
@@ -173,7 +173,7 @@ def _difference_text(each: FitErrorDifference) -> str:
         case DifferenceKind.PREEMPTION:
             return f"preemption ended differently{by}"
         case DifferenceKind.TEXT:
-            return f"now: {each.ours or 'nodes refuse it one by one'}{by}"
+            return f"now: {each.ours or 'nodes reject it one by one'}{by}"
 
 
 def _nodes(count: int | str) -> str:

@@ -128,7 +128,7 @@ def _reservation_text(node: str, plugin: str, message: str, waits: Mapping[str, 
     if waits:
         each = " and ".join(f"{plugin} for at most {seconds:g}s" for plugin, seconds in waits.items())
         return f"Permit holds the pod back on {node}: {each}"
-    return f"{plugin} takes {node} back from the pod: {message}"
+    return f"{plugin} rejects the pod on the chosen node {node}: {message}"
 
 
 def _remark(name: str, remark: framework.Remark) -> Remark:

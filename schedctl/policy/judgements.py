@@ -268,7 +268,7 @@ def _reword(failure: Failure) -> tuple[str, str]:
         case values.MissingKey(key="node"):
             return "the pod has no node", "check `pod.scheduled` or `has(pod.node)` first"
         case values.MissingKey(key="used" | "headroom"):
-            return "nobody counts what is used of the quota", "leave out `--skip-admission ResourceQuota` and `scale`"
+            return "the use of the quota is not counted", "leave out `--skip-admission ResourceQuota` and `scale`"
         case values.MissingKey(key="labels" | "annotations" as key, value=value) if _is_namespace(value):
             return f"the state has no Namespace object, so the {key} of the namespace are unknown", _NAMESPACES
         case values.MissingKey(key=key):

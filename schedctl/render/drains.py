@@ -118,7 +118,7 @@ def _tally(summary: DrainSummary) -> Iterator[str]:
         (summary.blocked if summary.nodes > 1 else 0, "refused by PodDisruptionBudgets"),
         (summary.refused if summary.nodes > 1 else 0, "in the way"),
         (summary.displaced, "preempted on other nodes"),
-        (summary.staying, "would stay"),
+        (summary.staying, "not evicted"),
     )
     yield from (f"{number} {what}" for number, what in numbers if number)
 

@@ -508,13 +508,15 @@ def _matrix(matrix: explanations.Matrix, verdict: explanations.Verdict, detail: 
     if not matrix.patterns:
         yield line("no filter runs on any node: the pod does not enter the scheduling cycle", "faint")
         return
-    yield line("every filter about every node:", "faint")
+    yield line("verdict of every filter on every node:", "faint")
     rows: list[Sequence[Cell]] = []
     for pattern in matrix.patterns[: detail.entries * 2]:
-        refused = (Span(", ".join(pattern.refused_by), "bad"),) if pattern.refused_by else (Span("nobody", "good"),)
+        refused = (
+            (Span(", ".join(pattern.refused_by), "bad"),) if pattern.refused_by else (Span("none (feasible)", "good"),)
+        )
         names = _names(pattern.nodes, detail, pattern.zones)
         rows.append(((Span(str(len(pattern.nodes))),), refused, (Span(names),)))
-    yield Table(rows, 2, ("NODES", "REFUSED BY", "NAMES"), frozenset((0,)))
+    yield Table(rows, 2, ("NODES", "REJECTED BY", "NAMES"), frozenset((0,)))
     if len(matrix.patterns) > len(rows):
         rest = matrix.patterns[len(rows) :]
         yield line(f"+{counts.nodes(sum(len(pattern.nodes) for pattern in rest), 'more ')}", "faint", indent=2)

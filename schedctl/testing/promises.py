@@ -129,11 +129,11 @@ def _check_remembered(
     nodes, cycle = cluster.nodes_by_name, Cycle(remembered.pod)
     anew = ask_plugin(plugin, cycle, nodes)
     now = before.ask_again(plugin, remembered, nodes)
-    require_equal("following", now, anew, f"as remembered and {{}} anew, after {happened}", scaled=True)
+    require_equal("following", now, anew, f"reused and {{}} asked again, after {happened}", scaled=True)
     for name in before.differing_nodes(anew, sorted(before.statuses.keys() | before.scores.keys())):
         if name not in spoiled:
             raise LawBroken(
-                f"following: the answer about {name} is another after {happened}, which was to spoil others"
+                f"following: the answer about {name} changes after {happened}, which moved_by does not name for it"
             )
     if before.statuses and isinstance(plugin, PreFilterPlugin):
         column = nodes.hypothetical_copies(np.arange(len(nodes)), twin(remembered.pod, "supposed"))
@@ -141,7 +141,7 @@ def _check_remembered(
         DIRECT.with_pods(plugin, one, column)
         DIRECT.with_pods(plugin, other, column)
         supposed, expected = (PluginAnswers(statuses=statuses(plugin, each, column)) for each in (one, other))
-        between = f"as remembered and {{}} anew, with a pod supposed, after {happened}"
+        between = f"reused and {{}} asked again, with one more pod, after {happened}"
         require_equal("following", supposed, expected, between)
 
 
@@ -274,14 +274,17 @@ def _check_template(plugin: Plugin, cluster: Cluster, pod: PodInfo) -> None:
             _check_equal_moves(plugin, cluster, cycle, other, random)
         if plugin.reads_template_only:
             if not _call(plugin, lambda: plugin.moves_by_template(pod)):
-                raise LawBroken(f"template: pods written alike do not move {pod.key} alike, says moves_by_template")
+                raise LawBroken(
+                    f"template: reads_template_only is declared, but moves_by_template denies that pods of one template"
+                    f" affect {pod.key} alike"
+                )
             _check_foresight(plugin, cluster, (before, cycle), other, random)
 
 
 def _check_equal_signatures(plugin: Plugin, cluster: Cluster, pod: PodInfo) -> None:
     one, other = _signature(plugin, pod), _signature(plugin, _twin_of_template(pod, "twin"))
     if one != other:
-        raise LawBroken(f"template: the signature is {one!r} and that of a pod written alike {other!r}")
+        raise LawBroken(f"template: the signature is {one!r} and that of a pod of the same template {other!r}")
 
 
 def _check_equal_moves(plugin: Plugin, cluster: Cluster, cycle: Cycle, other: PodInfo, random: Random) -> None:

@@ -52,7 +52,7 @@ def _add_stray_pod(sandbox: Sandbox, random: Random) -> str:
     if pod.pod.spec.node_name in sandbox.cluster.node_table.row_of:
         return ""
     sandbox.cluster.add_pod(pod)
-    return f"{pod.key} is said to run on {pod.pod.spec.node_name}, which is not there"
+    return f"{pod.key} names node {pod.pod.spec.node_name}, which does not exist"
 
 
 def _add_pending_pod(sandbox: Sandbox, random: Random) -> str:

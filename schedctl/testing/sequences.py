@@ -309,9 +309,7 @@ class _SequenceRun:
         other = _answer(lambda: slow(anew))
         if not isinstance(other, str):
             found = (each for each in side_by_side.differences(outcome, other) if not each.what.startswith("evidence"))
-            self._must_equal(
-                side_by_side.Difference(f"on a cluster built anew: {each.what}", *each[1:]) for each in found
-            )
+            self._must_equal(side_by_side.Difference(f"on a rebuilt cluster: {each.what}", *each[1:]) for each in found)
 
     # -- acting on the answer ------------------------------------------------------
 

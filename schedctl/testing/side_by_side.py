@@ -52,7 +52,7 @@ class Difference(NamedTuple):
     def __str__(self) -> str:
         if isinstance(self.fast, str) and "\n" in self.fast:
             return f"{self.what}: {self.fast}"
-        return f"{self.what}: {self.fast!r} as remembered, {self.slow!r} anew"
+        return f"{self.what}: {self.fast!r} reused, {self.slow!r} asked again"
 
 
 def differences(fast: Attempt, slow: Attempt, *, wholly: bool = True) -> Iterator[Difference]:

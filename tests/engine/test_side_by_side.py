@@ -125,7 +125,7 @@ def test_shortened_sequence_reproduces_the_difference(monkeypatch):
     account = str(short)
     assert account.startswith(f"{short.sequence.name}, steps {','.join(map(str, short.sequence.steps))}\n")
     assert "taints" in account
-    assert "as remembered" in account
+    assert "reused" in account
 
 
 def test_exception_is_reported_like_a_difference(monkeypatch):
@@ -141,8 +141,8 @@ def test_answers_for_different_pods_differ():
     scheduler = Scheduler(cluster(node("a", cpu="2"), node("b", cpu="1")))
     small, big = scheduler.attempt(pod("p", cpu="1")), scheduler.attempt(pod("p", cpu="2"))
     lines = {str(each) for each in differences(big, small)}
-    assert "feasible: b: False as remembered, True anew" in lines
-    assert "NodeResourcesFit, raw score of a: 49 as remembered, 74 anew" in lines
+    assert "feasible: b: False reused, True asked again" in lines
+    assert "NodeResourcesFit, raw score of a: 49 reused, 74 asked again" in lines
     assert not list(differences(small, scheduler.attempt(pod("p", cpu="1"))))
 
 

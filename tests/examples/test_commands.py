@@ -105,7 +105,7 @@ def test_a_pod_that_reserve_refuses_is_not_called_scheduled(schedctl, tmp_path):
     arguments = ("explain", "job/train", "-f", "cluster.yaml", "-f", "train.yaml", "--plugin", "plugin.py")
     code, text, _ = schedctl(*arguments, "--exit-code")
     assert code == 1
-    assert "UNSCHEDULABLE (Closed takes a back from the pod: the shop is closed)" in text
+    assert "UNSCHEDULABLE (Closed rejects the pod on the chosen node a: the shop is closed)" in text
     assert "0/1 nodes are available: 1 the shop is closed." in text
 
 

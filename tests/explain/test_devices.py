@@ -180,7 +180,7 @@ def details(answer):
             using("one"),
             [
                 "claim one, request gpu: 1 device of class gpu",
-                f"dev-0 has no attribute {DRIVER}/mdl, which a constraint is on",
+                f"dev-0 has no attribute {DRIVER}/mdl, which a constraint names",
             ],
             id="a constraint on an attribute that a device does not have",
         ),
@@ -207,7 +207,7 @@ def details(answer):
             using("one"),
             [
                 "claim one, request gpu: 2 devices of class gpu",
-                f"1 of 2 found, but dev-1 breaks the constraint on {ROOT}",
+                f"1 of 2 found, but dev-1 violates the constraint on {ROOT}",
             ],
             id="devices that have nothing in common",
         ),

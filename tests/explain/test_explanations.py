@@ -298,8 +298,8 @@ def test_a_bound_pod_is_asked_about_as_if_it_were_pending_and_its_own_usage_is_g
         pytest.param([node("0"), node("a")], "runs on a, which is as good as 0", id="a tie is as good"),
         pytest.param(
             [node("a", taints=[{"key": "k", "effect": "NoSchedule"}]), node("b")],
-            "runs on a, which would refuse it now: node(s) had untolerated taint(s)",
-            id="a node that would refuse it now",
+            "runs on a, which would reject it now: node(s) had untolerated taint(s)",
+            id="a node that would reject it now",
         ),
         pytest.param([node("b")], "bound to a, which is not in the cluster", id="a node that is gone"),
     ],

@@ -282,7 +282,10 @@ def taint(key, value="", effect="NoSchedule"):
         pytest.param(
             [node("a", pods="0")],
             pod("web", namespace="shop"),
-            ["the one change tried (add-node) does not make it fit; run it again with `--matrix` for every refusal"],
+            [
+                "the one change tried (add-node) does not make it fit; run it again with `--matrix` for the verdict of"
+                " every filter"
+            ],
             id="where nothing helps, how much was tried",
         ),
     ],

@@ -40,7 +40,7 @@ def two_nodes(*more):
 def test_the_condition_agrees_byte_for_byte():
     (record,) = history(two_nodes(), refused())
     assert (record.source, record.agreement, record.first) == ("Condition", Agreement.AGREES, THEN)
-    assert record.text == f"its condition, refused since {THEN}: agrees"
+    assert record.text == f"its condition, rejected since {THEN}: agrees"
     assert record.differences == record.circumstances == []
 
 
@@ -100,7 +100,7 @@ def test_a_pod_that_would_fit_by_now_is_told_where():
 def test_a_gated_pod_agrees_with_the_api_server_that_it_is_gated():
     message = "Scheduling is blocked due to non-empty scheduling gates"
     subject = refused(message, "SchedulingGated", schedulingGates=[{"name": "quota"}])
-    assert [record.text for record in history(two_nodes(), subject)] == [f"its condition, held since {THEN}: agrees"]
+    assert [record.text for record in history(two_nodes(), subject)] == [f"its condition, gated since {THEN}: agrees"]
 
 
 def test_another_scheduler_and_what_ifs_are_circumstances():
@@ -126,7 +126,7 @@ def test_a_condition_and_an_event_of_the_same_words_are_one_with_the_times_of_th
     assert record.first == THEN.replace("09:", "10:")
     assert (
         record.text
-        == f"its condition, refused since {THEN}, and an event at {record.first} by default-scheduler: agrees"
+        == f"its condition, rejected since {THEN}, and an event at {record.first} by default-scheduler: agrees"
     )
 
 

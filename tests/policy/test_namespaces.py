@@ -131,7 +131,7 @@ def test_where_admission_counts_no_quotas_what_is_used_is_unknown() -> None:
         asking("quota.used['pods'] < 5", Scope.QUOTA), quota(), deployment(), conditions=conditions
     ).results
     assert result.outcome == "Inconclusive"
-    assert "nobody counts what is used of the quota" in result.message
+    assert "the use of the quota is not counted" in result.message
 
 
 SCENARIOS = {

@@ -243,7 +243,7 @@ def test_five_thousand_nodes_stay_readable(show):
 
 def test_the_matrix_tells_patterns_and_who_was_not_asked(show):
     text = show(shop(), pod(cpu="3"), matrix=True)
-    assert "  NODES  REFUSED BY        NAMES\n" in text
+    assert "  NODES  REJECTED BY       NAMES\n" in text
     assert "      2  TaintToleration   gpu-0, gpu-1\n" in text
     assert "skipped, since nothing in the pod concerns them: NodeAffinity, NodePorts," in text
 

@@ -80,11 +80,11 @@ def _objection(written: Evidence, device_class: str, users: Evidence) -> str:
         case Why.TAINT:
             return f"has taint {subject}"
         case Why.CONSTRAINT:
-            return f"breaks the constraint on {subject}"
+            return f"violates the constraint on {subject}"
         case Why.TRIED:
             return "was tried together with others without success"
         case Why.ATTRIBUTE:
-            return f"has no attribute {subject}, which a constraint is on"
+            return f"has no attribute {subject}, which a constraint names"
         case _:
             return str(why.value)
 
@@ -98,7 +98,7 @@ _IN_SHORT = {
     Why.CAPACITY: "too small",
     Why.COUNTERS: "short of a counter",
     Why.TAINT: "tainted",
-    Why.CONSTRAINT: "breaking a constraint",
+    Why.CONSTRAINT: "violating a constraint",
     Why.ATTRIBUTE: "without an attribute",
     Why.TRIED: "tried without success",
 }

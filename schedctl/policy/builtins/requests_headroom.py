@@ -30,7 +30,7 @@ def _by_namespace(view: View, arguments: Headroom) -> Iterator[Finding]:
         about = Judged.of_namespace(namespace, view.situation)
         left = bounds(quotas_of(view.situation, namespace))
         if left is None:
-            yield _inconclusive("nobody counts what is used of the quota", about)
+            yield _inconclusive("the use of the quota is not counted", about)
         elif arguments.resource not in left:
             message = f"no ResourceQuota of the namespace limits what all of its pods request of {arguments.resource}"
             yield _inconclusive(message, about, _QUOTAS)
