@@ -200,7 +200,7 @@ Limit = Annotated[
     typer.Option(
         min=0,
         metavar="N",
-        help="Longest list to print (0: choose for me)",
+        help="Longest list to print, answers included (0: choose for me)",
         envvar="SCHEDCTL_LIMIT",
         rich_help_panel=OUTPUT,
     ),

@@ -226,9 +226,9 @@ def _container_step(container: ContainerReport | None, pod: Pod) -> Hint:
     if container.reason in _CONFIGURATION:
         return _describe(pod, "shows what the container lacks, such as a ConfigMap, a Secret or a command")
     if container.restarts:
-        return _logs(pod, container, "shows the last words of the container before it was restarted", "--previous")
+        return _logs(pod, container, "shows the output of the container before its last restart", "--previous")
     if container.state in ("Running", "Terminated"):
-        return _logs(pod, container, "shows what the container says")
+        return _logs(pod, container, "shows the output of the container")
     return _events(pod, kubelet)
 
 

@@ -31,7 +31,7 @@ class BindOutcome(StrEnum):
 
 
 class BindSummary(Record, frozen=True, kw_only=True):
-    """The answer, and the exit code the command ends with.
+    """The answer, and the exit code of the command.
 
     Attributes:
         exit_code: 0 where the pod is bound or could be.

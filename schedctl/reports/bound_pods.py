@@ -38,7 +38,7 @@ class FalseCondition(Record, frozen=True):
 
     Attributes:
         type: of the condition.
-        reason, message: why, "" where nobody says.
+        reason, message: why, "" if it is not known.
     """
 
     type: str
@@ -52,13 +52,13 @@ class BoundPod(Record, frozen=True):
     Attributes:
         node: its node.
         node_exists: whether the cluster has that node.
-        node_ready: the status of the node's Ready condition: ``True``, ``False`` or ``Unknown``; "" where nobody says.
+        node_ready: the status of the node's Ready condition: ``True``, ``False`` or ``Unknown``; "" if it is not known.
         running: whether all of its containers run, as far as the state of the cluster says.
         phase: of the pod, "" where the state of the cluster does not say.
-        reason, message: why the pod is in its phase, "" where nobody says.
+        reason, message: why the pod is in its phase, "" if it is not known.
         since: when the kubelet started it, RFC 3339; "" where it has not, or where the pods of one answer differ.
         deleted: when its deletion was asked for, RFC 3339; "" where it was not.
-        cause: what keeps it from running, in a few words; "" where nothing does or nobody says.
+        cause: what keeps it from running, in a few words; "" where nothing does or it is not known.
         containers: init containers first; empty where the kubelet has not reported any.
         conditions: of the pod, those that are False.
         nodes: the node of each pod that the answer holds for, in the order of its ``pods``.

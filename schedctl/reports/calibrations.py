@@ -103,7 +103,7 @@ class PluginAgreement(Record, frozen=True):
         accepts: how often it accepts the node that was taken.
         tells: in how many decisions its scores tell the feasible nodes apart.
         outvotes: how often it is among those for which another node would be taken.
-        reasons: how many reasons of its own pending pods were told, or would be.
+        reasons: how many reasons the messages of its pending pods give, recorded or simulated.
         same: how many of those stand for as many nodes in our line.
     """
 
@@ -135,7 +135,7 @@ class CalibrationSummary(Record, frozen=True):
     """The answer in numbers.
 
     Attributes:
-        exit_code: what the command ends with.
+        exit_code: the exit code of the command.
         decisions: how many decisions were made again.
         agrees: how many agree.
         alone: in how many of those the node is the only best of several that would do.
@@ -147,7 +147,7 @@ class CalibrationSummary(Record, frozen=True):
         unexplained: how many that do not agree bear no trace of why.
         generic: how many bear none but such as almost any decision does.
         agreement: how many of a hundred agree, rounded down, null without an answer.
-        refusals: how many pending pods were told why.
+        refusals: how many pending pods have a recorded message.
         refusals_agree: how many of them are told the same.
         passed_over: how many older decisions were not made again.
     """
@@ -177,7 +177,7 @@ class CalibrationReport(Record, frozen=True, kw_only=True):
         summary: the answer in numbers.
         plugins: how far each plugin agrees, in the order of the default profile; those that had no say are left out.
         decisions: the decisions made again, the newest first.
-        refusals: what pending pods were told.
+        refusals: the recorded messages of pending pods.
         not_replayed: pods that show no decision.
         notes: what a reader must know to read the answer right.
     """

@@ -16,7 +16,7 @@ class CapacitySummary(Record, frozen=True):
     """The answer in numbers.
 
     Attributes:
-        exit_code: what the command ends with.
+        exit_code: the exit code of the command.
         pods: how many kinds of pods were asked about.
         fitting: of how many kinds at least one more fits.
         inconclusive: how many need something that is not modelled.

@@ -36,7 +36,7 @@ class CheckOutcome(StrEnum):
 
 
 class Location(Record, frozen=True, kw_only=True):
-    """Where in somebody's files the deciding field is.
+    """Where the deciding field is in the manifests.
 
     Attributes:
         file: the file, or the Helm template that it was rendered from; "" where there is none to show.
@@ -55,7 +55,7 @@ class Acceptance(Record, frozen=True, kw_only=True):
 
     Attributes:
         by: ``policy`` for an exemption, ``object`` for an annotation of the object, ``baseline`` for a baseline file.
-        reason: as somebody wrote it; "" for a baseline.
+        reason: the reason given in the policy or annotation; "" for a baseline.
         expires: the last day of an exemption, "" for none.
     """
 
@@ -72,7 +72,7 @@ class CheckResult(Record, frozen=True, kw_only=True):
         scenario: the scenario, ``baseline`` or e.g. ``lose-zone=eu-1a``.
         severity: of the check.
         outcome: what came of it.
-        refused: whether the object took no part, as it cannot be read or is refused; nobody accepts that.
+        refused: whether the object took no part, because it cannot be read or is rejected; that cannot be accepted.
         group, kind, namespace, name: the object; kind is ``""`` for a check of the run as a whole.
         subject: how messages name it, e.g. ``Deployment shop/web``; ``the run`` for the run as a whole.
         workload: the workload of pods, e.g. ``Deployment shop/web``; "" for everything else, and for a pod on its own.
@@ -174,7 +174,7 @@ class CheckSummary(Record, frozen=True, kw_only=True):
     """The answer in numbers.
 
     Attributes:
-        exit_code: what the command ends with.
+        exit_code: the exit code of the command.
         results: how many checks of objects there were.
         passed, exempted, baselined, inconclusive: how many ended so.
         errors, warnings, infos: violations, by severity.

@@ -22,13 +22,13 @@ class DrainVerdict(StrEnum):
     LEAVES_PENDING = "LeavesPending"
     """It is empty, but pods are pending because of it."""
     BLOCKED = "Blocked"
-    """Pods stay, because the API server does not let them go."""
+    """Pods stay, because the API server refuses their eviction."""
     REFUSED = "Refused"
     """kubectl refuses it."""
     INCONCLUSIVE = "Inconclusive"
     """schedctl cannot tell: a pod needs something that is not modelled."""
     INTERRUPTED = "Interrupted"
-    """It was not drained to the end, because the user ended it."""
+    """It was not drained to the end, because the user interrupted it."""
 
 
 @schema_name("PodFate")
@@ -36,19 +36,19 @@ class DrainFate(StrEnum):
     """What became of a pod of a drained node."""
 
     MOVED = "Moved"
-    """Evicted; the pod in its place is on a node."""
+    """Evicted; its replacement is on a node."""
     PENDING = "Pending"
-    """Evicted; the pod in its place is pending."""
+    """Evicted; its replacement is pending."""
     LOST = "Lost"
     """Evicted, and no controller recreates it."""
     FOREIGN_SCHEDULER = "ForeignScheduler"
-    """Evicted; the pod in its place waits for a scheduler that no profile is."""
+    """Evicted; its replacement belongs to another scheduler."""
     INCONCLUSIVE = "Inconclusive"
-    """Evicted; what the pod in its place needs is not modelled."""
+    """Evicted; what its replacement needs is not modelled."""
     TERMINATING = "Terminating"
-    """It was on its way out already, and its successor had been made."""
+    """It was terminating already, and its replacement had been created."""
     BLOCKED = "Blocked"
-    """The API server does not let it go."""
+    """The API server refuses its eviction."""
     REFUSED = "Refused"
     """kubectl refuses the node because of it."""
     KEPT = "Kept"
@@ -64,10 +64,10 @@ class DrainSummary(Record, frozen=True):
     """The answer in numbers.
 
     Attributes:
-        exit_code: what the command ends with.
+        exit_code: the exit code of the command.
         nodes: how many were to be drained.
         drained: how many of them are empty.
-        pods: how many pods had to go.
+        pods: how many pods would be evicted.
         moved: how many of those found another place.
         pending: how many have a successor that is pending.
         lost: how many have none, because no controller recreates them.
@@ -98,14 +98,14 @@ class PodResult(Record, frozen=True):
     Attributes:
         pod: which, as ``namespace/name``.
         fate: what became of it.
-        owner: who controls it, as ``ReplicaSet/web-5c7d``; "" for nobody.
+        owner: who controls it, as ``ReplicaSet/web-5c7d``; "" for none.
         priority: its priority.
         successor: the pod in its place, as ``namespace/name``; "" for none.
         node: the node that one is on, "" for none.
         zone: of that node.
         ties: how many nodes were equally good for it.
         budgets: the disruption budgets that select it, as ``namespace/name``.
-        evicted_at: when it was told to go.
+        evicted_at: when its eviction begins.
         gone_at: when it was gone.
         message: why it is not moved: the FailedScheduling line of its successor, the answer of the API server, or what
             kubectl says.
@@ -217,11 +217,11 @@ class DrainReport(Record, frozen=True, kw_only=True):
         results: each node, in the order in which they are drained.
         pending: the successors that are pending, by reason; names as ``namespace/name``.
         budgets: the disruption budgets that let pods go or hold them, by name.
-        displaced: who else had to go, in order.
+        displaced: the pods on other nodes that would be preempted, in order.
         arrived: pods that were pending before and found room, by name.
-        guesses: what some answer of the drain rests on that could not be listed. What comes after a guess is one, too,
-            so that nothing is proven where there is any: verdicts and places are those of a cluster without it.
-        warnings: what is wrong with the specs of evicted pods, whatever becomes of them, by workload.
+        guesses: what could not be listed although some answer of the drain depends on it. With any of these nothing is
+            proven: verdicts and places are those of a cluster without these objects.
+        warnings: what is wrong with the specs of evicted pods by workload.
     """
 
     api_version: Literal["schedctl.dev/v1alpha1"] = "schedctl.dev/v1alpha1"

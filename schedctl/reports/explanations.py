@@ -23,9 +23,9 @@ class Verdict(StrEnum):
     UNSCHEDULABLE = "Unschedulable"
     """No node is feasible."""
     GATED = "Gated"
-    """The pod does not enter the queue: it has scheduling gates, or another PreEnqueue plugin holds it."""
+    """The pod does not enter the queue: it has scheduling gates, or another PreEnqueue plugin keeps it out."""
     DELETING = "Deleting"
-    """The pod is on its way out and is not scheduled."""
+    """The pod is terminating and is not scheduled."""
     FOREIGN_SCHEDULER = "ForeignScheduler"
     """No profile serves the pod's ``schedulerName``."""
     ERROR = "Error"
@@ -33,7 +33,7 @@ class Verdict(StrEnum):
     INCONCLUSIVE = "Inconclusive"
     """schedctl cannot tell: a search budget was spent, or kinds could not be listed that decide."""
     REJECTED = "Rejected"
-    """The API server would not take the pod, so that the scheduler never sees it; `Explanation.error` is its answer."""
+    """The API server would reject the pod, so that the scheduler never sees it; `Explanation.error` is its answer."""
     BOUND = "Bound"
     """The pod has a node, so its scheduling is done."""
 
@@ -42,13 +42,13 @@ class NodeVerdict(StrEnum):
     """What became of one node."""
 
     FEASIBLE = "Feasible"
-    """Nothing refused it."""
+    """No filter rejects it."""
     REFUSED = "Refused"
-    """A filter refused it, or PreFilter the pod as a whole."""
+    """A filter rejects it, or PreFilter the pod as a whole."""
     LEFT_OUT = "LeftOut"
     """PreFilter narrowed the search to other nodes."""
     UNSEEN = "Unseen"
-    """It was not looked at: enough other nodes were found, or the cycle ended before."""
+    """It was not examined: enough other nodes were found, or the cycle ended before."""
 
 
 class PodReference(Record, frozen=True):
@@ -106,7 +106,7 @@ class PreFilter(Record, frozen=True):
 
     Attributes:
         code: ``Success``, or the code of its refusal.
-        plugin: who refused, "" where nobody did.
+        plugin: the plugin that rejected it, "" for none.
         reasons: in Kubernetes' words.
         nodes: the nodes the search was narrowed to, null where it was not.
         narrowing_plugins: who narrowed it.
@@ -206,7 +206,7 @@ class Outlook(StrEnum):
     FITS_AFTER_PREEMPTION = "FitsAfterPreemption"
     """It fits once preemption has evicted others."""
     FITS_EMPTY_NODE = "FitsEmptyNode"
-    """It would fit on a node that no pod ran on, and preemption gets it none."""
+    """It would fit on an empty node, but preemption cannot make room for it."""
     FITS_NOWHERE = "FitsNowhere"
     """It would fit on no node of the cluster, even if no pod ran there."""
 
@@ -277,7 +277,7 @@ class Comparison(Record, frozen=True):
 
 
 class PluginRefusals(Record, frozen=True):
-    """Everything a filter refuses, earlier refusals notwithstanding.
+    """Everything that a filter rejects, including what another filter rejected before it.
 
     Attributes:
         plugin: the filter.
@@ -293,7 +293,7 @@ class PluginRefusals(Record, frozen=True):
 
 
 class Pattern(Record, frozen=True):
-    """Nodes that the same filters refuse; none at all where a node is feasible."""
+    """Nodes that the same filters reject; no filters where the nodes are feasible."""
 
     refused_by: list[str]
     nodes: list[str]
@@ -301,7 +301,7 @@ class Pattern(Record, frozen=True):
 
 
 class Matrix(Record, frozen=True):
-    """Every filter about every node.
+    """The verdict of every filter on every node.
 
     Attributes:
         filters: in the order of the profile.
@@ -354,7 +354,7 @@ class NodeDetail(Record, frozen=True):
 
 
 class CurrentNode(Record, frozen=True):
-    """Where a bound pod runs, against where it would go now.
+    """Where a bound pod runs, compared with where it would go now.
 
     Attributes:
         name: the node.
@@ -379,7 +379,7 @@ class CurrentNode(Record, frozen=True):
 
 @schema_name("Waking")
 class RequeueEvent(Record, frozen=True):
-    """An event that brings a refused pod back into the queue.
+    """An event that requeues a rejected pod.
 
     Attributes:
         event: what kube-scheduler calls it, e.g. ``AssignedPodDelete``.
@@ -403,7 +403,7 @@ class Reservation(Record, frozen=True):
 
     Attributes:
         code: ``Success``, ``Wait``, or the code with which the node is taken back from the pod.
-        plugin: who takes it back, "" where nobody does.
+        plugin: the plugin that rejects the reservation, "" for none.
         message: in whose words.
         waits: the plugins that hold the pod back, and for how many seconds at most.
         text: the same in words, "" for success.
@@ -417,16 +417,16 @@ class Reservation(Record, frozen=True):
 
 
 class Agreement(StrEnum):
-    """Whether what kube-scheduler said and what we say are the same."""
+    """Whether the recorded message and this answer are the same."""
 
     AGREES = "Agrees"
     """Byte for byte."""
     AGREES_AS_FAR = "AgreesAsFar"
-    """As far as what was cut goes."""
+    """Up to where the recorded message is cut off."""
     OTHER_WORDS = "OtherWords"
     """In the words of another version."""
     DIFFERS = "Differs"
-    """They are not."""
+    """They differ in more than that."""
 
 
 class LineDifference(Record, frozen=True):
@@ -435,7 +435,7 @@ class LineDifference(Record, frozen=True):
     Attributes:
         kind: in what: ``Nodes``, ``Gained``, ``Lost``, ``Count``, ``Text``, ``Preemption`` or ``Verdict``.
         reason: the reason, in our words; "" for none.
-        plugin: whose it is, "" where nobody knows.
+        plugin: the plugin it belongs to, "" if it is not known.
         theirs: how many nodes it stood for then; where no nodes are counted, what was said.
         ours: likewise, now.
         text: the same in words.
@@ -458,10 +458,10 @@ class RecordedMessage(Record, frozen=True):
         message: what was said; an event carries at most 1,024 bytes of it.
         reason: ``FailedScheduling``, or the reason of the condition.
         count: how often; an event that happens again keeps the words of the first time.
-        first: when first, "" where nobody says; of a condition without an event of the same words, since when the pod
+        first: when first, "" if it is not known; of a condition without an event of the same words, since when the pod
             has been refused.
-        last: when last, "" where nobody says.
-        reporter: who said it, "" where nobody says.
+        last: when last, "" if it is not known.
+        reporter: the component that recorded it, "" if it is not known.
         agreement: whether it is what we say.
         differences: in what it is not.
         circumstances: what has changed since, as far as the cluster shows it.
@@ -514,13 +514,13 @@ class Explanation(Record, frozen=True):
             verdict is Inconclusive, and all that was found out stands here for a cluster without it.
         apparent: what the verdict would be if there were none of it; null unless a guess decides.
         history: what a scheduler has said of the pod before; empty unless asked for.
-        reservation: what Reserve and Permit say of the chosen node; null where there is none, nobody is asked, or the
-            answer rests on guesses. Where they take it back, the verdict is as if it had never been chosen.
+        reservation: what Reserve and Permit say of the chosen node; null where there is none, no plugin is asked, or
+            the answer depends on guesses. If they reject it, the verdict is as if it had never been chosen.
         remarks: what plugins say of the pod beyond their verdicts.
         pods: every pod that the answer holds for as ``namespace/name``, `pod` first.
         owners: whose these pods are, most pods first.
         bound: where a pod with the verdict Bound is, and what the kubelet says of it; null for every other verdict.
-        warnings: what plugins find in the spec that does not do what was probably meant, whatever the verdict.
+        warnings: what plugins find in the spec that does not do what was probably meant, for every verdict.
     """
 
     pod: PodReference
@@ -560,7 +560,7 @@ class Explanation(Record, frozen=True):
 
 @schema_name("Summary")
 class ExplainSummary(Record, frozen=True):
-    """The answer in numbers: pods by verdict, and the exit code the command ends with.
+    """The answer in numbers: pods by verdict, and the exit code of the command.
 
     Attributes:
         bound_not_running: with ``--all-pending``, the pods that have a node and do not run there; they are counted

@@ -14,7 +14,7 @@ class Proof(Record, frozen=True, kw_only=True):
         kubernetes_version: of kube-scheduler.
         seeds: FROM:TO, half open, of each family of cases.
         cycles: by family, the scheduling cycles in which the plugin had a say.
-        differences: in how many ways the answers to the cases of these families differ, in whatever plugin.
+        differences: in how many ways the answers to the cases of these families differ, in any plugin.
     """
 
     kubernetes_version: str

@@ -28,7 +28,7 @@ def schema_name(name: str) -> Callable[[T], T]:
 
 
 BUILT_IN = "built-in defaults"
-"""The origin of a configuration that nobody wrote."""
+"""The origin of the built-in configuration."""
 
 
 class Record(msgspec.Struct, frozen=True, rename="camel"):
@@ -168,12 +168,12 @@ class Metadata(Head, frozen=True):
         rollout: how new pods took the place of old ones: ``replace``, ``add`` or ``rolling``; null where none did.
         seed: what decided between equally good nodes, null for the first by name.
         skipped_admission: the admission plugins that were switched off.
-        state_taken: when the state was as it is, RFC 3339; "" where nobody said.
+        state_taken: when the state was read from the cluster, RFC 3339; "" if it is not known.
         what_if: what was changed in the cluster before anything was asked, in words and in order.
         inputs: what was read: manifests, state, policies, baseline.
         missing: the kinds that could not be listed.
         version_skew: that the state is of another minor version than the rules in force, null where it is not or where
-            nobody says of which it is.
+            its version is not known.
     """
 
     configuration: str = BUILT_IN

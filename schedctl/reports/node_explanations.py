@@ -123,7 +123,7 @@ class NodeExplanation(Record, frozen=True):
         unschedulable: whether it is cordoned.
         conditions: those that are not as on a healthy node.
         pods: how many pods stand on it.
-        resources: cpu, memory, pods, then whatever else it offers or its pods use.
+        resources: cpu, memory, pods, then everything else that it offers or its pods use.
         running: its pods by workload, who requests most cpu first.
         nominated: pending pods that preemption has promised the node, as ``namespace/name``.
         fitting: the pending pods that fit there now, each judged alone, most pods first.
@@ -157,7 +157,7 @@ class NodeExplainSummary(Record, frozen=True):
     """The answer in numbers.
 
     Attributes:
-        exit_code: what the command ends with.
+        exit_code: the exit code of the command.
         nodes: how many nodes were asked about.
         pending: how many pods are pending.
     """

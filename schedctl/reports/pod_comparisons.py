@@ -48,7 +48,7 @@ class PodAnswer(Record, frozen=True, kw_only=True):
         message: the line of the FailedScheduling event, "" where there is none.
         error: the fault the cycle was abandoned with, "" for none.
         nominated_node: where preemption makes room, "" for nowhere.
-        victims: whom it evicts, as ``namespace/name``.
+        victims: the pods it evicts, as ``namespace/name``.
     """
 
     side: str
@@ -85,7 +85,7 @@ class NodeRefusal(Record, frozen=True, kw_only=True):
     Attributes:
         side: who refuses.
         node: the node.
-        plugin: by which plugin, "" where nobody can be named.
+        plugin: by which plugin, "" if it is not known.
         text: in Kubernetes' words.
     """
 
@@ -97,7 +97,7 @@ class NodeRefusal(Record, frozen=True, kw_only=True):
 
 @schema_name("Difference")
 class PodDifference(Record, frozen=True, kw_only=True):
-    """What another side does to a pod, against the first.
+    """What changes for a pod under another side, compared with the first.
 
     Attributes:
         side: the other side.
@@ -149,7 +149,7 @@ class SideSummary(Record, frozen=True, kw_only=True):
 
 
 class Tally(Record, frozen=True, kw_only=True):
-    """How many pods another side does what to, against the first.
+    """For how many pods another side changes what, compared with the first.
 
     Attributes:
         side: the other side.
@@ -171,7 +171,7 @@ class ExplainComparisonSummary(Record, frozen=True, kw_only=True):
     """The answer in numbers.
 
     Attributes:
-        exit_code: what the command ends with.
+        exit_code: the exit code of the command.
         pods: how many were asked about.
         tallies: each other side against the first.
     """

@@ -12,7 +12,7 @@ class PolicyTestResult(Record, frozen=True, kw_only=True):
 
     Attributes:
         test: its name.
-        file, line: where it stands.
+        file, line: its place.
         outcome: whether what was expected came, or the expectation was rewritten.
         differences: what did not, a line each.
         exit_code: what checking ended with.
@@ -30,7 +30,7 @@ class CoverageGap(Record, frozen=True, kw_only=True):
     """A check, or a match condition of one, that no test has exercised both ways.
 
     Attributes:
-        file, line: where it stands.
+        file, line: its place.
         policy, check: the rule.
         condition: the match condition, "" for the check itself.
         never: what it never came to: `passed`, `violated`; of a condition `true`, `false`.
@@ -69,7 +69,7 @@ class PolicyTestSummary(Record, frozen=True, kw_only=True):
     """The answer in numbers.
 
     Attributes:
-        exit_code: what the command ends with.
+        exit_code: the exit code of the command.
         tests, passed, failed, updated: how many there were, and ended so.
         not_selected: how many were left out by ``-k``.
     """

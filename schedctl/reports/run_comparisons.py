@@ -49,9 +49,9 @@ class WorkloadOutcome(Record, frozen=True, kw_only=True):
 
 @schema_name("Difference")
 class PlacementDifference(Record, frozen=True, kw_only=True):
-    """What another side does to pods, against the first.
+    """What changes for pods under another side, compared with the first.
 
-    Pods of a workload are alike, so that they are compared by number: what a node has under both stays there, and of
+    Pods of a workload are equal, so that they are compared by number: what a node has under both stays there, and of
     the rest as many as are placed under both move. Two pods of a workload that change places do not count.
 
     Attributes:
@@ -116,7 +116,7 @@ class OtherComparison(Record, frozen=True, kw_only=True):
     Attributes:
         pod: which, as ``namespace/name``.
         whereabouts: by side.
-        effects: what each other side does to it, against the first.
+        effects: what each other side changes for it, compared with the first.
     """
 
     pod: str
@@ -148,7 +148,7 @@ class ComparisonSummary(Record, frozen=True, kw_only=True):
     """The answer in numbers.
 
     Attributes:
-        exit_code: what the command ends with.
+        exit_code: the exit code of the command.
         workloads: how many there are.
         pods: how many pods they want.
         workload_pods: what becomes of those, each other side against the first.

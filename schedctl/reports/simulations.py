@@ -33,7 +33,7 @@ class Fate(StrEnum):
     FAILED = "Failed"
     """Its last attempt ended in a fault."""
     EVICTED = "Evicted"
-    """It had a node and had to go, and nothing came in its place."""
+    """It was on a node and was evicted, and no controller recreates it."""
     ORPHANED = "Orphaned"
     """Its ``spec.nodeName`` names no node: nothing schedules or runs it, and the pod garbage collector deletes it."""
     FOREIGN_SCHEDULER = "ForeignScheduler"
@@ -58,7 +58,7 @@ class EndReason(StrEnum):
     HORIZON = "Horizon"
     """The run was not to go on for longer."""
     INTERRUPTED = "Interrupted"
-    """Somebody interrupted it."""
+    """It was interrupted."""
 
 
 @schema_name("Summary")
@@ -66,11 +66,11 @@ class SimulationSummary(Record, frozen=True, kw_only=True):
     """The answer in numbers.
 
     Attributes:
-        exit_code: what the command ends with.
+        exit_code: the exit code of the command.
         workloads: how many there are.
         pods: how many pods they want.
         placed: of them, how many are on a node.
-        pending: how many want a node and have none, for whatever reason.
+        pending: how many need a node and have none, for any reason.
         rejected: how many the API server refused, objects other than pods included.
         not_created: how many their controllers have not created yet.
         inconclusive: how many need something that is not modelled.
@@ -133,7 +133,7 @@ class PendingPods(Record, frozen=True, kw_only=True):
     """Pods that are pending for the same reason; of a simulation, of one workload.
 
     Attributes:
-        fate: where they stand.
+        fate: what became of them.
         message: the line of their last FailedScheduling event, the text of the gate, or the fault.
         plugins: who refused or gates them.
         pods: their names.
@@ -178,13 +178,13 @@ class WorkloadPod(Record, frozen=True, kw_only=True):
     """One pod of a workload.
 
     Attributes:
-        name: its name; that of the pod that took its place, where it was evicted and came back.
-        fate: where it stands.
+        name: its name; that of its replacement, if it was evicted and recreated.
+        fate: what became of it.
         node: where it is, or is promised to be.
         attempts: how often it was tried.
         ties: how many nodes were equally good, its own included.
-        settled: when it came to where it stands.
-        evicted: the pod of the workload that had to go before it, "" for none.
+        settled: when it reached this fate.
+        evicted: the pod of the workload that was evicted before it, "" for none.
     """
 
     name: str
@@ -273,8 +273,8 @@ class Preempted(Record, frozen=True, kw_only=True):
         priority: its priority.
         node: where it ran.
         by: the pod it made room for.
-        at: when it was told to go.
-        successor: the pod that came in its place, "" where nobody controls it.
+        at: when its eviction begins.
+        successor: its replacement, "" if it has no controller.
         fate: what became of that; null where there is none.
         successor_node: the node of the successor, "" where it has none.
         message: why the successor is pending, or was rejected.
@@ -296,7 +296,7 @@ class OtherPod(Record, frozen=True, kw_only=True):
 
     Attributes:
         pod: which, as ``namespace/name``.
-        fate: where it stands now.
+        fate: what became of it.
         node: where it is now.
         message: why it is pending.
     """
@@ -443,8 +443,8 @@ class SimulationReport(Record, frozen=True, kw_only=True):
         mistakes: what is wrong with objects of the manifests, as the API server would see it at first sight.
         passed: how many objects of other kinds there were, which scheduling does not read, by ``apiVersion kind``.
         unmodelled: the custom resources of which an operator may make pods that are not part of the run.
-        guesses: what some answer of the run rests on that could not be listed. What comes after a guess is one, too, so
-            that nothing is proven where there is any: fates and places are those of a cluster without it.
+        guesses: what could not be listed although some answer of the run depends on it. With any of these nothing is
+            proven: fates and places are those of a cluster without these objects.
         assumed_volumes: the volumes that were provisioned in the run before a pod was placed, by class.
     """
 

@@ -74,7 +74,7 @@ class SnapshotReport(Record, frozen=True, kw_only=True):
         size: bytes on disk.
         unpacked: bytes of the document in it.
         intact: whether the objects are those that were written, by their digest.
-        age: seconds since the snapshot was taken, null where nobody knows; nothing else depends on the clock.
+        age: seconds since the snapshot was taken, null if it is not known; nothing else depends on the clock.
         snapshot: what it says of itself.
         objects: how many objects there are of each kind.
         missing: the kinds that could not be listed.
@@ -178,7 +178,7 @@ class SnapshotDiffSummary(Record, frozen=True, kw_only=True):
     """The answer in numbers.
 
     Attributes:
-        exit_code: what the command ends with.
+        exit_code: the exit code of the command.
         added, removed, changed: how many objects differ.
     """
 

@@ -379,7 +379,7 @@ def test_what_stands_behind_a_refusal_is_told(ask, objects, subject, texts):
             [A, GPU, devices("a", device("dev-0"), device("dev-1")),
              claim("one", request("gpu", 2), match=f"{DRIVER}/modle")],
             using("one"),
-            [f"no device has attribute {DRIVER}/modle, which a constraint of claim one is on"
+            [f"no device has attribute {DRIVER}/modle, which a constraint of claim one names"
              f' (did you mean "{DRIVER}/model"?); if fixed, the pod would be placed on a',
              f"would fit on a if claim one has no constraint on {DRIVER}/modle"],
             id="a misspelt attribute of a constraint",
