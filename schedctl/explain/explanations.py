@@ -52,6 +52,7 @@ class _Options:
     sampling: bool
     hints: bool
     assumptions: Collection[Assumption]
+    hypothetical_nodes: Collection[str]
 
 
 def explain(
@@ -63,6 +64,7 @@ def explain(
     sampling: bool = False,
     hints: bool = True,
     assumptions: Collection[Assumption] = (),
+    hypothetical_nodes: Collection[str] = (),
 ) -> Explanation:
     """Return why a pod goes where it goes, or nowhere; the cluster is as before.
 
@@ -76,11 +78,12 @@ def explain(
         hints: whether to look for next steps, and for places the victims of a preemption would find; both try changed
             clusters.
         assumptions: what was assumed when the pod was made.
+        hypothetical_nodes: nodes that are as a what-if has them, which no next step undoes.
 
     Raises:
         UsageError: there is no node of the name asked for.
     """
-    cluster, options = scheduler.cluster, _Options(matrix, node, sampling, hints, assumptions)
+    cluster, options = scheduler.cluster, _Options(matrix, node, sampling, hints, assumptions, hypothetical_nodes)
     info = pod if isinstance(pod, PodInfo) else PodInfo(pod)
     if node and node not in cluster.node_table.row_of:
         raise UsageError(f'node "{node}" not found', suggest_names(node, sorted(cluster.node_table.row_of), "nodes"))
@@ -198,7 +201,13 @@ def _explain_pending(scheduler: Scheduler, pod: PodInfo, bound_to: str, options:
     if options.hints:
         deep = explanation.node is not None and explanation.node.verdict is NodeVerdict.REFUSED
         found = next_steps.find(
-            scheduler, pod, outcome, explanation.reasons, options.node if deep else "", matrix=options.matrix
+            scheduler,
+            pod,
+            outcome,
+            explanation.reasons,
+            options.node if deep else "",
+            matrix=options.matrix,
+            hypothetical_nodes=options.hypothetical_nodes,
         )
         preemption = preemptions.place_victims(scheduler, outcome, explanation.preemption)
         explanation = msgspec.structs.replace(

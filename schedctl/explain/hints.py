@@ -7,7 +7,7 @@ rejections of one node, of which `plans` tries the smallest and least invasive f
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import msgspec
 
@@ -41,6 +41,7 @@ def find(
     node: str = "",
     *,
     matrix: bool = False,
+    hypothetical_nodes: Collection[str] = (),
 ) -> list[Hint]:
     """Return the next steps after an attempt, which tries changes in forks of the scheduler's cluster.
 
@@ -51,9 +52,10 @@ def find(
         reasons: why nodes were refused, from the attempt.
         node: look for what would make this one node take the pod, "" for any node.
         matrix: whether every refusal is shown already.
+        hypothetical_nodes: nodes that are as a what-if has them, which no fix undoes.
     """
     trials = Trials(scheduler, pod.pod)
-    offers = PluginRemedies(outcome)
+    offers = PluginRemedies(outcome, hypothetical_nodes)
     if outcome.deleted:
         return [_replace_hint(trials)]
     if outcome.gated is not None:

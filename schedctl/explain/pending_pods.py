@@ -6,15 +6,14 @@ that every command says the same of a pending pod.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Collection, Hashable, Iterable
 
 import msgspec
 
 from schedctl.cache.pod_info import PodInfo
-from schedctl.explain import causes, explanations
-from schedctl.framework.near_nodes import near_nodes
+from schedctl.explain import explanations
 from schedctl.reports.explanations import Explanation, Verdict
-from schedctl.reports.reasons import Hint, Reason
+from schedctl.reports.reasons import Reason
 from schedctl.reports.simulations import Fate, PendingPods
 from schedctl.scheduler import Scheduler
 
@@ -27,19 +26,17 @@ class PendingPodExplainer:
     Pods that the scheduler cannot tell apart are explained once.
     """
 
-    def __init__(
-        self, scheduler: Scheduler, hinted_groups: int, keep_hint: Callable[[Hint], bool] = lambda _: True
-    ) -> None:
+    def __init__(self, scheduler: Scheduler, hinted_groups: int, hypothetical_nodes: Collection[str] = ()) -> None:
         """Prepare to explain.
 
         Args:
             scheduler: whose cluster it is.
             hinted_groups: for how many groups next steps are looked for, which takes much longer than the reasons.
-            keep_hint: whether a next step may be suggested here.
+            hypothetical_nodes: nodes that are as a what-if has them, which no next step undoes.
         """
         self._scheduler = scheduler
         self._hinted_groups = hinted_groups
-        self._keep_hint = keep_hint
+        self._hypothetical_nodes = hypothetical_nodes
         self._hinted: set[Hashable] = set()
         self._explanations: dict[tuple[Hashable, bool], Explanation] = {}
         self._examples: dict[Hashable, str] = {}
@@ -57,7 +54,9 @@ class PendingPodExplainer:
         if hints:
             self._hinted.add(group)
         if (group, hints) not in self._explanations:
-            self._explanations[group, hints] = explanations.explain(self._scheduler, pod, hints=hints)
+            self._explanations[group, hints] = explanations.explain(
+                self._scheduler, pod, hints=hints, hypothetical_nodes=self._hypothetical_nodes
+            )
         return self._explanations[group, hints]
 
     def renew_hints(self) -> None:
@@ -74,19 +73,11 @@ class PendingPodExplainer:
         explanation = self.explain(example, fate=group.fate)
         # A second group of equal pods is told of the pod that was explained, for the reasons are that one's.
         explained = self._examples.setdefault(self._group_key(example, group.fate), group.pods[0])
-        hints = [hint for hint in explanation.hints if self._keep_hint(hint)]
-        reasons = explanation.reasons
-        if len(hints) < len(explanation.hints):  # what only a fix that is ruled out would undo is not near
-            reasons = causes.nearest_first(
-                sorted(reasons, key=lambda reason: -reason.count),
-                hints,
-                near_nodes(example.pod, self._scheduler.cluster),
-            )
         return _replace(
             group,
             example=explained,
-            reasons=without_nodes(reasons),
-            hints=hints,
+            reasons=without_nodes(explanation.reasons),
+            hints=explanation.hints,
             notes=_notes(explanation),
             remarks=explanation.remarks,
         )

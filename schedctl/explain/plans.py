@@ -11,11 +11,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice, product
 
+from schedctl.api.tolerations import is_automatic
 from schedctl.engine.attempts import Attempt
 from schedctl.explain import pod_remedies
 from schedctl.explain.remedies import PluginRemedies, join
 from schedctl.explain.trials import NodeRejections, Trial, Trials, rejection_patterns, rejections_on
 from schedctl.framework.remedies import Reach, Rejection, Remedy, Together
+from schedctl.framework.statuses import Code
 from schedctl.framework.usable_nodes import open_nodes
 from schedctl.reports.reasons import Reason
 
@@ -58,6 +60,11 @@ class Plan:
     def _model(self) -> str:
         """The node like which another is added, "" for none."""
         return next((str(remedy.subject) for remedy in self.remedies if remedy.kind == pod_remedies.ADD_NODE), "")
+
+    @property
+    def adds_node(self) -> bool:
+        """Whether another node is all that it takes."""
+        return bool(self._model) and len(self.remedies) == 1
 
     def of_model(self, rejections: Sequence[Rejection]) -> tuple[Rejection, ...]:
         """Return the rejections of a node that is added as those of its model: plugins know no other node."""
@@ -126,12 +133,13 @@ class Search:
             if needed and all(needed):
                 self.add([Plan("", join(needed), tuple(reason.text for reason in reasons))])
             return
-        for node in candidates:
-            self.add(self._plans_for(NodeRejections(node, rejections_on(outcome, node))))
+        rejected = [NodeRejections(node, rejections_on(outcome, node)) for node in candidates]
+        for each in rejected:
+            self.add(self._plans_for(each))
         if not self._node:
             table, is_open = outcome.cluster.node_table, open_nodes(outcome.cluster, outcome.pod)
-            models = sorted(candidates, key=lambda name: not is_open[table.row_of[name]])[:_MODELS]
-            self.add(Plan("", (pod_remedies.add_node(like),)) for like in models)
+            models = sorted(rejected, key=lambda each: (not is_open[table.row_of[each.node]], _lasting(each)))
+            self.add(Plan("", (pod_remedies.add_node(like.node),)) for like in models[:_MODELS])
 
     def extend(self, plan: Plan, trial: Trial) -> None:
         """Put in line what a plan that was tried lacks, on its node or on those that then reject the pod least."""
@@ -216,9 +224,18 @@ class Search:
                 yield Plan(rejected.node, join((made, *combination)), undoes, tries)
 
 
+def _lasting(rejected: NodeRejections) -> int:
+    """Return how many rejections of a node a new one like it would share, empty, ready and not cordoned as it is."""
+    unresolvable = [each for each in rejected.rejections if each.code is Code.UNSCHEDULABLE_AND_UNRESOLVABLE]
+    return sum(
+        each.plugin != "NodeUnschedulable" and not is_automatic(each.evidence.get("taint", {}).get("key", ""))
+        for each in unresolvable
+    )
+
+
 def _is_needless(plan: Plan, helped: Sequence[tuple[Plan, Trial]]) -> bool:
     """Return whether what helped already makes it needless to try a plan."""
-    if any(other.shape <= plan.shape for other, _ in helped):
+    if any(other.shape <= plan.shape or (other.adds_node and plan.adds_node) for other, _ in helped):
         return True
     farther = bool(helped) and plan.reach > helped[0][0].reach
     return farther and (

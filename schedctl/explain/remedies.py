@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 
 from schedctl.engine.attempts import Attempt
 from schedctl.engine.faults import describe_fault
 from schedctl.framework.faults import ESCAPING
-from schedctl.framework.remedies import REMOVE_PODS, Advice, Rejection, Remedy, Together, remove_pods
+from schedctl.framework.remedies import REMOVE_PODS, Advice, Reach, Rejection, Remedy, Together, remove_pods
 from schedctl.framework.statuses import Code
 from schedctl.reports.reasons import Reason
 
@@ -19,14 +19,24 @@ class PluginRemedies:
         faults: in words, what went wrong in asking them; each once.
     """
 
-    def __init__(self, outcome: Attempt) -> None:
+    def __init__(self, outcome: Attempt, hypothetical_nodes: Collection[str] = ()) -> None:
+        """Prepare to ask.
+
+        Args:
+            outcome: the attempt in which they rejected it.
+            hypothetical_nodes: nodes that are as a what-if has them, which no fix undoes.
+        """
+        self._hypothetical_nodes = hypothetical_nodes
         self._plugins = outcome.profile.plugins
         self._pod = outcome.pod
         self.faults: dict[str, None] = {}
 
     def of(self, rejection: Rejection) -> list[Together]:
         """Return what might undo a rejection on its node, the best choice first; empty where nothing is known."""
-        return [each for each in self._offers(rejection.plugin, rejection) if not isinstance(each, Advice)]
+        found = [each for each in self._offers(rejection.plugin, rejection) if not isinstance(each, Advice)]
+        if rejection.node in self._hypothetical_nodes:
+            return [each for each in found if all(remedy.reach is not Reach.NODE for remedy in each)]
+        return found
 
     def of_whole_pod(self, reason: Reason) -> Together:
         """Return the best choice against a rejection of the pod as a whole by PreFilter.

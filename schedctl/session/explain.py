@@ -49,6 +49,7 @@ class ExplainOptions:
         reconsider: whether a pod that has a node is judged as if it were pending again. So it is as well where what is
             asked makes sense of a pending pod only: `matrix`, `node`, `sampling`, `history`, several configurations.
         fail: whether a pod that is unschedulable, or that another configuration breaks, makes the exit code 1.
+        hypothetical_nodes: nodes that are as a what-if has them, which no next step undoes.
     """
 
     matrix: bool = False
@@ -58,6 +59,7 @@ class ExplainOptions:
     group: bool = True
     reconsider: bool = False
     fail: bool = False
+    hypothetical_nodes: frozenset[str] = frozenset()
 
     @property
     def judges_bound_pods(self) -> bool:
@@ -81,6 +83,7 @@ def explain(session: Session, question: Question, options: ExplainOptions) -> Ex
     if not objects:
         notifier.say(*subjects.nothing_pending(question.scope, state.assembled))
     metadata = _replace(session.metadata(), sampling=options.sampling)
+    options = replace(options, hypothetical_nodes=what_ifs.hypothetical_nodes(session.changes))
     if len(session.choices) > 1:
         return _compare(session, objects, metadata, options)
     with notifier.progress("explaining") as progress:
@@ -205,6 +208,7 @@ def explain_objects(
                 sampling=options.sampling,
                 hints=hints,
                 assumptions=assumptions.guesses,
+                hypothetical_nodes=options.hypothetical_nodes,
             )
         explanation = _replace(explanation, notes=[*notes, *about_claims, *explanation.notes])
         judged.add(equivalence_class, explanation)

@@ -20,6 +20,7 @@ from schedctl.reports import exit_codes
 from schedctl.reports.explanations import Explanation
 from schedctl.reports.node_explanations import NodeExplainReport, NodeExplainSummary, NodeExplanation
 from schedctl.reports.reasons import Hint
+from schedctl.session import what_ifs
 from schedctl.session.explain import ExplainOptions, explain_objects, owner_names
 from schedctl.session.sessions import Session
 from schedctl.session.subjects import Scope, enumeration, pending_pods
@@ -119,7 +120,7 @@ class _PendingPods:
             self._scheduler,
             pods,
             profile=self._session.choice.profile,
-            options=ExplainOptions(node=name),
+            options=ExplainOptions(node=name, hypothetical_nodes=what_ifs.hypothetical_nodes(self._session.changes)),
             advance=advance,
             unknown=self._session.state.assembled.unknown,
             hints=hints,

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 
 import msgspec
 
 from schedctl.cache.pod_info import PodInfo
 from schedctl.explain import remarks
 from schedctl.explain.pending_pods import PendingPodExplainer
-from schedctl.framework.remedies import UNCORDON
 from schedctl.reports.drains import DrainFate, DrainReport, WorkloadWarning
 from schedctl.reports.explanations import OwnerPods
 from schedctl.reports.simulations import Fate, PendingPods, SimulationReport
@@ -35,6 +34,7 @@ def of_simulation(
     scheduler: Scheduler,
     manifests: Iterable[Sourced],
     advance: Callable[[int, int, str], None],
+    hypothetical_nodes: Collection[str] = (),
 ) -> SimulationReport:
     """Return the report with reasons and next steps for its pending pods, on the cluster as the run left it.
 
@@ -44,8 +44,9 @@ def of_simulation(
         scheduler: whose run it was.
         manifests: the objects that were released, in which fixes of their pods are to be made.
         advance: called with how far the work is.
+        hypothetical_nodes: nodes that are as a what-if has them, which no next step undoes.
     """
-    explainer = PendingPodExplainer(scheduler, _HINTED_GROUPS)
+    explainer = PendingPodExplainer(scheduler, _HINTED_GROUPS, hypothetical_nodes)
     total = sum(len(result.pending) for result in report.results)
     sources = manifest_edits.workloads_in(manifests)
     results, done = [], 0
@@ -100,12 +101,7 @@ def of_drain(report: DrainReport, scheduler: Scheduler, advance: Callable[[int, 
         advance: called with how far the work is.
     """
     drained = {result.node for result in report.results}
-    # Uncordoning what was just drained would let the pod in, and undo what was asked for.
-    explainer = PendingPodExplainer(
-        scheduler,
-        _HINTED_GROUPS_OF_A_DRAIN,
-        lambda hint: not (hint.type.startswith(UNCORDON) and hint.node in drained),
-    )
+    explainer = PendingPodExplainer(scheduler, _HINTED_GROUPS_OF_A_DRAIN, drained)
     cluster = scheduler.cluster
     groups: list[PendingPods] = []
     for number, group in enumerate(report.pending):

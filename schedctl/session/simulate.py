@@ -14,7 +14,7 @@ from schedctl.reports.simulations import EndReason, SimulationReport
 from schedctl.scheduler import Scheduler
 from schedctl.scheduler.gaps import AssumptionLog, log_assumptions
 from schedctl.scheduler.sides import sides
-from schedctl.session import pending_reasons, runs
+from schedctl.session import pending_reasons, runs, what_ifs
 from schedctl.session.configurations import ConfigurationChoice
 from schedctl.session.sessions import Session
 from schedctl.simulation import report_builder, utilisation
@@ -135,7 +135,10 @@ def simulate(
     if report.ending.reason is not EndReason.INTERRUPTED:
         try:
             with notifier.progress("explaining") as progress:
-                report = pending_reasons.of_simulation(report, facts, scheduler, manifests.objects, progress.advance)
+                kept = what_ifs.hypothetical_nodes(session.changes)
+                report = pending_reasons.of_simulation(
+                    report, facts, scheduler, manifests.objects, progress.advance, kept
+                )
         except KeyboardInterrupt:
             report = report_builder.mark_interrupted(report)
     if report.summary.exit_code == exit_codes.INTERRUPTED:

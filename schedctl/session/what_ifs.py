@@ -59,6 +59,11 @@ def successors(changed: Iterable[WhatIfResult]) -> dict[str, str]:
     return found
 
 
+def hypothetical_nodes(changed: Iterable[WhatIfResult]) -> frozenset[str]:
+    """Return the nodes that what-ifs cordoned, drained, tainted, labelled or lost, which no fix is to undo."""
+    return frozenset(name for each in changed if each.kind != "add-node" for name in each.nodes)
+
+
 def settle(changed: Iterable[WhatIfResult], scheduler: Scheduler) -> list[str]:
     """Place the pods that have no node because of what-ifs, as a run does it; return a line about that, or none."""
     waiting = dict.fromkeys(key for each in changed for key in each.waiting)

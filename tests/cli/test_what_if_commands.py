@@ -143,3 +143,53 @@ def test_a_timeout_of_a_drain_is_refused_with_a_hint(schedctl):
 def test_a_drain_is_over_when_its_last_pod_is_gone(schedctl):
     text = schedctl("drain", "general-a-1", *SHOP, "--ignore-daemonsets").out
     assert "in about 30 s" in text.partition("\n")[0]
+
+
+ZONAL = """
+apiVersion: v1
+kind: List
+items:
+- {apiVersion: v1, kind: Node, metadata: {name: a-1, labels: {topology.kubernetes.io/zone: a}}, status: &size {allocatable: {cpu: "4", memory: 8Gi, pods: "9"}}}
+- {apiVersion: v1, kind: Node, metadata: {name: b-1, labels: {topology.kubernetes.io/zone: b}}, status: *size}
+- apiVersion: v1
+  kind: PersistentVolume
+  metadata: {name: pv-0}
+  spec:
+    capacity: {storage: 1Gi}
+    accessModes: [ReadWriteOnce]
+    claimRef: {namespace: shop, name: data}
+    csi: {driver: disk.example, volumeHandle: pv-0}
+    nodeAffinity: {required: {nodeSelectorTerms: [{matchExpressions: [{key: topology.kubernetes.io/zone, operator: In, values: [a]}]}]}}
+  status: {phase: Bound}
+- apiVersion: v1
+  kind: PersistentVolumeClaim
+  metadata: {name: data, namespace: shop, annotations: {pv.kubernetes.io/bind-completed: "yes"}}
+  spec: {accessModes: [ReadWriteOnce], volumeName: pv-0, storageClassName: "", resources: {requests: {storage: 1Gi}}}
+  status: {phase: Bound}
+- apiVersion: apps/v1
+  kind: StatefulSet
+  metadata: {name: db, namespace: shop, uid: db}
+  spec: {replicas: 1, serviceName: db, selector: {matchLabels: {app: db}}, template: {metadata: {labels: {app: db}}, spec: &spec {containers: [{name: main, image: db}], volumes: [{name: data, persistentVolumeClaim: {claimName: data}}]}}}
+- apiVersion: v1
+  kind: Pod
+  metadata: {name: db-0, namespace: shop, labels: {app: db}, ownerReferences: [{apiVersion: apps/v1, kind: StatefulSet, name: db, uid: db, controller: true}]}
+  spec: {<<: *spec, nodeName: a-1}
+  status: {phase: Running}
+"""  # noqa: E501
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        pytest.param(("drain", "a-1"), id="drain"),
+        pytest.param(("explain", "pod", "db-0", "-n", "shop", "--drain", "a-1"), id="a drain as a what-if"),
+        pytest.param(("explain", "pod", "db-0", "-n", "shop", "--cordon", "a-1", "--reconsider"), id="a cordon"),
+    ],
+)
+def test_no_fix_undoes_what_was_asked_about(arguments, schedctl, tmp_path):
+    state = tmp_path / "zonal.yaml"
+    state.write_text(ZONAL)
+    printed = schedctl(*arguments, "-f", str(state)).out
+    assert "volume pv-0 of claim data is reachable only from topology.kubernetes.io/zone=a" in printed
+    assert "would fit if another node like a-1 is added" in printed
+    assert "uncordon" not in printed
