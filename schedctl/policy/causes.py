@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 import msgspec
 
 from schedctl.api import pods as api
+from schedctl.api import topology
 from schedctl.api.pods import Pod, PodSpec
 from schedctl.cache.pod_info import PodInfo
 from schedctl.explain.pending_pods import PendingPodExplainer
@@ -100,7 +101,8 @@ class Causes:
         """
         name = value or f"no {key}"
         nodes = nodes_with(self.situation, key, value)
-        explanation = self.explain(_restrict_to_domain(pod.info.pod, key, value))
+        keys = self._keys_of_domain(nodes, key) if value else (key,)
+        explanation = self.explain(_restrict_to_domain(pod.info.pod, keys, value))
         if explanation.verdict is Verdict.SCHEDULED:
             why = (
                 "other nodes scored higher"
@@ -118,6 +120,14 @@ class Causes:
         line = f"{name}: {counts.of(len(nodes), 'node')} rejected: {refused}"
         fixes = fixes[:_MOST_HINTS]
         return Cause((line,), tuple(fix.text for fix in fixes), deciding_field(reasons, pod.info.pod.spec), fixes)
+
+    def _keys_of_domain(self, nodes: Iterable[str], key: str) -> tuple[str, ...]:
+        """Return the labels by which some nodes are in their domain: those of old nodes may be deprecated."""
+        table = self.situation.cluster.node_table
+        labels = [table.objects[table.row_of[name]].metadata.labels or {} for name in nodes]
+        deprecated = next((old for old, current in topology.CURRENT_LABELS.items() if current == key), key)
+        keys = (key, *((deprecated,) if any(not each.get(key) for each in labels) else ()))
+        return tuple(each for each in keys if any(each in one for one in labels))
 
     def begin_check(self) -> None:
         """Begin with a check, which may have next steps looked for as often as any other."""
@@ -193,18 +203,24 @@ def _describe_refusal(pod: JudgedPod, explanation: Explanation | None) -> str:
     return f": {pod.message}" if pod.message else ""
 
 
-def _restrict_to_domain(pod: Pod, key: str, value: str) -> Pod:
-    """Return another pod like one, which may only go to nodes of a domain; it counts as one of its workload's."""
+def _restrict_to_domain(pod: Pod, keys: Sequence[str], value: str) -> Pod:
+    """Return another pod like one, which may only go to nodes of a domain; it counts as one of its workload's.
+
+    Args:
+        pod: the pod.
+        keys: the labels of which one puts a node into the domain.
+        value: the domain, "" for that of the nodes without the label.
+    """
     spec, affinity = pod.spec, pod.spec.affinity or api.Affinity()
-    only = api.NodeSelectorRequirement(key=key, operator="In", values=[value])
-    if not value:
-        only = api.NodeSelectorRequirement(key=key, operator="DoesNotExist")
+    operator, values = ("In", [value]) if value else ("DoesNotExist", None)
+    any_of = [api.NodeSelectorRequirement(key=key, operator=operator, values=values) for key in keys]
     near = affinity.node_affinity or api.NodeAffinity()
     required = near.required_during_scheduling_ignored_during_execution
     terms = (required.node_selector_terms if required is not None else None) or [api.NodeSelectorTerm()]
     narrowed = [
         _replace(term, match_expressions=[*(term.match_expressions or ()), only])
         for term in terms
+        for only in any_of
         # A term without anything matches no node; narrowed it would match some.
         if required is None or term.match_expressions or term.match_fields
     ]
@@ -240,5 +256,7 @@ def nodes_with(situation: Situation, key: str, value: str) -> frozenset[str]:
     """Return the nodes of a domain; "" is that of the nodes without the label."""
     table = situation.cluster.node_table
     return frozenset(
-        name for name, row in table.row_of.items() if (table.objects[row].metadata.labels or {}).get(key, "") == value
+        name
+        for name, row in table.row_of.items()
+        if (topology.group_of(table.objects[row].metadata.labels, key) or "") == value
     )

@@ -70,7 +70,9 @@ def _could_be_uneven(skew: int, arguments: Spread) -> bool:
 def _counts(situation: Situation, judged: JudgedWorkload, key: str) -> dict[str, int]:
     """Return how many pods are in each domain of the cluster; "" has those on nodes without the label."""
     table = situation.cluster.node_table
-    domain_of = {name: (table.objects[row].metadata.labels or {}).get(key, "") for name, row in table.row_of.items()}
+    domain_of = {
+        name: topology.group_of(table.objects[row].metadata.labels, key) or "" for name, row in table.row_of.items()
+    }
     found = Counter(domain_of.get(pod.node, "") for pod in judged.placed_pods)
     return {domain: found[domain] for domain in sorted({*domain_of.values(), *found}) if domain or found[domain]}
 
@@ -93,7 +95,7 @@ def _eligible_domains(situation: Situation, judged: JudgedWorkload, key: str) ->
         if constraint.node_affinity_policy != "Ignore" and not required.everywhere:
             meets = nodes_meeting(table, required)
             rows = {name: row for name, row in rows.items() if meets[row]}
-    return {(table.objects[row].metadata.labels or {}).get(key, "") for row in rows.values()} - {""}
+    return {topology.group_of(table.objects[row].metadata.labels, key) or "" for row in rows.values()} - {""}
 
 
 def _show_counts(pods_by_domain: Mapping[str, int]) -> str:
