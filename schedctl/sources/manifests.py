@@ -17,6 +17,7 @@ import msgspec
 from schedctl.api import kinds
 from schedctl.api.custom_kinds import CustomKind, CustomWorkload
 from schedctl.api.kinds import Kind
+from schedctl.api.meta import ObjectMeta
 from schedctl.api.nodes import Node
 from schedctl.api.pod_texts import PodTexts
 from schedctl.api.pods import Pod
@@ -39,8 +40,8 @@ from schedctl.documents.spelling import CLOSE, nearest
 from schedctl.documents.texts import Document, Text, blank_logs, split
 from schedctl.errors import Problem
 from schedctl.snapshots.headers import is_snapshot
-from schedctl.sources import collected, objects, unmodelled
-from schedctl.sources.reported_pods import reported_pods
+from schedctl.sources import collected, objects, operator_kinds, unmodelled
+from schedctl.sources.reported_pods import reported_by_operator, reported_pods
 from schedctl.sources.terms import READING, Terms
 
 if TYPE_CHECKING:
@@ -497,11 +498,23 @@ class Reading:
         """Count an object of a kind that is not read; of what is to be created, keep what may be an operator's."""
         if not self.terms.creating:
             self.ignored[f"{printable(api_version)} {printable(name)}"] += 1
+            if operator_kinds.makes_pods(_group(api_version), name) is not False and reported_by_operator(body) > 0:
+                self._note_operators(origin, body, api_version, name)
             return
         value = body if isinstance(body, dict) else plain(body)
         if name == "CustomResourceDefinition" and (defined := unmodelled.defines(value)):
             self._defined.add(defined)
         self._unread.append((origin, api_version, name, value))
+
+    def _note_operators(self, origin: _Origin, body: objects.Body, api_version: str, name: str) -> None:
+        """Keep that a resource of an operator reports pods, which count if they are among the objects."""
+        value = body if isinstance(body, dict) else plain(body)
+        metadata = value.get("metadata")
+        names = metadata if isinstance(metadata, dict) else {}
+        meta = ObjectMeta(name=str(names.get("name") or ""), namespace=str(names.get("namespace") or ""))
+        kind = objects.custom_kind(api_version, name)
+        resource = CustomWorkload(metadata=meta, api_version=api_version, kind=name)
+        self.reported.append(Sourced(resource, kind, origin.document, origin.item, *origin.place))
 
     def settle_unread(self) -> None:
         """Take what had to wait for all texts.

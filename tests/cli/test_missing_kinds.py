@@ -180,3 +180,35 @@ def test_a_state_that_lacks_the_pods_its_workloads_report_is_not_an_empty_cluste
     assert ended.code == code
     warned = "Deployment default/web: status: 1 workload reports pods, but none of them is in the input" in ended.err
     assert warned == (code == 5)
+
+
+RESOURCE = """\
+---
+apiVersion: %s
+kind: %s
+metadata: {name: k8s, namespace: monitoring, uid: d}
+spec: {replicas: 2}
+status: {availableReplicas: %s}
+"""
+
+
+@pytest.mark.parametrize(
+    ("api_version", "kind", "replicas", "pods", "code"),
+    [
+        pytest.param("monitoring.coreos.com/v1", "Prometheus", "2", "", 5, id="an operator's, without its pods"),
+        pytest.param("example.com/v1", "Shop", "2", "", 5, id="one of an unknown operator"),
+        pytest.param("monitoring.coreos.com/v1", "Prometheus", "2", ITS_POD, 0, id="among pods"),
+        pytest.param("monitoring.coreos.com/v1", "Prometheus", "0", "", 0, id="one that has no pods"),
+        pytest.param("monitoring.coreos.com/v1", "Prometheus", "many", "", 0, id="one that does not count"),
+        pytest.param("autoscaling.k8s.io/v1", "VerticalPodAutoscaler", "2", "", 0, id="one of no operator of pods"),
+    ],
+)
+def test_resources_of_operators_report_pods_as_workloads_do(
+    schedctl, tmp_path, api_version, kind, replicas, pods, code
+):
+    state = tmp_path / "state.yaml"
+    state.write_text(STATE % {"replicas": 0} + RESOURCE % (api_version, kind, replicas) + pods)
+    ended = schedctl("check", "-", "-f", str(state), stdin=WORKLOAD)
+    assert ended.code == code, ended.err
+    text = f"{kind} monitoring/k8s: status: 1 workload reports pods, but none of them is in the input"
+    assert (text in " ".join(ended.err.split())) == (code == 5)
