@@ -28,6 +28,7 @@ Examples:
   schedctl check deploy/ -f cluster.json.gz --report junit=check.xml
   schedctl check deploy/ -f cluster.json.gz --write-baseline baseline.yaml
   schedctl check deploy/ --live                  # against the live cluster
+  schedctl check --all --live -o openreports     # the live cluster itself, for kubectl apply --server-side -f -
 
 Exit codes: 0 no violation; 1 a policy is violated; 2 usage, policy or configuration; 3 input or nothing to check;
 4 cluster; 5 inconclusive; 70 a bug; 130 interrupted; 141 output closed
@@ -41,6 +42,10 @@ def check(
         list[str] | None,
         typer.Argument(metavar="[MANIFESTS...]", help="Files, folders, globs or - (stdin)", show_default=False),
     ] = None,
+    all_workloads: Annotated[
+        bool,
+        typer.Option("--all", help="Check the cluster's own workloads as they run", rich_help_panel=SELECT),
+    ] = False,
     kustomize: Annotated[
         list[str] | None,
         typer.Option(
@@ -96,7 +101,7 @@ def check(
     no_inline_ignores: Annotated[
         bool, typer.Option("--no-inline-ignores", help="Ignore annotations schedctl.dev/ignore.<check>")
     ] = False,
-    rollout: options.Rollout = "replace",
+    rollout: options.Rollout = "",
     scheduler_config: options.SchedulerConfig = "",
     profile: options.Profile = "",
     plugin: options.Plugins = None,
@@ -191,7 +196,7 @@ def check(
         outputs.check()
         failure.targets = outputs.targets
         failure.inputs += use_case.files_of_settings(user_settings)
-        use_case.check_sources(source, paths, folders, user_settings)
+        use_case.check_sources(source, paths, folders, user_settings, standing=all_workloads)
         session = Session(source, SchedulerOptions(scheduler_config, profile, plugins=plugin or ()), notifier)
         check_options = use_case.parse_options(
             user_settings,
@@ -200,6 +205,7 @@ def check(
             max_age=max_age,
             baseline=baseline,
             rollout=rollout,
+            standing=all_workloads,
             skip_admission=skip_admission,
             inline=not no_inline_ignores,
             allow_empty=allow_empty,
@@ -214,6 +220,7 @@ def check(
             policies=policies or (),
             namespace=source.namespace(namespace) or DEFAULT_NAMESPACE,
             settings=user_settings,
+            standing=all_workloads,
         )
         outputs.spare(inputs.digests, user_settings.digests)
         failure.warnings = inputs.warnings

@@ -73,6 +73,8 @@ class Locator:
 
     def _in_file(self, sourced: Sourced, path: FieldPath) -> Sourced | Location:
         """Return the object that stands in somebody's file, or the place where only the file or less is known."""
+        if not sourced.document.text.editable:
+            return Location()
         folder = sourced.document.text.folder
         origin = _origin(sourced)
         if folder or origin:

@@ -36,6 +36,7 @@ from schedctl.session import manifest_edits, runs
 from schedctl.session import manifests as inputs
 from schedctl.session.sessions import Session
 from schedctl.session.settings import Settings
+from schedctl.session.standing_workloads import workloads_of
 from schedctl.session.states import StateSource
 from schedctl.sources import Manifests
 from schedctl.sources.files import STDIN
@@ -121,11 +122,14 @@ def policy_files(paths: Sequence[str]) -> list[str]:
     return [split_pin(path).path for path in paths]
 
 
-def check_sources(source: StateSource, paths: Sequence[str], kustomizations: Sequence[str], settings: Settings) -> None:
+def check_sources(
+    source: StateSource, paths: Sequence[str], kustomizations: Sequence[str], settings: Settings, *, standing: bool
+) -> None:
     """Complete where the state is read from by the settings, and hold up a check that could not be made.
 
     Raises:
-        UsageError: there is no state or are no manifests, or both are to come from standard input.
+        UsageError: there is no state, there are no manifests or some beside `--all`, or both are to come from standard
+            input.
     """
     if not (source.paths or source.live):
         source.paths = tuple(settings.check.get("state", ()))
@@ -134,7 +138,10 @@ def check_sources(source: StateSource, paths: Sequence[str], kustomizations: Seq
             "no cluster state given: use -f FILE or --live",
             "-f reads files or a snapshot, --live reads the live cluster",
         )
-    inputs.check_sources(paths, kustomizations, source.paths)
+    if not standing:
+        inputs.check_sources(paths, kustomizations, source.paths)
+    elif paths or kustomizations:
+        raise UsageError("--all checks what the cluster has; manifests are checked without it", "remove one of them")
 
 
 def parse_options(
@@ -144,7 +151,8 @@ def parse_options(
     on_inconclusive: str = "",
     max_age: str = "",
     baseline: str = "",
-    rollout: str = "replace",
+    rollout: str = "",
+    standing: bool = False,
     skip_admission: str = "",
     inline: bool = True,
     allow_empty: bool = False,
@@ -167,13 +175,22 @@ def parse_options(
         max_age=parse_max_age(max_age or defaults.get("max_age", "")),
         inline=inline,
         baseline=baselines.read(baseline) if baseline else None,
-        strategy=runs.rollout_strategy(rollout),
+        strategy=_strategy(rollout, standing),
         disabled=runs.admission_plugins(skip_admission),
         allow_empty=allow_empty,
         now=time.time(),
         processes=jobs or count_cores(),
         tags=tags,
     )
+
+
+def _strategy(rollout: str, standing: bool) -> RolloutStrategy:
+    """Return how new pods take the place of old ones; of what stands as it is, pods stay and missing ones are made."""
+    if not standing:
+        return runs.rollout_strategy(rollout or "replace")
+    if rollout:
+        raise UsageError("--rollout is about manifests; --all has none", "remove one of them")
+    return "rolling"
 
 
 def load(
@@ -185,6 +202,7 @@ def load(
     policies: Sequence[str],
     namespace: str,
     settings: Settings,
+    standing: bool = False,
 ) -> CheckInputs:
     """Read the policies, the manifests and the state.
 
@@ -196,6 +214,7 @@ def load(
         policies: files, none for those of the settings.
         namespace: of objects that name none.
         settings: the user's.
+        standing: check the workloads of the state in place of manifests.
 
     Raises:
         ClusterError: the live cluster cannot be read.
@@ -205,19 +224,23 @@ def load(
     """
     source, notifier = session.source, session.notifier
     rules = load_policies(policies or settings.check.get("policies", ()), (*paths, *source.paths))
-    manifests = inputs.load(
-        paths,
-        kustomizations,
-        recursive=source.recursive,
-        stdin_filename=source.stdin_filename,
-        namespace=namespace,
-        allow_empty=options.allow_empty,
-        strict=source.strict,
-        custom_kinds=settings.custom_kinds,
-        kinds=session.kinds,
-        notifier=notifier,
-    )
-    session.load()
+    if standing:
+        session.load()
+        manifests = workloads_of(session.state)
+    else:
+        manifests = inputs.load(
+            paths,
+            kustomizations,
+            recursive=source.recursive,
+            stdin_filename=source.stdin_filename,
+            namespace=namespace,
+            allow_empty=options.allow_empty,
+            strict=source.strict,
+            custom_kinds=settings.custom_kinds,
+            kinds=session.kinds,
+            notifier=notifier,
+        )
+        session.load()
     if notifier.verbose:
         objects, policies_read = counts.of(len(manifests.objects), "object"), counts.of(len(rules.policies), "policy")
         notifier.say(f"checking {objects} by {policies_read}")

@@ -23,9 +23,11 @@ _Change = tuple[Literal["set", "append", "remove"], Path, Any]
 
 
 def workloads_in(objects: Iterable[Sourced]) -> dict[Workload, Sourced]:
-    """Return the objects of manifests by what patches call them."""
+    """Return the objects of manifests that somebody can edit, by what patches call them."""
     found = {}
     for one in objects:
+        if not one.document.text.editable:
+            continue
         metadata = with_namespace(one.object.metadata)
         found[one.kind.name, metadata.namespace, metadata.name] = one
     return found

@@ -11,7 +11,12 @@ from schedctl.api.kinds import KINDS
 from schedctl.live.scheduler_configurations import CONFIG_MAPS
 
 DEPLOY = Path(__file__).parents[2] / "deploy"
-ROLES = [role for file in sorted(DEPLOY.glob("*.yaml")) for role in yaml.safe_load_all(file.read_text())]
+ROLES = [
+    each
+    for file in sorted(DEPLOY.glob("*.yaml"))
+    for each in yaml.safe_load_all(file.read_text())
+    if each["kind"] in ("Role", "ClusterRole")
+]
 
 
 def rights(name):
@@ -56,11 +61,14 @@ def test_no_role_grants_secrets_or_wildcards(role):
     assert not values & {"*", "secrets"}
 
 
-def test_only_the_binder_role_writes():
+def test_only_the_binder_role_and_the_one_for_kubectl_to_write_reports_change_anything():
     changing = {
         role["metadata"]["name"]
         for role in ROLES
         for rule in role["rules"]
         if set(rule["verbs"]) - {"get", "list", "watch"}
     }
-    assert changing == {"schedctl-binder"}
+    assert changing == {"schedctl-binder", "schedctl-reports"}
+    assert {(group, verb) for group, _, verb in rights("schedctl-reports")} == {
+        ("openreports.io", verb) for verb in ("get", "create", "patch")
+    }
