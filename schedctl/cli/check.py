@@ -28,7 +28,7 @@ Examples:
   schedctl check deploy/ -f cluster.json.gz --report junit=check.xml
   schedctl check deploy/ -f cluster.json.gz --write-baseline baseline.yaml
   schedctl check deploy/ --live                  # against the live cluster
-  schedctl check --all --live -o openreports     # the live cluster itself, for kubectl apply --server-side -f -
+  schedctl check --all --live -p policies/       # the workloads that run there
 
 Exit codes: 0 no violation; 1 a policy is violated; 2 usage, policy or configuration; 3 input or nothing to check;
 4 cluster; 5 inconclusive; 70 a bug; 130 interrupted; 141 output closed
@@ -220,7 +220,6 @@ def check(
             policies=policies or (),
             namespace=source.namespace(namespace) or DEFAULT_NAMESPACE,
             settings=user_settings,
-            standing=all_workloads,
         )
         outputs.spare(inputs.digests, user_settings.digests)
         failure.warnings = inputs.warnings

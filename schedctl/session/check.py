@@ -64,6 +64,7 @@ class CheckOptions:
         inline: whether annotations of objects accept findings.
         baseline: the violations that are accepted, None for none.
         strategy: how new pods take the place of old ones.
+        standing: whether the workloads of the state are checked in place of manifests.
         disabled: admission plugins that are switched off.
         allow_empty: whether it is fine that nothing is judged.
         now: Unix seconds.
@@ -78,6 +79,7 @@ class CheckOptions:
     inline: bool = True
     baseline: Baseline | None = None
     strategy: RolloutStrategy = "replace"
+    standing: bool = False
     disabled: Sequence[str] = ()
     allow_empty: bool = False
     now: float = 0.0
@@ -176,6 +178,7 @@ def parse_options(
         inline=inline,
         baseline=baselines.read(baseline) if baseline else None,
         strategy=_strategy(rollout, standing),
+        standing=standing,
         disabled=runs.admission_plugins(skip_admission),
         allow_empty=allow_empty,
         now=time.time(),
@@ -202,7 +205,6 @@ def load(
     policies: Sequence[str],
     namespace: str,
     settings: Settings,
-    standing: bool = False,
 ) -> CheckInputs:
     """Read the policies, the manifests and the state.
 
@@ -214,7 +216,6 @@ def load(
         policies: files, none for those of the settings.
         namespace: of objects that name none.
         settings: the user's.
-        standing: check the workloads of the state in place of manifests.
 
     Raises:
         ClusterError: the live cluster cannot be read.
@@ -224,7 +225,7 @@ def load(
     """
     source, notifier = session.source, session.notifier
     rules = load_policies(policies or settings.check.get("policies", ()), (*paths, *source.paths))
-    if standing:
+    if options.standing:
         session.load()
         manifests = workloads_of(session.state)
     else:
