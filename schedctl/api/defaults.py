@@ -6,9 +6,11 @@ changes nothing. Pod-level requests are filled at creation (``workloads.admissio
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
+
 import msgspec
 
-from schedctl.api.meta import ObjectMeta
+from schedctl.api.meta import ObjectMeta, Quantity
 from schedctl.api.nodes import Node
 from schedctl.api.pods import Container, ContainerPort, Pod, ResourceRequirements
 from schedctl.api.storage import StorageClass
@@ -60,6 +62,18 @@ def with_namespace(metadata: ObjectMeta) -> ObjectMeta:
     return metadata if metadata.namespace else msgspec.structs.replace(metadata, namespace=DEFAULT_NAMESPACE)
 
 
+class RequestsFromLimits(dict[str, Quantity]):
+    """Requests of a container, some of which its manifest does not write, so that the limits count.
+
+    Attributes:
+        limited: the resources of which the limit counts.
+    """
+
+    def __init__(self, requests: Mapping[str, Quantity], limited: Iterable[str]) -> None:
+        super().__init__(requests)
+        self.limited = tuple(limited)
+
+
 def _are_complete(containers: list[Container] | None, host_network: bool) -> bool:
     for container in containers or ():
         resources = container.resources
@@ -75,7 +89,9 @@ def _container(container: Container, host_network: bool) -> Container:
     resources = container.resources
     if resources is not None and resources.limits:
         # a limit stands for a request that is not written, resource by resource
-        filled = {**resources.limits, **(resources.requests or {})}
+        written = resources.requests or {}
+        limited = [name for name in resources.limits if name not in written]
+        filled = RequestsFromLimits({**resources.limits, **written}, limited) if limited else written
         changes["resources"] = ResourceRequirements(requests=filled, limits=resources.limits, claims=resources.claims)
     if host_network:
         changes["ports"] = container.ports and [_host_port(port) for port in container.ports]

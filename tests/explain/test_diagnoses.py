@@ -1,5 +1,7 @@
 """What is likely to be wrong with a pod: said in one line below the cause, and the correction tried."""
 
+import copy
+
 import pytest
 
 from schedctl.api import defaults
@@ -274,9 +276,16 @@ def test_limits_that_became_requests_are_named_as_such(ask):
 
 
 def test_a_request_that_is_written_beside_an_equal_limit_is_a_request(ask):
-    amounts = {side: {"cpu": "".join(("55", "00m"))} for side in ("requests", "limits")}
+    amounts = {side: {"cpu": 6} for side in ("requests", "limits")}
     subject = pod(containers=[{"name": "web", "resources": amounts}])
     assert diagnosis(ask(cluster(NODES[1], SPACIOUS), defaults.pod(subject.pod)), INSUFFICIENT)[0] == []
+
+
+def test_a_limit_counts_for_a_request_that_is_missing_beside_others(ask):
+    resources = {"requests": {"memory": "1Gi"}, "limits": {"memory": "1Gi", "cpu": "5500m"}}
+    subject = defaults.pod(pod(containers=[{"name": "web", "resources": resources}]).pod)
+    found = ask(cluster(NODES[1], SPACIOUS), copy.deepcopy(subject))
+    assert diagnosis(found, INSUFFICIENT)[0] == ["container web sets no cpu request, so its limit 5500m is the request"]
 
 
 def test_the_parts_are_called_as_the_pod_at_hand_calls_them(ask):

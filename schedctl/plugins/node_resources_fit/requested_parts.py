@@ -6,6 +6,7 @@ from collections.abc import Hashable, Iterable, Iterator
 from functools import cached_property
 from typing import NamedTuple
 
+from schedctl.api.defaults import RequestsFromLimits
 from schedctl.api.meta import Quantity
 from schedctl.api.pods import Container, Pod, ResourceRequirements
 from schedctl.api.quantities import parse
@@ -64,17 +65,8 @@ def naming(pod: Pod) -> Hashable:
 
 def _limits_as_requests(container: Container) -> tuple[str, ...]:
     """Return the resources for which no request is written, so that the limit counts."""
-    stated = container.resources
-    if stated is None or not stated.limits or not stated.requests:
-        return ()
-    requests = stated.requests
-    # defaulting takes over the very quantity of the limit; a container with requests of its own is left out, since
-    # equal texts of a file may be one object
-    if requests.keys() != stated.limits.keys() or any(
-        requests[name] is not each for name, each in stated.limits.items()
-    ):
-        return ()
-    return tuple(requests)
+    requests = container.resources.requests if container.resources is not None else None
+    return requests.limited if isinstance(requests, RequestsFromLimits) else ()
 
 
 def _parts(pod: Pod, resource: str) -> Iterator[RequestedPart]:
