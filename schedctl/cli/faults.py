@@ -25,8 +25,8 @@ UNWRITABLE = UsageError.exit_code
 Unparsable: type[Exception] = typer.BadParameter.__mro__[2]
 """What the parser of the command line raises, with a message and an exit code; Typer gives it no public name."""
 
+_VARIABLE = re.compile(r" \(env var: '([A-Z_]+)'\)")
 _NUMBERS = (
-    (re.compile(r" \(env var: '[A-Z_]+'\)"), ""),
     (re.compile(r"Input should be greater than or equal to (\S+)"), r"expected \1 or more"),
     (re.compile(r"Input should be less than or equal to (\S+)"), r"expected \1 or less"),
     (re.compile(r"Input should be a valid integer, .*"), "expected a whole number"),
@@ -102,6 +102,9 @@ def _unparsable(fault: Exception) -> int:
         message = f"no such option: {option}"
         close = nearest(option, _options(context), cutoff=CLOSE)
         hint = f"did you mean `{close}`? {hint} lists all options" if close else f"{hint} lists the options"
+    variable = _VARIABLE.search(message)
+    if variable is not None:  # it is named only where the value may have come from it
+        message = message.replace(variable[0], f" or {variable[1]}" if variable[1] in os.environ else "")
     for found, better in _NUMBERS:
         message = found.sub(better, message)
     say(f"error: {message}", hint)

@@ -113,3 +113,9 @@ def test_a_service_that_selects_no_pods(schedctl, selector, error):
         "explain", "svc/front", *SHOP, "-f", "-", "-n", "shop", stdin=SERVICE.replace("SELECTOR", selector)
     )
     assert (ended.code, ended.err.splitlines()[0]) == (2, f"error: Service shop/front selects no pods: {error}")
+
+
+def test_a_wrong_number_may_stand_in_the_environment(schedctl, monkeypatch):
+    monkeypatch.setenv("SCHEDCTL_LIMIT", "x")
+    ended = schedctl("explain", "--all-pending", *SHOP)
+    assert ended.err.startswith("error: invalid value for '--limit' or SCHEDCTL_LIMIT: expected a whole number\n")
