@@ -48,6 +48,9 @@ def lines(report: CalibrationReport, *, wide: bool = False, limit: int = 0) -> I
 def _answer(summary: CalibrationSummary) -> Iterator[Block]:
     if summary.agreement is None and not summary.refusals:
         yield line("no decision to repeat: no scheduled pod in the state", "bad")
+        yield notices.hint(
+            "the times of decisions are those of a live cluster, or of a file of `schedctl snapshot create`"
+        )
         return
     if summary.agreement is not None:
         answered = summary.decisions - summary.inconclusive

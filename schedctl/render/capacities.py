@@ -117,7 +117,7 @@ def _largest(result: CapacityResult) -> Iterator[Block]:
     if not result.largest:
         return
     after = any(one.after is not None for one in result.largest) and result.fits > 0
-    yield line("the largest pod that would fit, raising one resource at a time", "strong")
+    yield line("the largest pod that would fit, changing one resource at a time", "strong")
     heads = ("RESOURCE", "REQUESTED", "FITS NOW", *(("FITS AFTER THESE",) if after else ()))
     rows = [_size(one, after) for one in result.largest]
     yield Table(rows, 2, heads, frozenset(range(1, len(heads))))
