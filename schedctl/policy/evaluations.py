@@ -209,8 +209,9 @@ class _Evaluation:
         )
         if self._facts.run.end is RunEnd.INTERRUPTED:
             raise KeyboardInterrupt
+        # one whose name is generated is found by its place
         sourced = {
-            (str(one.kind), one.object.metadata.namespace or "default", one.object.metadata.name): one
+            (str(one.kind), one.object.metadata.namespace or "default", one.object.metadata.name or one.place): one
             for one in self._manifests.objects
         }
         self._placed = situations.released_situation(self._facts, self._scheduler, sourced)

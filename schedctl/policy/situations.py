@@ -220,7 +220,8 @@ def released_situation(facts: Simulation, scheduler: Scheduler, sourced: Mapping
     Args:
         facts: of the release.
         scheduler: whose cluster it was placed on, as the run left it.
-        sourced: the objects of the manifests with their places, by kind, namespace and name.
+        sourced: the objects of the manifests with their places, by kind, namespace and name; by kind, namespace and
+            place where the name is generated.
     """
     controller, cluster = facts.controller, scheduler.cluster
     workloads = []
@@ -241,7 +242,7 @@ def released_situation(facts: Simulation, scheduler: Scheduler, sourced: Mapping
             pod.name = _name(workload, pod, number)
         removed = tuple(info for info in rollout.removed if info.pod.spec.node_name)
         judged = JudgedWorkload(workload, None, pods, removed)
-        judged.sourced = sourced.get(judged.key)
+        judged.sourced = sourced.get(judged.key) or sourced.get((workload.kind, workload.namespace, workload.source))
         workloads.append(judged)
     evictions = [eviction for eviction in facts.run.evictions if eviction.by]
     table = cluster.node_table

@@ -155,6 +155,7 @@ class Reading:
         self._retired: set[tuple[Text, Kind, str]] = set()
         self._custom = {(kind.group, kind.name): kind for kind in terms.custom_kinds}
         self._unread: list[tuple[_Origin, str, str, Any]] = []
+        self._generated: set[str] = set()
         self._companions = {(kind.group, name) for kind in terms.custom_kinds for name in kind.company}
         self._company: dict[str, list[dict[str, Any]]] = {}
         self._in_company: list[tuple[int, _Origin, dict[str, Any], CustomKind, str]] = []
@@ -395,12 +396,14 @@ class Reading:
         """Take a custom resource; one whose operator looks at others waits until those are read."""
         if (custom.group, custom.name) in self._companions:
             value = body if isinstance(body, dict) else plain(body)
-            self._company.setdefault(custom.group, []).append(objects.with_name(value, self.terms.namespace))
+            body = objects.with_name(value, self.terms.namespace, self._generated)
+            self._company.setdefault(custom.group, []).append(body)
             if custom.company:
-                self._in_company.append((len(self.objects), origin, value, custom, api_version))
+                self._in_company.append((len(self.objects), origin, body, custom, api_version))
                 return
         kind = objects.custom_kind(api_version, custom.name)
-        self._keep(origin, body, kind, *objects.decode_custom(body, custom, kind, self.terms), api_version)
+        decoded = objects.decode_custom(body, custom, kind, self.terms, self._generated)
+        self._keep(origin, body, kind, *decoded, api_version)
 
     def _settle_company(self) -> None:
         """Take the resources that waited for others, each where it stood among the objects."""
@@ -409,7 +412,8 @@ class Reading:
             kind = objects.custom_kind(api_version, custom.name)
             behind = self.objects[index + inserted :]
             del self.objects[index + inserted :]
-            decoded = objects.decode_custom(value, custom, kind, self.terms, self._company[custom.group])
+            company = self._company[custom.group]
+            decoded = objects.decode_custom(value, custom, kind, self.terms, self._generated, company)
             self._keep(origin, value, kind, *decoded, api_version)
             inserted = len(self.objects) - index
             self.objects += behind
@@ -539,11 +543,10 @@ class Reading:
         problem = Problem(reason, origin.document.text.name, *origin.place, path_text(path), subject)
         self.unmodelled.append(unmodelled.Unmodelled(f"{printable(name)}.{printable(group)}", problem))
 
-    def _full_name(self, value: Any) -> str:
-        metadata = value.get("metadata") if isinstance(value, dict) else None
+    def _full_name(self, value: dict[str, Any]) -> str:
+        metadata = objects.with_name(value, self.terms.namespace, self._generated).get("metadata")
         fields = metadata if isinstance(metadata, dict) else {}
-        name = fields.get("name") or fields.get("generateName") or "without a name"
-        return f"{fields.get('namespace') or self.terms.namespace}/{name}"
+        return f"{fields.get('namespace') or self.terms.namespace}/{fields.get('name') or 'without a name'}"
 
     def _report_non_object(self, origin: _Origin, value: Any) -> None:
         """Report what is no object; a document that is empty or null is fine."""

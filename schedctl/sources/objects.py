@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from functools import cache, lru_cache
+from itertools import count
 from typing import Any, Protocol
 
 import msgspec
@@ -108,7 +109,12 @@ def custom_kind(api_version: str, name: str) -> Kind:
 
 
 def decode_custom(
-    body: Body, custom: CustomKind, kind: Kind, terms: Terms, company: Sequence[dict[str, Any]] = ()
+    body: Body,
+    custom: CustomKind,
+    kind: Kind,
+    terms: Terms,
+    taken: set[str],
+    company: Sequence[dict[str, Any]] = (),
 ) -> tuple[CustomWorkload | None, list[Finding]]:
     """Return a custom workload with its pod templates, and everything that is wrong with it.
 
@@ -117,13 +123,14 @@ def decode_custom(
         custom: where its templates are.
         kind: what `custom_kind` returns for it.
         terms: on what terms it is read.
+        taken: the names that were generated; its own is added.
         company: the other resources that its operator looks at.
     """
     from schedctl.sources import creation, custom_workloads
 
     try:
         value, findings = (body, []) if isinstance(body, dict) else _value(body)
-        resource = with_name(value, terms.namespace)
+        resource = with_name(value, terms.namespace, taken)
         obj = custom_workloads.read(resource, custom, kind, findings, company)
     except RecursionError:
         return None, [Finding((), "nested too deeply")]
@@ -139,7 +146,7 @@ def decode_custom(
     return obj, findings
 
 
-def with_name(value: dict[str, Any], namespace: str) -> dict[str, Any]:
+def with_name(value: dict[str, Any], namespace: str, taken: set[str]) -> dict[str, Any]:
     """Return a custom resource with the namespace and the generated name that the server gives it."""
     metadata = value.get("metadata")
     if not isinstance(metadata, dict):
@@ -147,7 +154,11 @@ def with_name(value: dict[str, Any], namespace: str) -> dict[str, Any]:
     settled = {**metadata, "namespace": metadata.get("namespace") or namespace}
     beginning = metadata.get("generateName")
     if not metadata.get("name") and isinstance(beginning, str) and beginning:
-        settled["name"] = beginning[:LONGEST_GENERATED] + random_end(json.dumps(value, sort_keys=True, default=str))
+        text = json.dumps(value, sort_keys=True, default=str)
+        ends = (random_end(text, *range(number)) for number in count())
+        names = (beginning[:LONGEST_GENERATED] + end for end in ends)
+        settled["name"] = next(name for name in names if name not in taken)
+        taken.add(settled["name"])
     return {**value, "metadata": settled}
 
 

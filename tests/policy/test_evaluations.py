@@ -361,6 +361,18 @@ def test_a_finding_points_to_the_field_that_decides() -> None:
     assert result.location.path == "spec.template.spec.containers[0].resources.requests.cpu"
 
 
+def test_a_finding_about_a_generated_name_points_to_the_manifest_it_comes_from() -> None:
+    one = b"apiVersion: v1\nkind: Pod\nmetadata: {generateName: one-}\nspec: {nodeName: '', containers: [%s]}\n"
+    huge = b"{name: a, image: a, resources: {requests: {cpu: 100}}}"
+    manifests = load_text(b"---\n".join([one % huge] * 2), "deploy/web.yaml", terms=Terms(creating=True))
+    checked = policy(check("schedulable", documents.Schedulable()))
+    results = evaluate([checked], Scheduler(cluster(node("a"))), manifests).results
+    assert [(result.location.file, result.location.line) for result in results] == [
+        ("deploy/web.yaml", 4),
+        ("deploy/web.yaml", 9),
+    ]
+
+
 def test_a_fingerprint_stays_while_numbers_change() -> None:
     def once(size: int) -> str:
         checked = policy(check("schedulable", documents.Schedulable()))

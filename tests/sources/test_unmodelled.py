@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from schedctl.api.custom_kinds import CUSTOM_KINDS
@@ -110,3 +112,16 @@ def test_a_part_without_containers_is_told_beside_the_pods_of_the_others(unmodel
         ("InferenceService shop/a", "spec.predictor")
     ]
     assert [group.group for one in found.objects for group in one.object.replicas] == ["transformer"]
+
+
+def test_generated_names_are_completed_and_differ(unmodelled):
+    one = "apiVersion: argoproj.io/v1alpha1\nkind: Workflow\nmetadata: {generateName: hello-}\n"
+    subjects = [subject for subject, _ in unmodelled(f"{one}---\n{one}")]
+    assert len(set(subjects)) == 2
+    assert all(re.fullmatch("Workflow default/hello-[a-z0-9]{5}", subject) for subject in subjects)
+
+
+def test_one_without_metadata_is_named_all_the_same(unmodelled):
+    assert unmodelled("apiVersion: argoproj.io/v1alpha1\nkind: Workflow\nmetadata: []\n") == [
+        ("Workflow default/without a name", OPERATOR)
+    ]

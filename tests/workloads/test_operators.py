@@ -458,6 +458,8 @@ def test_a_generated_name_of_a_resource_is_completed(expand_manifests):
     text = named(RAY_JOB, "rayClusterSpec: {headGroupSpec: {POD}}", metadata="generateName: train-")
     (group,) = expand_manifests(text).groups
     assert re.fullmatch(f"RayJob default/train-{GENERATED}", group.subject)
+    twins = [group.subject for group in expand_manifests(f"{text}\n---\n{text}").groups]
+    assert len(set(twins)) == 2, "equal resources are two"
     job = named("batch/v1 Job", f"template: {SPEC % ''}".replace("{containers", "{restartPolicy: Never, containers"))
     job = job.replace("name: web}", "generateName: pi-}")
     groups = expand_manifests(f"{job}\n---\n{job}").groups
