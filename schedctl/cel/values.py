@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
+from difflib import get_close_matches
 from typing import Any, ClassVar, NamedTuple
 
 from typing_extensions import override
@@ -226,6 +227,8 @@ def from_json(data: Any) -> Value:
     """Return the value of plain data as JSON has it; numbers stay whole where they are."""
     if data.__class__ is dict:
         return Map(_JsonEntries(data))
+    if data.__class__ is PartialObject:
+        return Map(_PartialEntries(data))
     return [from_json(value) for value in data] if data.__class__ is list else data
 
 
@@ -237,9 +240,46 @@ class _JsonEntries(dict[Any, Value]):
     @override
     def get(self, key: Any, default: Any = None) -> Value:
         value = super().get(key, default)
-        if value.__class__ is dict or value.__class__ is list:
+        if isinstance(value, dict | list):
             value = self[key] = from_json(value)
         return value
+
+
+class PartialObject(dict[str, Any]):
+    """A JSON object of which only some fields are kept.
+
+    Attributes:
+        kind: what it is.
+        fields: the names of the fields that are kept where they are written.
+    """
+
+    __slots__ = ("fields", "kind")
+
+    def __init__(self, data: dict[str, Any], kind: str, fields: frozenset[str]) -> None:
+        super().__init__(data)
+        self.kind, self.fields = kind, fields
+
+
+class _PartialEntries(_JsonEntries):
+    """The entries of a `PartialObject`: to ask for a field that is not kept ends the evaluation, ``has()`` included."""
+
+    __slots__ = ("_object",)
+
+    def __init__(self, data: PartialObject) -> None:
+        super().__init__(data)
+        self._object = data
+
+    @override
+    def get(self, key: Any, default: Any = None) -> Value:
+        if key not in self._object.fields:
+            close = get_close_matches(str(key), self._object.fields, 1, 0.75)
+            meant = f"; did you mean {close[0]}?" if close else ""
+            raise Aborted(f"schedctl does not read the field {key} of {self._object.kind}{meant}")
+        return super().get(key, default)
+
+    @override
+    def __iter__(self) -> Iterator[Any]:
+        raise Aborted(f"schedctl reads only some fields of {self._object.kind}, so that nobody can go through them")
 
 
 class Duration:

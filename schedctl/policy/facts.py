@@ -154,7 +154,7 @@ class Facts:
         spec = info.pod.spec
         known = self._specs.get(id(spec))
         if known is None:
-            plain: Data = msgspec.to_builtins(spec)
+            plain: Data = _partial(spec, msgspec.to_builtins(spec))
             # The spec is kept along, so that no other one gets its id; the pods of a workload share one.
             known = self._specs[id(spec)] = (spec, plain)
         return known[1]
@@ -269,6 +269,20 @@ def _result(cluster: Cluster, pending: Counter[str], outside: int, preemptions: 
         "preemptions": preemptions,
         "headroom": free,
     }
+
+
+def _partial(value: Any, plain: Any) -> Any:
+    """Return plain data in which it is noted which fields of the objects in it are kept: others may be written."""
+    # Only expressions ask for specs; policies without any never load the CEL engine.
+    from schedctl.cel.values import PartialObject
+
+    if isinstance(value, msgspec.Struct):
+        fields = {field.encode_name: field.name for field in msgspec.structs.fields(value)}
+        kept = {name: _partial(getattr(value, fields[name]), each) for name, each in plain.items()}
+        return PartialObject(kept, type(value).__name__, frozenset(fields))
+    if isinstance(value, list):
+        return [_partial(*pair) for pair in zip(value, plain, strict=True)]
+    return plain
 
 
 def _only(data: Data, read: frozenset[str]) -> Data:

@@ -31,8 +31,8 @@ def arguments(policy, manifests):
     return (f"{folder}/{manifests}.yaml", "-f", "fixtures/policies/cluster.yaml", "-p", f"{folder}/policy.yaml")
 
 
-def test_there_are_six_policies_each_with_manifests_that_pass_and_that_fail():
-    assert len(POLICIES) == 6
+def test_there_are_sixteen_policies_each_with_manifests_that_pass_and_that_fail():
+    assert len(POLICIES) == 16
     for policy in POLICIES:
         files = {path.name for path in (ROOT / "fixtures/policies" / policy).iterdir()}
         assert files >= {"policy.yaml", "passes.yaml", "fails.yaml"}
@@ -49,7 +49,7 @@ def test_a_policy_is_kept_or_violated(schedctl, policy, manifests, code):
 
 def test_the_tests_of_the_policies_pass_and_expect_one_that_passes_and_one_that_fails(schedctl):
     ended = schedctl("test", "fixtures/policies")
-    assert (ended.code, ended.out.splitlines()[-1]) == (0, "test: 12 tests, 12 passed, 0 failed")
+    assert (ended.code, ended.out.splitlines()[-1]) == (0, "test: 32 tests, 32 passed, 0 failed")
     for policy in POLICIES:
         for manifests, code in (("passes", 0), ("fails", 1)):
             test = yaml.safe_load((ROOT / f"fixtures/policies/{policy}/{manifests}.test.yaml").read_text())

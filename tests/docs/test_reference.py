@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from docs._reference import commands, exit_codes, plugins, policy_fields, schemas, settings
+from docs._reference import commands, exit_codes, plugins, policy_fields, ready_policies, schemas, settings
 
 FOLDER = Path(__file__).parents[2] / "docs/reference"
 PAGES = {
@@ -15,6 +15,7 @@ PAGES = {
     "exit-codes.md": exit_codes.page,
     "plugins.md": plugins.page,
     "policy-fields.md": policy_fields.page,
+    "ready-policies.md": ready_policies.page,
     "schemas.md": schemas.page,
     "settings.md": settings.page,
 }

@@ -9,7 +9,7 @@ import pytest
 from schedctl.policy import documents
 from schedctl.reports.checks import CheckResult
 from schedctl.testing.builders import cluster, node, pod
-from tests.policy.evaluating import bare, check, deployment, manifests_of, policy, report, running
+from tests.policy.evaluating import bare, check, deployment, manifests_of, outcomes_of, policy, report, running, zoned
 
 BUDGET: dict[str, Any] = {
     "apiVersion": "policy/v1",
@@ -138,4 +138,14 @@ def test_nodes_that_a_scenario_removes_are_no_mistake_of_the_policy() -> None:
     )
     assert [(result.message, result.hints) for result in found.results] == [
         ("no node has pool=web", ["without-a removes them"])
+    ]
+
+
+def test_pods_without_a_node_leave_open_which_nodes_have_to_be_drained() -> None:
+    state = cluster(*zoned(1, 1))
+    found = report(
+        state, manifests_of(deployment(replicas=2, cpu="64")), policy(check("drain-safe", documents.DrainSafe()))
+    )
+    assert outcomes_of(found.results) == [
+        ("the run", "Inconclusive", "schedctl cannot tell which nodes would run 2 pods")
     ]

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
+from schedctl.policy import documents, situations
 from schedctl.policy import facts as data
-from schedctl.policy import situations
 from schedctl.policy.causes import Causes
 from schedctl.policy.facts import Facts
 from schedctl.policy.variables import RECORDS
@@ -13,7 +15,7 @@ from schedctl.scheduler import Scheduler
 from schedctl.simulation.runs import Options
 from schedctl.simulation.simulations import simulate
 from schedctl.testing.builders import cluster, node, pod
-from tests.policy.evaluating import deployment, manifests_of, priority_class, running, zoned
+from tests.policy.evaluating import deployment, manifests_of, policy, priority_class, report, running, zoned
 
 GIBI = 1 << 30
 
@@ -124,3 +126,30 @@ def test_a_workload_has_the_fields_that_are_read() -> None:
     judged = facts.situation.workloads[0]
     assert facts.workload(judged, frozenset({"workload", "ready"})) == {"ready": 1}
     assert facts.workload(judged, frozenset({"pods", "scheduled"})) == {"pods": [{"scheduled": True}]}
+
+
+UNREAD = {
+    "has()": "!has(pod.spec.volumes[0].hostPath)",
+    "an optional field": "pod.spec.?securityContext.?runAsNonRoot.orValue(true)",
+    "the operator in": "!('hostPath' in pod.spec.volumes[0])",
+    "an index": "pod.spec.volumes[0]['host' + 'Path'] == ''",
+    "going through the fields": "pod.spec.volumes.all(v, v.all(field, field in ['name', 'emptyDir']))",
+    "a comparison of the whole": "pod.spec.volumes[0] == {'name': 'logs'}",
+    "what another part makes irrelevant": "!has(pod.spec.volumes[0].hostPath) || true",
+}
+
+
+@pytest.mark.parametrize("text", UNREAD.values(), ids=UNREAD)
+def test_a_field_of_the_spec_that_is_not_read_is_unknown_and_not_absent(text: str) -> None:
+    validation = documents.Validation(documents.Expression(text))
+    wanted = documents.Check("asks", scope=documents.Scope.POD, validations=(validation,))
+    pods = deployment(replicas=1, volumes=[{"name": "logs", "hostPath": {"path": "/var/log"}}])
+    (result,) = report(cluster(node("a")), manifests_of(pods), policy(wanted)).results
+    assert (result.outcome, "schedctl " in result.message) == ("Inconclusive", True)
+
+
+def test_a_misspelt_field_of_the_spec_is_told() -> None:
+    validation = documents.Validation(documents.Expression("!has(pod.spec.priorityclassName)"))
+    wanted = documents.Check("asks", scope=documents.Scope.POD, validations=(validation,))
+    (result,) = report(cluster(node("a")), manifests_of(deployment(replicas=1)), policy(wanted)).results
+    assert result.message.endswith("the field priorityclassName of PodSpec; did you mean priorityClassName?")

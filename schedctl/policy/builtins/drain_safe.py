@@ -95,7 +95,8 @@ def objects(view: findings.View, arguments: DrainSafe) -> list[findings.Judged]:
     """Return what is judged: nodes by name; the run, too, where nobody can tell which nodes those are."""
     if not arguments.node_selector:
         names = {pod.node for judged in view.workloads for pod in judged.placed_pods}
-        elsewhere = any(judged.unclear_pods for judged in view.workloads)
+        # Which nodes they are is not known of pods that nobody can place, nor where no pod has a node yet.
+        elsewhere = any(judged.unclear_pods or (judged.pending_pods and not names) for judged in view.workloads)
         return [*map(findings.Judged.of_node, sorted(names)), *([findings.RUN] if elsewhere else [])]
     table = view.situation.cluster.node_table
     names = {
@@ -111,7 +112,7 @@ def _without_nodes(view: findings.View, arguments: DrainSafe) -> findings.Findin
         labels = ", ".join(f"{key}={value}" for key, value in arguments.node_selector.items())
         hints = [f"{view.situation.name} removes them"] if view.situation.changes else []
         return findings.inconclusive(f"no node has {labels}", hints=hints)
-    unclear = [pod for judged in view.workloads for pod in judged.unclear_pods]
+    unclear = [pod for judged in view.workloads for pod in judged.undecided_pods(ignore_pending=False)]
     message = f"schedctl cannot tell which nodes would run {counts.of(len(unclear), 'pod')}"
     return findings.inconclusive(message).because(view.causes.explain_pending(unclear))
 
