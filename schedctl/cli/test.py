@@ -60,6 +60,12 @@ def test(
     plugin: options.Plugins = None,
     config: options.Config = "",
     no_config: options.NoConfig = False,
+    quiet: Annotated[
+        bool, typer.Option("-q", "--quiet", help="Print no warnings and no test that passes", rich_help_panel=OUTPUT)
+    ] = False,
+    verbose: Annotated[
+        bool, typer.Option("-v", "--verbose", help="Print what each check says in each test", rich_help_panel=OUTPUT)
+    ] = False,
     color: options.Color = "auto",
     debug: options.Debug = False,
     no_progress: options.NoProgress = False,
@@ -78,7 +84,7 @@ def test(
 
     form = outputs.parse(output)
     terminal = Printer.of("text", color).terminal
-    notifier = StandardError(bars=not no_progress)
+    notifier = StandardError(quiet=quiet, verbose=verbose, bars=not no_progress)
     user_settings = settings.load(config, ignored=no_config)
     tests = policy_tests.find(folders or ["."], allow_empty=allow_empty, notifier=notifier)
     selected = policy_tests.select(tests, names or ())
@@ -94,5 +100,5 @@ def test(
     )
     if form != "text":
         as_utf8()
-    outputs.write(report, form, sys.stdout, terminal)
+    outputs.write(report, form, sys.stdout, terminal, quiet=quiet, verbose=verbose)
     return report.summary.exit_code

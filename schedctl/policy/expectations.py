@@ -371,8 +371,13 @@ def differences(test: PolicyTest, report: CheckReport, fault: Sequence[str] = ()
             found += _describe_missing(expected, [report.results[number] for number in fits], report)
     for number, result in enumerate(report.results):
         if number not in met and result.outcome is not CheckOutcome.PASSED:
-            found.append(f"not expected: {_label(result)}: {result.outcome.value}: {result.message}")
+            found.append(f"not expected: {describe(result)}")
     return found
+
+
+def describe(result: CheckResult) -> str:
+    """Return what a check says of an object, in one line."""
+    return f"{_label(result)}: {result.outcome.value}: {result.message}"
 
 
 def _describe_missing(expected: Expected, fits: Sequence[CheckResult], report: CheckReport) -> Iterator[str]:

@@ -30,8 +30,16 @@ def parse(text: str) -> str:
     return outputs.parse_format(text, FORMATS)
 
 
-def write(report: CheckPolicyTestReport, form: str, stream: TextIO, terminal: Terminal) -> None:
-    """Write a report to a stream, in one of `FORMATS`."""
+def write(
+    report: CheckPolicyTestReport,
+    form: str,
+    stream: TextIO,
+    terminal: Terminal,
+    *,
+    quiet: bool = False,
+    verbose: bool = False,
+) -> None:
+    """Write a report to a stream, in one of `FORMATS`; the text without tests that pass, or with every result."""
     match form:
         case "json":
             stream.write(machine.json(report))
@@ -40,15 +48,19 @@ def write(report: CheckPolicyTestReport, form: str, stream: TextIO, terminal: Te
         case "tap":
             stream.writelines(_tap(report))
         case _:
-            lay_out(_text(report), stream, terminal)
+            lay_out(_text(report, quiet, verbose), stream, terminal)
 
 
-def _text(report: CheckPolicyTestReport) -> Iterator[Line]:
+def _text(report: CheckPolicyTestReport, quiet: bool, verbose: bool) -> Iterator[Line]:
     for result in report.results:
+        if quiet and result.outcome == "Passed":
+            continue
         word, style = _MARKS[result.outcome]
         yield Line((Span(f"{word:<4}", style), Span(f" {_place(result)}: {result.test}")), hang=5)
         for difference in result.differences:
             yield Line((Span(difference),), indent=5)
+        for each in result.results if verbose else ():
+            yield Line((Span(each, "faint"),), indent=5)
     summary = report.summary
     numbers = [counts.of(summary.tests, "test"), f"{summary.passed} passed", f"{summary.failed} failed"]
     if summary.updated:

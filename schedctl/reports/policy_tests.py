@@ -16,6 +16,7 @@ class PolicyTestResult(Record, frozen=True, kw_only=True):
         outcome: whether what was expected came, or the expectation was rewritten.
         differences: what did not, a line each.
         exit_code: what checking ended with.
+        results: what each check said of each object, a line each.
     """
 
     test: str
@@ -24,6 +25,7 @@ class PolicyTestResult(Record, frozen=True, kw_only=True):
     outcome: Literal["Passed", "Failed", "Updated"]
     differences: list[str] = []
     exit_code: int
+    results: list[str] = []
 
 
 class CoverageGap(Record, frozen=True, kw_only=True):

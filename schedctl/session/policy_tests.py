@@ -47,7 +47,8 @@ def find(paths: Sequence[str], *, allow_empty: bool, notifier: Notifier = SILENT
     problems: list[Problem] = []
     left_out: list[Problem] = []
     sources = files.find(paths, recursive=True, stdin_filename="<stdin>", problems=problems, warnings=left_out)
-    notifier.report(left_out, "warning")
+    if not notifier.quiet:
+        notifier.report(left_out, "warning")
     if problems:
         raise InputError(problems)
     tests: list[PolicyTest] = []
@@ -195,6 +196,7 @@ def _result(test: PolicyTest, report: CheckReport, fault_lines: list[str]) -> Po
         outcome=outcome,
         differences=differences,
         exit_code=report.summary.exit_code,
+        results=[expectations.describe(each) for each in report.results],
     )
 
 

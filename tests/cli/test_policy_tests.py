@@ -370,3 +370,14 @@ def test_no_test_is_passed_over_for_how_it_is_written(tested, text, code):
     ended = tested()
     assert ended.code == code, ended
     assert code or "2 passed" in ended.out
+
+
+def test_quiet_prints_what_failed_and_verbose_what_every_check_says(tested):
+    write("b.test.yaml", WRONG)
+    plain, quiet, verbose = (tested(*options).out.splitlines() for options in ((), ("-q",), ("-v",)))
+    assert quiet == [line for line in plain if not line.startswith("ok ")]
+    results = [line.strip() for line in verbose if line not in plain]
+    assert results
+    assert all(": Violated: " in line or ": Passed: " in line for line in results)
+    document = json.loads(tested("-o", "json", "-q").out)
+    assert [line for each in document["results"] for line in each["results"]] == results
