@@ -72,7 +72,7 @@ def fixes(hints: Sequence[Hint], *, commands: bool = False, indent: int = 0) -> 
     """Yield what was tried and works, the best first, and then what else is known to help.
 
     Below the best that can be pasted stands the command, if a screen can show it on one line, or what to change in the
-    manifests.
+    manifests. What all of several fixes would cause is said once, below the last of them.
 
     Args:
         hints: fixes and other next steps.
@@ -81,15 +81,20 @@ def fixes(hints: Sequence[Hint], *, commands: bool = False, indent: int = 0) -> 
     """
     helpful = [each for each in hints if each.fits]
     pasted = next((each for each in helpful if each.command or each.edits), None)
+    first, *others = [each.consequences for each in helpful] or [[]]
+    shared = [text for text in dict.fromkeys(first) if others and all(text in each for each in others)]
     for number, each in enumerate(helpful):
         yield Line((Span("fix:  " if number == 0 else "  or: ", "hint"), Span(each.text)), indent, hang=_HANG)
-        for consequence in each.consequences:
-            yield Line((Span("then: ", "faint"), Span(consequence)), indent + _HANG, hang=_HANG)
+        for consequence in dict.fromkeys(each.consequences):
+            if consequence not in shared:
+                yield Line((Span("then: ", "faint"), Span(consequence)), indent + _HANG, hang=_HANG)
         fits = each is pasted and indent + _HANG + width(each.command) <= SCREEN.columns
         if each.command and (commands or fits):
             yield Line((Span(each.command),), indent + _HANG, whole=True)
         if commands or each is pasted:
             yield from (_manifest_edit(edit, indent + _HANG) for edit in each.edits)
+    for consequence in shared:
+        yield Line((Span("then, with any of these: ", "faint"), Span(consequence)), indent + _HANG, hang=_HANG)
     for each in hints:
         if not each.fits:
             yield hint(each.text, indent)

@@ -9,7 +9,7 @@ from schedctl.explain.explanations import report
 from schedctl.render import outputs
 from schedctl.render.terminals import PLAIN, Terminal
 from schedctl.reports.explanations import Explanation, PodReference, RequeueEvent, Verdict
-from schedctl.reports.reasons import NodeGroup, Reason
+from schedctl.reports.reasons import Hint, NodeGroup, Reason
 from schedctl.testing.builders import cluster, node, pod
 
 TAINT = {"key": "dedicated", "value": "gpu", "effect": "NoSchedule"}
@@ -61,6 +61,20 @@ def test_wide_output_says_which_of_the_objects_there_would_requeue_the_pod(event
     stream = io.StringIO()
     outputs.write(document, outputs.parse("wide"), stream, PLAIN)
     assert f"requeued when: {event.text}{tally}\n" in stream.getvalue()
+
+
+def test_what_all_fixes_would_cause_is_said_once():
+    texts = {"one": ["web loses its spread", "db is lost"], "two": ["web loses its spread"]}
+    hints = [Hint("t", text, tried=True, fits=1, consequences=found) for text, found in texts.items()]
+
+    def lines(hints):
+        document = report([Explanation(PodReference("default", "p"), Verdict.UNSCHEDULABLE, hints=hints)])
+        stream = io.StringIO()
+        outputs.write(document, outputs.parse("text"), stream, PLAIN)
+        return [line.strip() for line in stream.getvalue().splitlines()[1:] if line and "dry run" not in line]
+
+    assert lines(hints) == ["fix:  one", "then: db is lost", "or: two", "then, with any of these: web loses its spread"]
+    assert lines(hints[1:]) == ["fix:  two", "then: web loses its spread"]
 
 
 def test_an_unschedulable_pod(show):
