@@ -167,6 +167,42 @@ def test_the_scheduler_of_a_volcano_job(expand_manifests, job, task, scheduler):
     assert [pod.spec.scheduler_name for pod in group.pods] == [scheduler]
 
 
+@pytest.mark.parametrize(
+    ("plugins", "services"),
+    [
+        pytest.param("{svc: []}", ["web"], id="its own plugin"),
+        pytest.param("{pytorch: []}", ["web"], id="one that brings it along"),
+        pytest.param("{env: []}", [], id="none"),
+    ],
+)
+def test_the_service_of_a_volcano_job(expand_manifests, plugins, services):
+    expansion = expand_manifests(named(VOLCANO, f"plugins: {plugins}, tasks: [{{replicas: 1, POD}}]"))
+    assert list(joined(expansion, Service)) == services
+
+
+@pytest.mark.parametrize(
+    ("text", "storage_class"),
+    [
+        pytest.param(named(POSTGRES, "instances: 1, storage: {size: 1Gi}"), None, id="the default class"),
+        pytest.param(
+            named(POSTGRES, "instances: 1, storage: {size: 1Gi, storageClass: ''}"), "", id="or expressly none"
+        ),
+        pytest.param(
+            named(
+                POOL,
+                "replicas: 1, storage: {type: persistent-claim, size: 1Gi, class: ''}",
+                metadata="name: a, labels: {strimzi.io/cluster: web}",
+            ),
+            "",
+            id="with Strimzi, too",
+        ),
+    ],
+)
+def test_the_class_of_a_claim(expand_manifests, text, storage_class):
+    (claim,) = joined(expand_manifests(text), PersistentVolumeClaim).values()
+    assert claim.spec.storage_class_name == storage_class
+
+
 def test_pods_of_a_leader_worker_set_belong_to_stateful_sets_and_a_headless_service(expand_manifests):
     expansion = expand_manifests(named(LWS, GROUPS))
     (group,) = expansion.groups
@@ -528,6 +564,20 @@ def test_pods_that_run_already_are_found_through_the_objects_in_between(manifest
             named(POOL, "replicas: 1", metadata="name: a, labels: {strimzi.io/cluster: web}"),
             "Kafka web is not among the manifests: its pod template and rack are not known",
             id="a pool without its Kafka",
+        ),
+        pytest.param(
+            named(
+                POSTGRES,
+                "instances: 1, storage: {size: 1Gi}",
+                metadata="name: web, annotations: {cnpg.io/podPatch: '[]'}",
+            ),
+            "the patch in its annotation cnpg.io/podPatch is not applied",
+            id="a patch of pods",
+        ),
+        pytest.param(
+            named(VOLCANO, "tasks: [{replicas: 1, POD}, {replicas: 1, dependsOn: {name: [default0]}, POD}]"),
+            "its tasks are created together, without waiting for those they depend on",
+            id="tasks that depend on others",
         ),
         pytest.param(
             named(LWS, f"startupPolicy: LeaderReady, {GROUPS}"),

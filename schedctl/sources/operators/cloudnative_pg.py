@@ -12,11 +12,14 @@ from schedctl.sources.operators.fields import IMAGE, Fields, Manifest, claim, cl
 
 _CLUSTER, _ROLE = "cnpg.io/cluster", "cnpg.io/podRole"
 _HOSTNAME = "kubernetes.io/hostname"
+_PATCH = "cnpg.io/podPatch"
 
 
 def objects_of(resource: Fields, notes: list[str]) -> Iterator[Manifest]:
     """Yield the Service of all instances, and the claims and the pod of each instance."""
     spec, name = resource.at("spec"), name_of(resource)
+    if _PATCH in resource.at("metadata", "annotations"):
+        notes.append(f"the patch in its annotation {_PATCH} is not applied")
     yield service(f"{name}-r", {_CLUSTER: name, _ROLE: "instance"})
     # instances are numbered from 1
     for serial in range(1, spec.number("instances", 1) + 1):
@@ -76,7 +79,9 @@ def _claim_spec(storage: Fields) -> Manifest:
     spec = {"accessModes": ["ReadWriteOnce"], **storage.at("pvcTemplate").value}
     if size := storage.text("size"):
         spec["resources"] = {"requests": {"storage": size}}
-    return {**spec, **({"storageClassName": name} if (name := storage.text("storageClass")) else {})}
+    if "storageClass" in storage:
+        spec["storageClassName"] = storage.text("storageClass")
+    return spec
 
 
 def _affinity(config: Fields, cluster: str) -> Manifest:

@@ -165,8 +165,8 @@ def _claim_spec(volume: Fields) -> Manifest:
         "accessModes": ["ReadWriteOnce"],
         "resources": {"requests": {"storage": volume.value.get("size")}},
     }
-    if storage_class := volume.text("class"):
-        spec["storageClassName"] = storage_class
+    if "class" in volume:
+        spec["storageClassName"] = volume.text("class")
     if "selector" in volume:
         spec["selector"] = {"matchLabels": volume.at("selector").value}
     return spec

@@ -1,6 +1,7 @@
 """Volcano's Job, as its controller and webhook of v1.16 make its pods.
 
-A job that names no scheduler is Volcano's own; its PodGroup is not modelled, and neither are its plugins but ``svc``.
+A job that names no scheduler is Volcano's own; its PodGroup is not modelled. Of its plugins only ``svc`` is, which
+others bring along; tasks that wait for others (``dependsOn``) do not wait.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from schedctl.sources.operators.fields import Fields, Manifest, claim, claim_vol
 
 _DOMAIN = "volcano.sh"
 _SCHEDULER = "volcano"
+_WITH_SERVICE = ("svc", "tensorflow", "mpi", "pytorch", "ray")
 
 
 def objects_of(resource: Fields, notes: list[str]) -> Iterator[Manifest]:
@@ -23,9 +25,11 @@ def objects_of(resource: Fields, notes: list[str]) -> Iterator[Manifest]:
         claims.append(volume.text("volumeClaimName", f"{name}-pvc-{index}"))
         if "volumeClaim" in volume and "volumeClaimName" not in volume:
             yield claim(claims[-1], volume.at("volumeClaim").value)
-    if "svc" in spec.at("plugins"):
+    if any(plugin in spec.at("plugins") for plugin in _WITH_SERVICE):
         yield service(name, {f"{_DOMAIN}/job-name": name, f"{_DOMAIN}/job-namespace": namespace})
     volumes = [claim_volume(f"{name}-{each}", each) for each in dict.fromkeys(claims)]
+    if any("dependsOn" in task for task in spec.each("tasks")):
+        notes.append("its tasks are created together, without waiting for those they depend on")
     for number, task in enumerate(spec.each("tasks")):
         template = task.at("template")
         pod_spec = template.at("spec")
