@@ -53,6 +53,10 @@ class Aborted(Exception):
     """The evaluation ends here and now, where kube-scheduler's engine itself stumbles; the argument is the error."""
 
 
+class NotKept(Aborted):
+    """A field was asked for that the object may have, and that nobody has read."""
+
+
 class LimitExceeded(Exception):
     """The evaluation costs more, or takes more steps, than it may."""
 

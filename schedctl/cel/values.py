@@ -13,7 +13,7 @@ from typing import Any, ClassVar, NamedTuple
 
 from typing_extensions import override
 
-from schedctl.cel.errors import Aborted
+from schedctl.cel.errors import Aborted, NotKept
 
 MAX_INT64, MIN_INT64, MAX_UINT64 = (1 << 63) - 1, -(1 << 63), (1 << 64) - 1
 
@@ -274,12 +274,12 @@ class _PartialEntries(_JsonEntries):
         if key not in self._object.fields:
             close = get_close_matches(str(key), self._object.fields, 1, 0.75)
             meant = f"; did you mean {close[0]}?" if close else ""
-            raise Aborted(f"schedctl does not read the field {key} of {self._object.kind}{meant}")
+            raise NotKept(f"schedctl does not read the field {key} of {self._object.kind}{meant}")
         return super().get(key, default)
 
     @override
     def __iter__(self) -> Iterator[Any]:
-        raise Aborted(f"schedctl reads only some fields of {self._object.kind}, so that nobody can go through them")
+        raise NotKept(f"schedctl reads only some fields of {self._object.kind}, so that nobody can go through them")
 
 
 class Duration:

@@ -33,6 +33,7 @@ _MOST_QUOTED: Final = 200
 _NAMESPACES: Final = (
     "`kubectl get namespaces -o yaml` lists them; `has(namespaceObject.labels)` tells whether they are known"
 )
+_OTHER_TOOLS: Final = "schedctl reads what placing, evicting and counting pods takes; an admission policy sees the rest"
 _UNSET: Any = object()
 
 
@@ -229,6 +230,8 @@ class Judgement:
             return Fault(expression, _TOO_MUCH_WORK, _LESS_WORK)
         except cel_errors.LimitExceeded:
             return Fault(expression, f"it takes more than {STEP_LIMIT:,} steps", _FEWER_STEPS)
+        except cel_errors.NotKept as error:
+            return Fault(expression, str(error), _OTHER_TOOLS)
         except cel_errors.Aborted as error:
             return Fault(expression, str(error))
         except cel_errors.Unsupported as error:
@@ -274,7 +277,7 @@ def _reword(failure: Failure) -> tuple[str, str]:
         case values.MissingKey(key=key):
             return (
                 f'no key "{_shorten(values.format_value(key))}"',
-                "use `.?KEY.orValue(...)`, or check `KEY in MAP` first",
+                "use `.?KEY.orValue(...)` or `.?KEY.hasValue()`; has(a.b.c) needs a.b, a.?b.?c.hasValue() does not",
             )
     first = _one_line(failure.text.splitlines()[0]) if failure.text else "no reason given"
     return _OUR_WORDS.get(first, _shorten(first[:1].lower() + first[1:])), ""
