@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterator
 from json.decoder import scanstring  # type: ignore[attr-defined]
 from typing import Any, NamedTuple
@@ -146,6 +147,22 @@ def plain(text: JSONText) -> Any:
         return msgspec.json.decode(text) if len(text) else None
     except (msgspec.DecodeError, RecursionError):
         return float("nan")  # a value that equals no kind and no version
+
+
+def repeated_keys(text: memoryview) -> list[str]:
+    """Return the keys that an object of a JSON value has twice, each once."""
+    found: dict[str, None] = {}
+
+    def note(pairs: list[tuple[str, Any]]) -> None:
+        counts = Counter(key for key, _ in pairs)
+        if len(counts) < len(pairs):
+            found.update(dict.fromkeys(key for key, count in counts.items() if count > 1))
+
+    try:
+        json.loads(bytes(text), object_pairs_hook=note)
+    except (ValueError, RecursionError):  # whoever decodes it says what is wrong
+        return []
+    return list(found)
 
 
 def items(data: bytes, document: Document, line: int) -> Iterator[Item]:

@@ -34,6 +34,7 @@ from schedctl.reports.metadata import Input, Metadata, ReportedAssumption
 from schedctl.scheduler.gaps import log_assumptions
 from schedctl.session import manifest_edits, runs
 from schedctl.session import manifests as inputs
+from schedctl.session.machine_objects import refuse_machine_objects
 from schedctl.session.sessions import Session
 from schedctl.session.settings import Settings
 from schedctl.session.standing_workloads import workloads_of
@@ -262,7 +263,7 @@ def check(session: Session, inputs: CheckInputs, options: CheckOptions) -> Check
         InputError: there is no pod or workload in the manifests, or no check is about any of them.
         UsageError: no check has one of the tags.
     """
-    manifests = inputs.manifests
+    manifests = refuse_machine_objects(inputs.manifests)
     selection = select_by_tags(inputs.rules.policies, options.tags)
     policies = selection.policies
     unclear = manifests.problems or manifests.unmodelled

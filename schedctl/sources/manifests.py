@@ -221,6 +221,11 @@ class Reading:
             self._report_non_object(origin, plain(view))
             return
         self.documents += 1
+        if self.terms.creating:  # kubectl refuses them in what is written by hand
+            for key in json_values.repeated_keys(view):
+                self._find(
+                    origin, Finding((), f"the key {quote(key)} is written twice; the last one counts", warning=True)
+                )
         outer = (plain(found.head.api_version), plain(found.head.kind))
         of_pods = outer == _PODS
         if is_snapshot(*outer):

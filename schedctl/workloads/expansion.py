@@ -283,6 +283,8 @@ class _Expander:
             if maker is not None and (reason := self._reason_to_skip(obj)):
                 kind, namespace, name = _identity(obj)
                 result.skipped.append(Skipped(f"{kind} {namespace}/{name}", reason))
+                if isinstance(obj, Pod) and pod_templates.exists(f"{namespace}/{name}", self.cluster):
+                    continue  # the one that runs stays as it is
                 maker = None
             if maker is None:
                 result.joined.append(obj)

@@ -160,6 +160,13 @@ kind: Node
 metadata: {name: big, labels: {pool: general, kubernetes.io/hostname: big, topology.kubernetes.io/zone: eu-1a}}
 status: {allocatable: {cpu: "900", memory: 900Gi, pods: "110"}}
 """
+DEVICES = """\
+---
+apiVersion: resource.k8s.io/v1
+kind: ResourceSlice
+metadata: {name: gpus}
+spec: {driver: gpu.example.com, nodeName: eu-1a-0, pool: {name: a, generation: 1, resourceSliceCount: 1}}
+"""
 LIMITS = """\
 ---
 apiVersion: v1
@@ -260,7 +267,16 @@ RED = [
         [replace("      containers:", "      schedulingGates: [{name: example.com/wait}]\n      containers:")],
         UNFIT,
     ),
-    ("a node that fits comes along in the manifests", [HUNGRY, append(NODE)], TOO_MANY),
+    (
+        "a node that fits comes along in the manifests",
+        [HUNGRY, append(NODE)],
+        "Node big: not checked: is made by kubelets and drivers",
+    ),
+    (
+        "devices come along in the manifests",
+        [append(DEVICES)],
+        "ResourceSlice gpus: not checked: is made by kubelets and drivers",
+    ),
     (
         "an owner that never made it is named",
         [
@@ -346,6 +362,12 @@ NOTED = [
         [replace("replicas: 2", "replicas: 500\n  replicas: 2")],
         0,
         'the key "replicas" is written twice',
+    ),
+    (
+        "a key of JSON is written twice",
+        [write(WEB.replace("yaml", "json"), '{"kind": "ConfigMap", "apiVersion": "v1", "data": {}, "data": {}}')],
+        0,
+        'deploy/shop/shop-07.json:1:1: the key "data" is written twice; the last one counts',
     ),
     (
         "a good one of the same name follows",

@@ -447,3 +447,44 @@ def test_a_workload_has_its_helm_template_and_line(expand_manifests):
     text = "---\n# Source: shop/templates/web.yaml" + workload("Deployment")
     (group,) = expand_manifests(text).groups
     assert (group.origin, group.source) == ("shop/templates/web.yaml", "given.yaml:3")
+
+
+# -- objects that are taken as they are ----------------------------------------------------
+
+RUNS = """\
+apiVersion: v1
+kind: Pod
+metadata: {name: web-0, namespace: shop, uid: "%s", labels: {from: "%s"}}
+spec: {nodeName: a, containers: [{name: a, image: a}]}
+status: {phase: Running}
+"""
+
+
+def test_a_running_pod_of_the_manifests_joins_the_cluster_and_is_told_apart(expand_manifests):
+    found = expand_manifests(RUNS % ("1", "manifest"))
+    assert [pod.metadata.name for pod in found.joined] == ["web-0"]
+    assert found.skipped == [("Pod shop/web-0", "it comes out of a cluster, where it has a node already")]
+
+
+def test_but_does_not_take_the_place_of_one_that_runs(expand_manifests):
+    found = expand_manifests(
+        RUNS % ("1", "manifest"), "{apiVersion: v1, kind: Node, metadata: {name: a}}\n---\n" + RUNS % ("2", "cluster")
+    )
+    assert (found.joined, len(found.skipped)) == ([], 1)
+
+
+@pytest.mark.parametrize(
+    ("owner", "skipped"),
+    [
+        pytest.param("StatefulSet", False, id="a StatefulSet makes no Deployments"),
+        pytest.param("Shop", False, id="an owner that is not among the manifests makes nothing"),
+    ],
+)
+def test_an_owner_has_to_be_one_that_makes_such_objects(expand_manifests, owner, skipped):
+    above = workload("StatefulSet", "replicas: 1")
+    below = workload("Deployment", "replicas: 1").replace(
+        "namespace: shop",
+        f"namespace: shop, ownerReferences: [{{apiVersion: a/v1, kind: {owner}, name: web, controller: true}}]",
+    )
+    found = expand_manifests(f"{above}---\n{below}")
+    assert ([group.kind for group in found.groups], bool(found.skipped)) == (["StatefulSet", "Deployment"], skipped)
