@@ -11,7 +11,7 @@ import hashlib
 import io
 import re
 from collections.abc import Collection, Iterator
-from pathlib import PurePosixPath, PureWindowsPath
+from pathlib import PurePath, PurePosixPath, PureWindowsPath
 from tarfile import TarFile, TarInfo
 from typing import Final, NamedTuple
 
@@ -48,10 +48,9 @@ def digest_problem(pinned: Pinned) -> Problem | None:
     return Problem(message, printable(pinned.path), hint="`sha256sum FILE` prints it: 64 digits, after sha256:")
 
 
-def is_bundle(source: files.Source) -> bool:
-    """Return whether a file that somebody named is an archive by its name."""
-    name = source.path.name.lower() if source.path is not None else ""
-    return name.endswith((".tar", ".tar.gz", ".tgz"))
+def is_bundle(path: PurePath | None) -> bool:
+    """Return whether a file is an archive by its name; standard input is none."""
+    return path is not None and path.name.lower().endswith((".tar", ".tar.gz", ".tgz"))
 
 
 def read(source: files.Source, pins: Collection[str]) -> Bundle:

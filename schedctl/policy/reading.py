@@ -122,7 +122,7 @@ def _pins(paths: Sequence[str], problems: list[Problem]) -> dict[str, list[str]]
 
 def _bundle(source: files.Source, digests: Sequence[str]) -> bundles.Bundle:
     """Return the texts in a file, or in the archive that it is."""
-    if digests or bundles.is_bundle(source):
+    if digests or bundles.is_bundle(source.path):
         return bundles.read(source, digests)
     data = source.read(getattr(sys.stdin, "buffer", None))
     return bundles.Bundle(_digest(data), [(source.name, data)], False)
@@ -231,6 +231,9 @@ def _unread(paths: Sequence[str], found: Iterable[files.Source]) -> Iterator[Pro
     for each in unread_files(paths, looked_at, recursive=True, policies=True):
         if each.reason != LEADS_OUT:  # that is among the warnings already
             yield Problem(f"is not read: {each.reason}", each.file)
+    for path in (path for name in paths if Path(name).is_dir() for path in sorted(Path(name).rglob("*.t*"))):
+        if bundles.is_bundle(path) and os.path.realpath(path) not in looked_at:
+            yield Problem("is not read: an archive in a folder", printable(str(path)), hint="name it")
 
 
 def _duplicate_names(policies: Iterable[CheckPolicy]) -> Iterator[Problem]:

@@ -139,3 +139,14 @@ def test_a_damaged_archive_is_refused(folder: Path) -> None:
     pack(folder / "p.tar.gz", entry("policy.yaml", POLICY))
     (folder / "p.tar.gz").write_bytes((folder / "p.tar.gz").read_bytes()[:-20])
     assert problems("p.tar.gz")[0].startswith("is damaged: ")
+
+
+def test_an_archive_in_a_folder_is_not_read_and_that_is_told(folder: Path) -> None:
+    (folder / "policies").mkdir()
+    (folder / "policies/policy.yaml").write_text(POLICY)
+    digest = pack(folder / "policies/more.tar.gz", entry("policy.yaml", POLICY.replace("mine", "more")))
+    alone = reading.load(["policies"])
+    assert [policy.name for policy in alone.policies] == ["mine"]
+    assert [str(each) for each in alone.warnings] == ["policies/more.tar.gz: is not read: an archive in a folder"]
+    both = reading.load(["policies", f"policies/more.tar.gz@{digest}"])
+    assert ([policy.name for policy in both.policies], both.warnings) == (["mine", "more"], [])
