@@ -187,6 +187,7 @@ def _knative(path: str, form: str = "template", replicas: Steps = ()) -> PodsAt:
 ROLLOUT_HASH = "rollouts-pod-template-hash"
 """The label by which the pods of an Argo Rollout belong to a ReplicaSet."""
 _KNATIVE_SCALE = ("spec", "template", "metadata", "annotations", "autoscaling.knative.dev/min-scale")
+_OF_KAFKA = ("Kafka", "KafkaNodePool")
 _LEADER_WORKER = "spec.leaderWorkerTemplate"
 
 CUSTOM_KINDS: tuple[CustomKind, ...] = (
@@ -259,8 +260,8 @@ CUSTOM_KINDS: tuple[CustomKind, ...] = (
     _kind("postgresql.cnpg.io", "Cluster", operator="cloudnative_pg"),
     _kind("elasticsearch.k8s.elastic.co", "Elasticsearch", operator="elastic"),
     _kind("kibana.k8s.elastic.co", "Kibana", operator="elastic"),
-    _kind("kafka.strimzi.io", "Kafka", operator="strimzi"),
-    _kind("kafka.strimzi.io", "KafkaNodePool", operator="strimzi", company=("Kafka", "KafkaNodePool")),
+    _kind("kafka.strimzi.io", "Kafka", operator="strimzi", company=_OF_KAFKA),
+    _kind("kafka.strimzi.io", "KafkaNodePool", operator="strimzi", company=_OF_KAFKA),
     _kind("kubeflow.org", "PyTorchJob", _roles("spec.pytorchReplicaSpecs")),
     _kind("kubeflow.org", "TFJob", _roles("spec.tfReplicaSpecs")),
     _kind("kubeflow.org", "MPIJob", _roles("spec.mpiReplicaSpecs")),

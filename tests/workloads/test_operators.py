@@ -6,6 +6,7 @@ import re
 
 import pytest
 
+from schedctl.api.policies import PodDisruptionBudget
 from schedctl.api.storage import PersistentVolumeClaim
 from schedctl.api.workloads import ReplicaSet, Service, StatefulSet
 from schedctl.workloads.expansion import expand
@@ -422,6 +423,45 @@ def test_requests_of_elasticsearch(expand_manifests, node_set, requests):
     (pod,) = group.pods
     assert pod.spec.containers[0].resources.requests == requests
     assert pod.spec.init_containers[0].resources.requests == {"cpu": "100m", "memory": "50Mi"}
+
+
+@pytest.mark.parametrize(
+    ("text", "available"),
+    [
+        pytest.param(named(ELASTICSEARCH, "nodeSets: [{name: a, count: 3}]"), [2], id="all but one of Elasticsearch"),
+        pytest.param(named(ELASTICSEARCH, "nodeSets: [{name: a, count: 1}]"), [0], id="a single one may go"),
+        pytest.param(
+            named(
+                ELASTICSEARCH,
+                "nodeSets: [{name: a, count: 1, config: {node.roles: [master]}},"
+                "{name: b, count: 3, config: {node: {roles: [data_hot, ingest]}}}]",
+            ),
+            [4],
+            id="none where the only master may be hit",
+        ),
+        pytest.param(
+            named(ELASTICSEARCH, "podDisruptionBudget: {spec: {minAvailable: 1}}, nodeSets: [{name: a, count: 3}]"),
+            [1],
+            id="as the resource says",
+        ),
+        pytest.param(
+            named(ELASTICSEARCH, "podDisruptionBudget: {}, nodeSets: [{name: a, count: 3}]"), [], id="which may be none"
+        ),
+        pytest.param(
+            named(KAFKA, "kafka: {}")
+            + "".join(
+                f"\n---\n{named(POOL, 'replicas: 2', metadata=f'name: {name}, labels: {{strimzi.io/cluster: web}}')}"
+                for name in "ab"
+            ),
+            [3],
+            id="all but one of all pools of a Kafka",
+        ),
+        pytest.param(named(KAFKA, "kafka: {}"), [], id="pools that are elsewhere"),
+    ],
+)
+def test_budgets_of_operators(expand_manifests, text, available):
+    budgets = joined(expand_manifests(text), PodDisruptionBudget).values()
+    assert [budget.spec.min_available for budget in budgets] == available
 
 
 def test_nodes_of_elasticsearch_that_know_zones_are_spread_over_them(expand_manifests):

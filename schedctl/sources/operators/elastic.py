@@ -13,6 +13,7 @@ from schedctl.sources.operators.fields import (
     Fields,
     Manifest,
     deployment,
+    disruption_budget,
     name_of,
     service,
     stateful_set,
@@ -38,6 +39,8 @@ def objects_of(resource: Fields, notes: list[str]) -> Iterator[Manifest]:
     name = name_of(resource)
     yield service(f"{name}-es-http", {_CLUSTER: name, _TYPE: "elasticsearch"})
     node_sets = resource.at("spec").each("nodeSets")
+    if (budget := _budget(resource.at("spec"), node_sets, name)) is not None:
+        yield disruption_budget(f"{name}-es-default", budget)
     zones = [_zone_of(node_set) for node_set in node_sets if "zoneAwareness" in node_set]
     for node_set in node_sets:
         set_name = f"{name}-es-{node_set.text('name')}"
@@ -47,6 +50,27 @@ def objects_of(resource: Fields, notes: list[str]) -> Iterator[Manifest]:
             _keep_to_zones(template["spec"], node_set, zones[0], {_CLUSTER: name, _STATEFUL_SET: set_name})
         yield service(set_name, labels)
         yield stateful_set(set_name, node_set.number("count", 0), labels, template, list(_claims(node_set)))
+
+
+def _budget(spec: Fields, node_sets: list[Fields], cluster: str) -> Manifest | None:
+    """Return what may be disrupted of a healthy cluster: a node, unless it is the only one for something."""
+    if "podDisruptionBudget" in spec:
+        return spec.at("podDisruptionBudget", "spec").value or None
+    counts = dict.fromkeys(("", "master", "data", "ingest"), 0)
+    for node_set in node_sets:
+        for role in counts:
+            if not role or _has_role(node_set, role):
+                counts[role] += node_set.number("count", 0)
+    spared = 0 if counts[""] > 1 and 1 in counts.values() else 1
+    return {"minAvailable": max(0, counts[""] - spared), "selector": {"matchLabels": {_CLUSTER: cluster}}}
+
+
+def _has_role(node_set: Fields, role: str) -> bool:
+    """Return whether nodes have a role; those that name none have all."""
+    config = node_set.at("config").value
+    nested = config.get("node")
+    roles = config.get("node.roles", nested.get("roles") if isinstance(nested, dict) else None)
+    return not isinstance(roles, list) or any(str(each).partition("_")[0] == role for each in roles)
 
 
 def _zone_of(node_set: Fields) -> str:

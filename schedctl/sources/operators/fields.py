@@ -169,6 +169,11 @@ def deployment(name: str, replicas: int, selector: Mapping[str, str], template: 
     return {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": name}, "spec": spec}
 
 
+def disruption_budget(name: str, spec: Manifest) -> Manifest:
+    """Return a PodDisruptionBudget."""
+    return {"apiVersion": "policy/v1", "kind": "PodDisruptionBudget", "metadata": {"name": name}, "spec": spec}
+
+
 def with_metadata(
     template: Fields, labels: Mapping[str, str], annotations: Mapping[str, str] | None = None, **spec: Any
 ) -> Manifest:

@@ -15,6 +15,7 @@ from schedctl.sources.operators.fields import (
     claim,
     claim_volume,
     deployment,
+    disruption_budget,
     name_of,
     service,
     with_node_requirement,
@@ -39,6 +40,11 @@ def objects_of(resource: Fields, notes: list[str]) -> Iterator[Manifest]:
     of_kafka = {_CLUSTER: name, _KIND: "Kafka", _NAME: f"{name}-kafka"}
     yield service(f"{name}-kafka-brokers", of_kafka)
     yield service(f"{name}-kafka-bootstrap", {**of_kafka, _BROKER: "true"})
+    if nodes := _nodes_of(resource):
+        # nodes of several pools are one workload to it, so it counts those that have to be there
+        spared = kafka.at("template", "podDisruptionBudget").number("maxUnavailable", 1)
+        budget = {"minAvailable": max(0, nodes - spared), "selector": {"matchLabels": of_kafka}}
+        yield disruption_budget(f"{name}-kafka", budget)
     # brokers of a Kafka that has no pools, and ZooKeeper, which Strimzi before 0.46 made
     for part, fields in (("kafka", kafka), ("zookeeper", spec.at("zookeeper"))):
         if "replicas" in fields and not _has_pools(resource):
@@ -103,16 +109,25 @@ def _kafka_of(pool: Fields, cluster: str) -> Fields | None:
 
 def _first_id(pool: Fields, cluster: str) -> int:
     """Return the first id of the nodes of a pool: ids count over all pools of a cluster."""
-    return sum(_nodes_before(pool, cluster, each) for each in pool.company if each.text("kind") == "KafkaNodePool")
+    return sum(count for name, count in _pools_beside(pool, cluster) if name < name_of(pool))
 
 
-def _nodes_before(pool: Fields, cluster: str, other: Fields) -> int:
-    """Return how many nodes of another pool come before those of a pool; a mistake in the other is reported there."""
-    try:
-        of_cluster = other.at("metadata", "labels").text(_CLUSTER) == cluster and _namespace(other) == _namespace(pool)
-        return other.at("spec").number("replicas", 0) if of_cluster and name_of(other) < name_of(pool) else 0
-    except FieldError:
-        return 0
+def _nodes_of(kafka: Fields) -> int:
+    """Return how many nodes a Kafka has, 0 where its pools are not known."""
+    if _has_pools(kafka) or "replicas" not in kafka.at("spec", "kafka"):
+        return sum(count for _, count in _pools_beside(kafka, name_of(kafka)))
+    return kafka.at("spec", "kafka").number("replicas", 0)
+
+
+def _pools_beside(resource: Fields, cluster: str) -> Iterator[tuple[str, int]]:
+    """Yield name and number of nodes of the pools of a cluster; a mistake in one is reported there."""
+    for each in resource.company:
+        try:
+            of_cluster = each.at("metadata", "labels").text(_CLUSTER) == cluster
+            if each.text("kind") == "KafkaNodePool" and of_cluster and _namespace(each) == _namespace(resource):
+                yield name_of(each), each.at("spec").number("replicas", 0)
+        except FieldError:
+            continue
 
 
 def _namespace(resource: Fields) -> str:
