@@ -7,7 +7,6 @@ the same object in several versions, and exports of etcd an object as the value 
 from __future__ import annotations
 
 import base64
-import binascii
 import re
 from collections.abc import Iterator
 from typing import Any, Final
@@ -50,7 +49,11 @@ def kind_of(name: str, value: Any, *, listed: bool) -> Kind | None:
     for index, step in enumerate(steps):
         kind = _BY_NAME.get(step.replace("-", ""))
         # Between the folder of a kind and the file there is at most that of the namespace, or of the object.
-        if kind and kind.namespaced == bool(namespace) and set(steps[:index]) <= {namespace, object_name}:
+        if (
+            kind
+            and kind.namespaced == bool(namespace)
+            and all(each in (namespace, object_name) for each in steps[:index])
+        ):
             return kind
     return None
 
@@ -98,11 +101,10 @@ def _text(value: str | dict[str, Any]) -> bytes:
 
 def _decoded(entries: list[Any]) -> Iterator[tuple[str, bytes]]:
     for entry in entries:
-        if not isinstance(entry, dict):
-            continue
-        key, value = entry.get("key"), entry.get("value")
-        if isinstance(key, str) and isinstance(value, str):
-            try:
-                yield base64.b64decode(key).decode(errors="replace"), base64.b64decode(value)
-            except binascii.Error:
-                continue
+        fields = entry if isinstance(entry, dict) else {}
+        try:
+            key, value = (base64.b64decode(fields.get(name, "")) for name in ("key", "value"))
+        except (TypeError, ValueError):
+            yield "", b""  # which is counted
+        else:
+            yield key.decode(errors="replace"), value

@@ -275,7 +275,10 @@ class Reading:
             if value.startswith(b"{"):
                 text = Text(f"{name}: {printable(key)}", value, editable=False)
                 self._json(Document(text, 0, len(value), Place(1, 1), json=True), first=True)
-            undecoded += collected.is_protobuf(value)
+            elif collected.is_protobuf(value):
+                undecoded += 1
+            else:
+                self.ignored[_WITHOUT_KIND] += 1
         if undecoded:
             message = (
                 f"{undecoded} of {len(stored)} values {'are' if undecoded > 1 else 'is'} protobuf, which is not read"

@@ -326,3 +326,26 @@ def test_a_text_is_no_archive():
     assert not archives.is_archive(io.BytesIO(b"apiVersion: v1\n" * 100))
     assert not archives.is_archive(io.BytesIO(gzip.compress(b"apiVersion: v1\n")))
     assert not archives.is_archive(io.BytesIO(archives.GZIP + b"damaged"))
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        pytest.param({"key": "é", "value": "é"}, id="no base64"),
+        pytest.param({"key": 5, "value": None}, id="no text"),
+        pytest.param("x", id="no pair"),
+        pytest.param({"key": "L2s=", "value": base64.b64encode(b"5").decode()}, id="no object"),
+    ],
+)
+def test_what_is_no_object_in_an_export_of_etcd_is_counted(entry, tmp_path):
+    node = {"key": "L2s=", "value": base64.b64encode(json.dumps(NODE).encode()).decode()}
+    (tmp_path / "etcd.json").write_text(json.dumps({"kvs": [entry, node]}))
+    manifests = load([str(tmp_path / "etcd.json")])
+    assert (subjects(manifests), manifests.ignored) == (["Node node-a"], {"without a kind": 1})
+
+
+@pytest.mark.parametrize("name", [[], {}, None, 5])
+def test_an_object_without_kind_may_have_any_name(name, tmp_path):
+    odd = {"metadata": {"uid": "1", "namespace": "shop", "name": name}}
+    manifests = load([write_folder(tmp_path, {"config/pod/shop/a.json": WEB, "config/pod/x/a.json": odd})])
+    assert manifests.ignored == {"without a kind": 1}

@@ -48,6 +48,13 @@ class Fields:
         """Return a text, the default where there is none or an empty one."""
         return self._take(name, str, default, "text") or default
 
+    def required(self, name: str) -> str:
+        """Return a text that has to be there."""
+        found = self.text(name)
+        if not found:
+            raise FieldError(Finding((*self.path, name), f'the field "{name}" is required'))
+        return found
+
     def truth(self, name: str, default: bool = False) -> bool:
         """Return true or false."""
         return self._take(name, bool, default, "true or false")
@@ -133,7 +140,7 @@ def stateful_pod(owner: Manifest, ordinal: int, labels: Mapping[str, str], **spe
     identity = {"statefulset.kubernetes.io/pod-name": name, "apps.kubernetes.io/pod-index": str(ordinal)}
     claims = owner["spec"]["volumeClaimTemplates"]
     volumes = [claim_volume(each["metadata"]["name"], f"{each['metadata']['name']}-{name}") for each in claims]
-    claimed = {volume["name"] for volume in volumes}
+    claimed = [volume["name"] for volume in volumes]
     volumes += [volume for volume in template["spec"].get("volumes") or () if volume.get("name") not in claimed]
     for each in claims:
         yield claim(f"{each['metadata']['name']}-{name}", each.get("spec") or {})

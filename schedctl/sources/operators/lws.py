@@ -38,7 +38,9 @@ def objects_of(resource: Fields, notes: list[str]) -> Iterator[Manifest]:
     if spec.text("startupPolicy") == "LeaderReady" and size > 1:
         notes.append("startupPolicy LeaderReady: its workers are created as soon as their leader is")
     annotations = {_SIZE: str(size)}
-    claims = [each.value for each in templates.each("volumeClaimTemplates")]
+    claims = [each.value for each in templates.each("volumeClaimTemplates") if each.at("metadata").required("name")]
+    for template_of_pods in (leaders, workers):
+        template_of_pods.at("spec").each("volumes")  # the claims take the place of volumes of their names
     of_leaders = {_NAME: name, _WORKER: "0"}
     shared = spec.at("networkConfig").text("subdomainPolicy", "Shared") == "Shared"
     if shared:
