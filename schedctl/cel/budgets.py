@@ -41,6 +41,11 @@ class Budget:
         self._limit = limit
         self.renew()
 
+    @property
+    def spent(self) -> float:
+        """How many units the expression has taken so far."""
+        return self._limit - self._left
+
     def renew(self) -> None:
         """Begin with another expression."""
         self._left: float = self._limit
@@ -214,7 +219,10 @@ def _both_times(budget: Budget, arguments: Sequence[Value]) -> float:
 
 
 def _distinct(budget: Budget, arguments: Sequence[Value]) -> float:
-    return 1 + _length(arguments[0]) * budget.measure(arguments[0]) / 2
+    elements = arguments[0]
+    if isinstance(elements, list) and all(each.__class__ is str for each in elements):
+        return 1 + budget.measure(elements)
+    return 1 + _length(elements) * budget.measure(elements) / 2
 
 
 def _sort(budget: Budget, arguments: Sequence[Value]) -> float:

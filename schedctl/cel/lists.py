@@ -88,6 +88,8 @@ def _range(count: int) -> Value:
 
 
 def _distinct(elements: list[Value]) -> list[Value]:
+    if all(value.__class__ is str for value in elements):
+        return list(dict.fromkeys(elements))
     found: list[Value] = []
     for value in elements:
         if not any(values.same(value, other) is True for other in found):

@@ -6,17 +6,21 @@ The parts are those of `steps`, `attributes` and `overloads`; here is which of t
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 from schedctl.cel import attributes, conversions, costs, patterns, steps, syntax, values
 from schedctl.cel.budgets import count_nodes
 from schedctl.cel.checking import TYPE_NAMES
 from schedctl.cel.declarations import Environment, Implementation
-from schedctl.cel.errors import LimitExceeded, PlanError
+from schedctl.cel.errors import Aborted, LimitExceeded, PlanError, Unsupported
+from schedctl.cel.joins import Index, find_join, membership
 from schedctl.cel.overloads import implementation_of
 from schedctl.cel.steps import COST, FIRST_VARIABLE, STEPS, Frame, Step
 from schedctl.cel.types import Kind
 from schedctl.cel.values import Failure, Value
+
+_PATHS = ("_[_]", syntax.OPTIONAL_SELECT, syntax.OPTIONAL_INDEX, "_?_:_")
 
 
 class Plan(NamedTuple):
@@ -44,6 +48,7 @@ class _Planner:
         self._budget = environment.budget
         self._global_places = {name: place for place, name in enumerate(environment.variables, FIRST_VARIABLE)}
         self._scopes: list[dict[str, steps.Variable]] = []
+        self._is_recalled = False
         self.places = FIRST_VARIABLE + len(environment.variables)
 
     def plan(self, node: syntax.Node) -> attributes.Planned:
@@ -61,7 +66,7 @@ class _Planner:
             case syntax.MapOf():
                 return self._map(node)
             case syntax.Fold():
-                return attributes.Planned(self._recurring(node, self._fold(node)))
+                return attributes.Planned(self._recalled(node) or self._fold(node))
         raise TypeError(f"cannot plan {type(node).__name__}")
 
     def _attribute(self, node: syntax.Node) -> attributes.Attribute:
@@ -111,6 +116,9 @@ class _Planner:
     # --- Calls ---
 
     def _call(self, node: syntax.Call) -> attributes.Planned:
+        # not paths, which go on into what they find
+        if node.function not in _PATHS and (recalled := self._recalled(node)):
+            return attributes.Planned(recalled)
         match node.function:
             case "_&&_":
                 return attributes.Planned(steps.junction(*self._steps(node), decides=False))
@@ -166,6 +174,8 @@ class _Planner:
             return steps.lenient(argument_steps[0], implementation)
         if self._budget is not None:
             implementation = self._budget.metered(node.function, implementation)
+            if node.function == "@in" and self._recurs(node.arguments[1]):
+                implementation = membership(implementation, self._budget.spend)
         if len(argument_steps) == 1 and not one_by_one:
             return steps.unary(argument_steps[0], implementation, cost)
         if len(argument_steps) == 2 and not one_by_one:
@@ -252,6 +262,7 @@ class _Planner:
         over = self.plan(node.range).step()
         accumulator = self._place()
         variables = [self._place() for _ in node.variables]
+        narrow = self._narrowing(node, variables[0])
         self._scopes.append({node.accumulator: steps.Variable(accumulator, initial)})
         self._scopes.append(dict(zip(node.variables, map(steps.Variable, variables), strict=True)))
         condition, step = self.plan(node.condition).step(), self.plan(node.step).step()
@@ -267,6 +278,8 @@ class _Planner:
             collection = over(frame)
             if collection.__class__ is Failure:
                 return collection
+            if narrow is not None:
+                collection = narrow(frame, collection)
             rounds = steps.rounds(collection, len(variables))
             if isinstance(rounds, Failure):
                 return rounds
@@ -287,21 +300,68 @@ class _Planner:
 
         return fold
 
-    def _recurring(self, node: syntax.Fold, fold: Step) -> Step:
-        """Return a loop that is not run again for the same objects, where it reads only variables that recur."""
-        names, recurring = sorted(syntax.free_names(node)), self._environment.recurring
-        hidden = {name for scope in self._scopes for name in scope}
-        for name in names:
-            root = name.partition(".")[0]
-            if root in hidden or not (root in recurring or name in recurring):
-                return fold
+    def _narrowing(self, node: syntax.Fold, variable: int) -> Callable[[Frame, Value], Value] | None:
+        """Return what leaves those elements of a list to a loop that can change its result; None for all of them.
+
+        The list is one that recurs, here or in a loop around this one, or filing its elements would not pay.
+        """
+        roots = {name.partition(".")[0] for name in syntax.free_names(node.range)}
+        is_same_in_loop = bool(self._scopes) and all(roots.isdisjoint(scope) for scope in self._scopes)
+        join = find_join(node) if is_same_in_loop or self._recurs(node.range) else None
+        if join is None:
+            return None
+        text = self.plan(join.text).step()
+        self._scopes.append({node.variables[0]: steps.Variable(variable)})
+        part = self.plan(join.part).step()
+        self._scopes.pop()
+        step_limit, size = self._environment.step_limit, count_nodes(join.part)
+        spend = self._budget.spend if self._budget is not None else None
+        known: list[Index] = []
+
+        def part_of(frame: Frame, element: Value) -> Value:
+            frame[variable] = element
+            # a loop that ends before that element does not fail on it
+            with suppress(Aborted, Unsupported):
+                return part(frame)
+            return None
+
+        def narrow(frame: Frame, collection: Value) -> Value:
+            if not isinstance(collection, list) or not collection or len(collection) > step_limit:
+                return collection
+            sought = None
+            with suppress(Aborted, Unsupported):
+                sought = text(frame)
+            if sought.__class__ is not str:
+                return collection
+            if not known or known[0].elements is not collection:
+                if spend is not None:
+                    spend(size * len(collection))
+                known[:] = [Index(collection, (part_of(frame, element) for element in collection))]
+            return known[0].candidates(sought)
+
+        return narrow
+
+    def _recurs(self, node: syntax.Node) -> bool:
+        """Return whether an expression reads only variables that recur."""
+        recurring, hidden = self._environment.recurring, {name for scope in self._scopes for name in scope}
+        roots = {name: name.partition(".")[0] for name in syntax.free_names(node)}
+        return all(root not in hidden and not recurring.isdisjoint((root, name)) for name, root in roots.items())
+
+    def _recalled(self, node: syntax.Call | syntax.Fold) -> Step | None:
+        """Return a loop or call that is not run again for the same objects; None where it reads what does not recur."""
+        names = sorted(syntax.free_names(node))
+        if self._is_recalled or not names or not self._recurs(node):
+            return None
         reads = [self._read_name(name) for name in names]
+        self._is_recalled = True  # what is in it need not be recalled by itself
+        step = self.plan(node).step()
+        self._is_recalled = False
         known: list[Any] = []
 
         def recall(frame: Frame) -> Value:
             found = [read(frame) for read in reads]
             if not known or any(a is not b for a, b in zip(found, known[0], strict=True)):
-                value = fold(frame)
+                value = step(frame)
                 known[:] = [found, value]
             return known[1]
 

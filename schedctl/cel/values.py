@@ -235,13 +235,20 @@ def from_json(data: Any) -> Value:
 class _JsonEntries(dict[Any, Value]):
     """The entries of a JSON object, each converted when it is first asked for: of a pod's spec little is read."""
 
-    __slots__ = ()
+    __slots__ = ("_lists",)
+
+    def __init__(self, data: dict[str, Any]) -> None:
+        super().__init__(data)
+        self._lists: set[Any] | None = None  # the keys of those that are converted, which cannot be told by their class
 
     @override
     def get(self, key: Any, default: Any = None) -> Value:
         value = super().get(key, default)
-        if isinstance(value, dict | list):
+        if isinstance(value, dict):
             value = self[key] = from_json(value)
+        elif isinstance(value, list) and (self._lists is None or key not in self._lists):
+            value = self[key] = from_json(value)
+            self._lists = {key} if self._lists is None else self._lists | {key}
         return value
 
 

@@ -29,6 +29,8 @@ STEP_LIMIT: Final = 10_000
 """How many elements one evaluation visits at most, over all macros of the expression."""
 WORK_LIMIT: Final = 1_000_000
 """How much an expression and the variables it reads may read and make: so many elements, or 16 bytes for each."""
+WORK_OF_OBJECT: Final = 1_000
+"""How much more it may be over all objects of a situation, for each of them: a loop in each over all is too much."""
 _PREFIX: Final = "schedctl."
 """Before the names of records, which are no names in expressions."""
 _QUANTITY: Final = "kubernetes.Quantity"

@@ -15,7 +15,7 @@ from schedctl.cel import values
 from schedctl.cel.budgets import Budget
 from schedctl.cel.programs import Program
 from schedctl.cel.values import Failure, Value
-from schedctl.policy.compilation import STEP_LIMIT, WORK_LIMIT, ScopeCompiler
+from schedctl.policy.compilation import STEP_LIMIT, WORK_LIMIT, WORK_OF_OBJECT, ScopeCompiler
 from schedctl.policy.documents import Check, Expression, Scope, Validation
 from schedctl.policy.expressions import PolicyExpressions
 from schedctl.policy.variables import IN_SCOPE, VARIABLES
@@ -26,6 +26,8 @@ _OUR_WORDS: Final = {"division by zero": "divide by zero"}
 _FEWER_STEPS: Final = "sum, min, max and the counts in `result` cost no steps; a smaller scope has shorter lists"
 _LESS_WORK: Final = "do not build long lists and texts, and do not compare lists with each other"
 _TOO_MUCH_WORK: Final = f"it reads or makes more than {WORK_LIMIT:,} elements or {WORK_LIMIT * 16 // 10**6} MB of text"
+_TOO_MUCH_FOR_ANOTHER: Final = "it was too much work for another object, and is evaluated for no more"
+_ONCE_FOR_ALL: Final = "find what many objects have in common in scope workload or run, or in a variable without `pod`"
 _MOST_CHARACTERS: Final = 2_000
 """Of a message that an expression makes."""
 _MOST_QUOTED: Final = 200
@@ -74,20 +76,30 @@ class Programs:
         self._programs: dict[tuple[str, Scope], Program] = {}
         self._latest: dict[str, tuple[Any, Value]] = {}
         self._shared: dict[tuple[str, Scope], tuple[tuple[Value, ...], Value]] = {}
-        self._abandoned: set[tuple[str, Scope]] = set()
+        self._abandoned: dict[tuple[str, Scope], str] = {}
+        self._work: dict[tuple[str, Scope], tuple[float, int]] = {}
         self.budget = Budget(WORK_LIMIT)
 
     def begin_situation(self) -> None:
         """Begin with another situation, in which every expression is given a chance again."""
         self._abandoned.clear()
+        self._work.clear()
 
-    def abandon(self, text: str, scope: Scope) -> None:
-        """Evaluate an expression for no more objects of the situation: for one it was too much work."""
-        self._abandoned.add((text, scope))
+    def abandon(self, text: str, scope: Scope, why: str = _TOO_MUCH_FOR_ANOTHER) -> None:
+        """Evaluate an expression for no more objects of the situation."""
+        self._abandoned[text, scope] = why
 
-    def is_abandoned(self, text: str, scope: Scope) -> bool:
-        """Return whether an expression was too much work for another object."""
-        return (text, scope) in self._abandoned
+    def abandoned(self, text: str, scope: Scope) -> str:
+        """Return why an expression is evaluated for no more objects of the situation, "" where it is."""
+        return self._abandoned.get((text, scope), "")
+
+    def note_work(self, text: str, scope: Scope) -> None:
+        """Note what an expression has spent on one object, and abandon it where that is too much for all together."""
+        work, objects = self._work.get((text, scope), (0.0, 0))
+        work, objects = work + self.budget.spent, objects + 1
+        self._work[text, scope] = work, objects
+        if work > WORK_LIMIT + WORK_OF_OBJECT * objects and not self.abandoned(text, scope):
+            self.abandon(text, scope, _too_much_for_all(objects))
 
     def judgement(self, scope: Scope, data: Mapping[str, Any], doubts: Doubts = NO_DOUBTS) -> Judgement:
         """Return what judges one object.
@@ -215,14 +227,14 @@ class Judgement:
     def _answer(self, expression: Expression) -> Value | Fault:
         """Return what an expression of a check comes to; its variables share its budget."""
         self._programs.budget.renew()
-        return self._evaluate(expression)
+        answer = self._evaluate(expression)
+        self._programs.note_work(expression.text, self._scope)
+        return answer
 
     def _evaluate(self, expression: Expression) -> Value | Fault:
         """Return what an expression comes to, or why it comes to nothing."""
-        if self._programs.is_abandoned(expression.text, self._scope):
-            return Fault(
-                expression, "it was too much work for another object, and is evaluated for no more", _LESS_WORK
-            )
+        if why := self._programs.abandoned(expression.text, self._scope):
+            return Fault(expression, why, _LESS_WORK if why == _TOO_MUCH_FOR_ANOTHER else _ONCE_FOR_ALL)
         try:
             value = self._programs.program(expression.text, self._scope).evaluate(*self._values)
         except cel_errors.BudgetExceeded:
@@ -261,6 +273,10 @@ class Judgement:
             return value
         fault = value if value.variable else replace(value, variable=name)
         return Failure(fault.message, fault)
+
+
+def _too_much_for_all(objects: int) -> str:
+    return f"it was too much work for the {objects:,} objects before, together, and is evaluated for no more"
 
 
 def _reword(failure: Failure) -> tuple[str, str]:

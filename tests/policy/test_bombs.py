@@ -99,6 +99,58 @@ def judged(expression, variables=()):
         pytest.param(
             f"lists.range(9999).all(x, {' && '.join(['pod.scheduled'] * 700)})", (), id="a loop with a long body"
         ),
+        pytest.param("size(variables.v39) > 0", doubled(40, "b'xxxxxxxx'"), id="bytes that double"),
+        pytest.param("lists.range(9999).all(x, variables.v14.upperAscii() != 'a')", doubled(15), id="upper case"),
+        pytest.param("lists.range(9999).all(x, variables.v14.trim() != 'a')", doubled(15), id="trim in a loop"),
+        pytest.param("lists.range(9999).all(x, variables.v16.reverse() != 'a')", doubled(17), id="reverse in a loop"),
+        pytest.param("lists.range(9999).all(x, variables.v16.substring(1) != 'a')", doubled(17), id="substrings"),
+        pytest.param("size(variables.v12.findAll('.')) > 0", doubled(13), id="every letter is found"),
+        pytest.param(
+            "lists.range(9999).sortBy(x, variables.v10 + string(x)).size() > 0", doubled(11), id="sort by long texts"
+        ),
+        pytest.param(
+            "lists.range(9000).map(x, string(x) + variables.v8).sort().size() > 0", doubled(9), id="sort long texts"
+        ),
+        pytest.param("lists.range(9999).all(x, lists.range(99999).slice(1, 9).size() > 0)", (), id="slices of ranges"),
+        pytest.param(
+            "lists.range(9999).all(x, variables.l.reverse().size() > 0)",
+            [("l", "lists.range(9999)")],
+            id="lists turned",
+        ),
+        pytest.param(
+            "lists.range(9999).all(x, math.greatest(variables.l) > -x)", [("l", "lists.range(9999)")], id="the greatest"
+        ),
+        pytest.param(
+            "lists.range(9999).all(x, quantity('1' + variables.v7).sign() > 0)", doubled(8, "'00000000'"), id="amounts"
+        ),
+        pytest.param("lists.range(9999).all(x, !isIP(variables.v12))", doubled(13), id="addresses"),
+        pytest.param(
+            "lists.range(9999).all(x, duration(variables.v12 + 's') < duration('1s'))",
+            doubled(13, "'00000000'"),
+            id="durations",
+        ),
+        pytest.param(
+            "lists.range(9999).all(x, double(variables.v13) > 0.0)", doubled(14, "'99999999'"), id="doubles of digits"
+        ),
+        pytest.param(
+            "lists.range(3000).all(x, variables.l.exists(y, y + 'a' == string(x)))",
+            [*doubled(11), ("l", "lists.range(3000).map(x, variables.v10 + string(x))")],
+            id="long texts are filed to find one",
+        ),
+        pytest.param("size(variables.v18.replace('', variables.v2)) > 0", doubled(19), id="replace of nothing"),
+        pytest.param(
+            "size(variables.v17.split('').join('xx').split('').join('xx')) > 0", doubled(18), id="split and join"
+        ),
+        pytest.param(
+            "lists.range(9999).all(x, variables.v12.charAt(x) != 'z' && variables.v12.indexOf('z') < 0)",
+            doubled(13),
+            id="a search in a loop",
+        ),
+        pytest.param(
+            "lists.range(3000).all(x, !([x] in variables.l))",
+            [("l", "lists.range(3000).map(x, [-x - 1])")],
+            id="lists in",
+        ),
         pytest.param(
             "variables.v199",
             grown("lists.range(9999).all(x, x >= 0)", "lists.range(9999).all(x, x >= 0) && X", 200),
@@ -148,6 +200,27 @@ def pod_check(text: str, name: str = "c") -> documents.Check:
     return documents.Check(name, scope=documents.Scope.POD, validations=(validation,))
 
 
+def test_an_expression_that_is_too_much_work_for_all_pods_together_is_evaluated_for_no_more_pods():
+    quadratic = pod_check("workload.pods.exists(p, p.name + pod.name == '')", "quadratic")
+    pods = [{**POD, "name": f"web-{n}"} for n in range(1_000)]
+    programs = Programs(PolicyExpressions(documents.CheckPolicy("p", (quadratic,))))
+    began = time.process_time()
+    verdicts = [
+        programs.judgement(documents.Scope.POD, {**VALUES, "pod": pod, "workload": {**WORKLOAD, "pods": pods}}).judge(
+            quadratic
+        )
+        for pod in pods
+    ]
+    assert time.process_time() - began < 5
+    first, last = verdicts[0], verdicts[-1]
+    assert first is not None
+    assert last is not None
+    assert first.outcome is CheckOutcome.VIOLATED
+    assert last.outcome is CheckOutcome.INCONCLUSIVE
+    assert "it was too much work for the " in last.message
+    assert last.hints[0].startswith("find what many objects have in common")
+
+
 def test_an_expression_that_was_too_much_work_is_evaluated_for_no_more_pods_of_the_situation():
     bomb = pod_check("lists.range(9999).map(x, lists.range(9999) + [pod.priority]).size() > 0")
     other = pod_check("pod.scheduled", "other")
@@ -169,6 +242,17 @@ def test_an_expression_that_was_too_much_work_is_evaluated_for_no_more_pods_of_t
         pytest.param("workload.pods.all(p, p.name != '')", (), id="a loop over the pods of the workload"),
         pytest.param("pod.name != '' && workload.pods.exists(p, p.name == 'none') == false", (), id="a loop in a part"),
         pytest.param("variables.names.all(n, n != '')", [("names", "workload.pods.map(p, p.name)")], id="a variable"),
+        pytest.param("workload.pods.exists(p, p.name == pod.name)", (), id="a search for the pod itself"),
+        pytest.param("workload.pods.filter(p, p.scheduled && pod.name == p.name).size() == 1", (), id="a filter by it"),
+        pytest.param("workload.pods.all(p, p.name != pod.name || p.scheduled)", (), id="all of that name"),
+        pytest.param("workload.pods.exists_one(p, p.name == pod.name)", (), id="the only one of that name"),
+        pytest.param(
+            "workload.pods.all(p, workload.pods.exists(q, q.name == p.name))", (), id="each pod among all of them"
+        ),
+        pytest.param("workload.pods == workload.pods", (), id="a comparison of all pods"),
+        pytest.param("workload.pods.map(p, p.name).distinct().size() > 0", (), id="distinct names"),
+        pytest.param("size(workload.pods) > 0", (), id="the number of pods"),
+        pytest.param("pod.name in variables.names", [("names", "workload.pods.map(p, p.name)")], id="a name in a list"),
     ],
 )
 def test_an_expression_over_the_pods_of_a_workload_is_linear_in_them(expression, variables):
