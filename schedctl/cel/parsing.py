@@ -181,7 +181,7 @@ def _problems(report: str, source: syntax.Source) -> list[Problem]:
     if not problems:
         raise Unsupported("expressions that the CEL engine refuses as a whole", detail=report)
     if any(_gives_up(problem, source) for problem in problems):
-        raise Unsupported("CEL expressions with very much text that is no CEL")
+        raise Unsupported("very long texts that are not CEL")
     # The grammar is wrong before anything else is, at the same place.
     return sorted(problems, key=lambda problem: not problem.text.startswith("Syntax error"))
 

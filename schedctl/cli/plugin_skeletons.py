@@ -49,7 +49,7 @@ _PIECES = {
         "PreEnqueuePlugin",
         ("PodInfo", "SUCCESS", "Status", "unschedulable"),
         '''    def pre_enqueue(self, pod: PodInfo) -> Status:
-        """Keep pods out of the queue that are on hold."""
+        """Keep pods that are on hold out of the queue."""
         return unschedulable("the pod is on hold") if pod.labels.get("hold") == "true" else SUCCESS
 ''',
         """@pytest.mark.parametrize(("labels", "enters"), [({}, True), ({"hold": "true"}, False)])
@@ -63,10 +63,10 @@ def test_a_pod_on_hold_does_not_enter_the_queue(labels, enters):
         "QueueSortPlugin",
         ("PodInfo",),
         '''    def sort_key(self, pod: PodInfo, arrival: float) -> tuple[int, float]:
-        """Put pods of high priority first, and among equals who came first."""
+        """Put pods of high priority first, and of equal priority the oldest."""
         return -pod.priority, arrival
 ''',
-        """def test_higher_priority_comes_first_and_then_who_came_first():
+        """def test_higher_priority_comes_first_and_then_the_earlier_arrival():
     plugin = plugin_on(NAME, cluster())
     high, low = pod("high", priority=10), pod("low", priority=1)
     assert plugin.sort_key(high, 2.0) < plugin.sort_key(low, 1.0) < plugin.sort_key(low, 2.0)
@@ -77,10 +77,10 @@ def test_a_pod_on_hold_does_not_enter_the_queue(labels, enters):
         "PreFilterPlugin",
         ("Cycle", "Nodes", "StateKey"),
         '''    def pre_filter(self, cycle: Cycle, nodes: Nodes) -> None:
-        """Work out once what every node is asked about."""
+        """Compute once what the filter needs for every node."""
         cycle.state[STATE] = cycle.pod.labels.get("team", "")
 ''',
-        """def test_the_team_of_the_pod_is_worked_out_once():
+        """def test_the_team_of_the_pod_is_looked_up_once():
     made = cluster(node("a"))
     cycle = Cycle(pod(labels={"team": "red"}))
     plugin_on(NAME, made).pre_filter(cycle, made.nodes)
@@ -94,17 +94,17 @@ def test_a_pod_on_hold_does_not_enter_the_queue(labels, enters):
 
     @per_node
     def filter(self, cycle: Cycle, node: NodeInfo) -> Verdict | None:
-        """Refuse the nodes of other teams; nodes of nobody are everybody's."""
+        """Reject the nodes of other teams; a node without a team accepts every pod."""
         team = node.labels.get("team", "")
         return self.foreign(team=team) if team and team != cycle.pod.labels.get("team") else None
 ''',
         """@pytest.mark.parametrize(
     ("of_pod", "of_node", "fits"),
     [
-        pytest.param({}, {}, True, id="a node of nobody takes every pod"),
-        pytest.param({"team": "red"}, {"team": "red"}, True, id="a node takes the pods of its team"),
-        pytest.param({"team": "red"}, {"team": "blue"}, False, id="a node refuses the pods of other teams"),
-        pytest.param({}, {"team": "blue"}, False, id="a node of a team refuses the pods of nobody"),
+        pytest.param({}, {}, True, id="a node without a team accepts every pod"),
+        pytest.param({"team": "red"}, {"team": "red"}, True, id="a node accepts the pods of its team"),
+        pytest.param({"team": "red"}, {"team": "blue"}, False, id="a node rejects the pods of other teams"),
+        pytest.param({}, {"team": "blue"}, False, id="a node of a team rejects pods without a team"),
     ],
 )
 def test_teams_keep_to_their_nodes(of_pod, of_node, fits):
@@ -117,7 +117,7 @@ def test_teams_keep_to_their_nodes(of_pod, of_node, fits):
         "PostFilterPlugin",
         ("CodeColumn", "Cycle", "Nodes", "PostFilterResult", "unschedulable"),
         '''    def post_filter(self, cycle: Cycle, nodes: Nodes, codes: CodeColumn) -> PostFilterResult:
-        """Say that nothing can be done to make room; `victims` and `nominated_node` are what could be."""
+        """Report that no room can be made; `victims` and `nominated_node` would say how."""
         return PostFilterResult(unschedulable("no room can be made"))
 ''',
         """def test_no_room_is_made():
@@ -161,13 +161,13 @@ def test_teams_keep_to_their_nodes(of_pod, of_node, fits):
         "ReservePlugin",
         ("Cycle", "SUCCESS", "Status"),
         '''    def reserve(self, cycle: Cycle, node_name: str) -> Status:
-        """Take what the pod needs; what is taken belongs into the cluster, as an object, so that others see it."""
+        """Reserve what the pod needs; put it into the cluster as an object, so that other pods see it."""
         return SUCCESS
 
     def unreserve(self, cycle: Cycle, node_name: str) -> None:
-        """Give it back; called also where nothing was taken."""
+        """Undo the reservation; called also where nothing was reserved."""
 ''',
-        """def test_what_is_reserved_can_be_given_back():
+        """def test_a_reservation_can_be_undone():
     plugin = plugin_on(NAME, cluster(node("a")))
     assert plugin.reserve(Cycle(pod()), "a").successful
     plugin.unreserve(Cycle(pod()), "a")
@@ -177,11 +177,11 @@ def test_teams_keep_to_their_nodes(of_pod, of_node, fits):
         "PermitPlugin",
         ("Cycle", "SUCCESS", "Status", "wait"),
         '''    def permit(self, cycle: Cycle, node_name: str) -> Status:
-        """Hold pods back for at most a minute that are to wait."""
+        """Make pods with the label wait=true wait for at most a minute."""
         return wait(60.0) if cycle.pod.labels.get("wait") == "true" else SUCCESS
 ''',
         """@pytest.mark.parametrize(("labels", "code"), [({}, Code.SUCCESS), ({"wait": "true"}, Code.WAIT)])
-def test_a_pod_that_is_to_wait_is_held_back(labels, code):
+def test_a_pod_with_the_label_waits(labels, code):
     plugin = plugin_on(NAME, cluster(node("a")))
     assert plugin.permit(Cycle(pod(labels=labels)), "a").code is code
 """,
@@ -194,7 +194,7 @@ def test_a_pod_that_is_to_wait_is_held_back(labels, code):
         """Do what must be done before the bind."""
         return SUCCESS
 ''',
-        """def test_nothing_stands_in_the_way_of_the_bind():
+        """def test_the_bind_may_go_on():
     assert plugin_on(NAME, cluster(node("a"))).pre_bind(Cycle(pod()), "a").successful
 """,
     ),
@@ -205,7 +205,7 @@ def test_a_pod_that_is_to_wait_is_held_back(labels, code):
         """Leave the bind to the next plugin."""
         return SKIP
 ''',
-        """def test_the_bind_is_left_to_others():
+        """def test_the_bind_is_left_to_the_next_plugin():
     assert plugin_on(NAME, cluster(node("a"))).bind(Cycle(pod()), "a") is SKIP
 """,
         ("Cycle", "SKIP"),
@@ -214,9 +214,9 @@ def test_a_pod_that_is_to_wait_is_held_back(labels, code):
         "PostBindPlugin",
         ("Cycle",),
         '''    def post_bind(self, cycle: Cycle, node_name: str) -> None:
-        """Take note of a pod that is bound."""
+        """Do what has to follow the bind."""
 ''',
-        """def test_a_bound_pod_is_taken_note_of():
+        """def test_a_bound_pod_is_reported():
     plugin_on(NAME, cluster(node("a"))).post_bind(Cycle(pod()), "a")
 """,
     ),

@@ -108,7 +108,7 @@ def compile_selector(expression: str) -> Selector:
     try:
         return Selector(expression)
     except UnicodeEncodeError:  # half of a character: no API server would take it in
-        raise NotModelled(_PLUGIN, "texts that are no Unicode", "a device selector") from None
+        raise NotModelled(_PLUGIN, "texts that are not Unicode", "a device selector") from None
     except RecursionError:
         raise NotModelled(_PLUGIN, "very deeply nested CEL expressions", "a device selector") from None
 

@@ -402,7 +402,7 @@ class Reservation(Record, frozen=True):
     """What Reserve and Permit say of the chosen node, tried and undone.
 
     Attributes:
-        code: ``Success``, ``Wait``, or the code with which the node is taken back from the pod.
+        code: ``Success``, ``Wait``, or the code with which the reservation is rejected.
         plugin: the plugin that rejects the reservation, "" for none.
         message: in whose words.
         waits: the plugins that hold the pod back, and for how many seconds at most.

@@ -276,7 +276,7 @@ def _check_template(plugin: Plugin, cluster: Cluster, pod: PodInfo) -> None:
             if not _call(plugin, lambda: plugin.moves_by_template(pod)):
                 raise LawBroken(
                     f"template: reads_template_only is declared, but moves_by_template denies that pods of one template"
-                    f" affect {pod.key} alike"
+                    f" affect {pod.key} equally"
                 )
             _check_foresight(plugin, cluster, (before, cycle), other, random)
 

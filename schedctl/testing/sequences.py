@@ -205,7 +205,7 @@ class _SequenceRun:
         key = random.choice(list(self._reserved))
         outcome, name = self._reserved.pop(key)
         self._tell(f"{key} is released from {name}")
-        self._scheduler.release(outcome, name, Status(Code.ERROR, ("taken back",)))
+        self._scheduler.release(outcome, name, Status(Code.ERROR, ("released",)))
         self._ask_some(random)
 
     # -- asking ------------------------------------------------------------------

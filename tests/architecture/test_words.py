@@ -22,6 +22,13 @@ REGISTRY = re.compile(
     r"(?:index|registry)[_-]url|--find-links|--trusted-host|\bGO(?:PROXY|NOSUMDB|PRIVATE)\b", re.IGNORECASE
 )
 
+# Riddles, personification and words that only we use, in texts that people see.
+DIALECT = re.compile(
+    r"\b(?:nobody|somebody|whom|anew|alike|wakes? up|lets? go|let go|gone for good|makes another|counts? nowhere"
+    r"|had to go|within reach|mended|will do|as the run left|is no kind|not ours|taken back)\b",
+    re.IGNORECASE,
+)
+
 
 def name(path: Path) -> str:
     return str(path.relative_to(ROOT))
@@ -75,3 +82,24 @@ def test_every_dependency_has_a_comment():
     lines = (ROOT / "pyproject.toml").read_text(encoding="utf-8").splitlines()
     for requirement in tomllib.loads("\n".join(lines))["project"]["dependencies"]:
         assert any(f'"{requirement}"' in line and "#" in line for line in lines), requirement
+
+
+def texts_of(tree: ast.Module) -> list[ast.Constant]:
+    """Return the strings of a module that are no docstrings."""
+    bare = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    return [
+        node
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in bare
+    ]
+
+
+@pytest.mark.parametrize("path", MODULES, ids=name)
+def test_texts_are_plain_english(path):
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    assert [f"{text.lineno}: {text.value}" for text in texts_of(tree) if DIALECT.search(text.value)] == []
+
+
+def test_descriptions_in_schemas_are_plain_english():
+    reference = (ROOT / "docs/reference/schemas.md").read_text(encoding="utf-8")
+    assert [line for line in reference.splitlines() if DIALECT.search(line)] == []
