@@ -97,9 +97,9 @@ def bind(
 
     printer = Printer.of(output, color)
     sends = _is_sent(source, execute=execute, yes=yes, dry_run=dry_run)
+    name = _parse_pod_name(subjects or [])
     session = Session(source, SchedulerOptions(scheduler_config, profile), notifier)
-    namespace = source.namespace(namespace)
-    name, scope = _parse_pod_name(subjects or []), search.scope(namespace, everywhere=False)
+    scope = search.scope(source.namespace(namespace), everywhere=False)
     session.load(about=partial(search.named_among, [name], scope))
     (pod,) = search.find(name, session.state.assembled, scope)
     # Whoever sends a Binding has to see by the exit code that nothing was bound.

@@ -64,7 +64,9 @@ def explain_nodes(
 def _nodes_by_name(session: Session, names: Sequence[str]) -> list[str]:
     known = list(session.cluster.nodes_by_name.names)
     if not names:
-        raise UsageError("which node?", f"nodes are {enumeration(known)}" if known else "the state has none")
+        raise UsageError(
+            "no node given", f"the nodes are {enumeration(known)}; `-l LABEL=VALUE` selects some" if known else ""
+        )
     for name in names:
         if name not in known:
             raise UsageError(f'node "{name}" not found', suggest_names(name, sorted(known), "nodes"))
@@ -76,7 +78,7 @@ def _nodes_by_label(session: Session, query: LabelQuery) -> list[str]:
     nodes: list[Node] = [table.objects[row] for row in table.row_of.values()]
     found = sorted(node.metadata.name for node in nodes if query.matches(node.metadata.labels))
     if not found:
-        raise UsageError("no nodes have these labels")
+        raise UsageError("no nodes have these labels", "`kubectl get nodes --show-labels` shows the labels there are")
     return found
 
 

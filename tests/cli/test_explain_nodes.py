@@ -190,14 +190,18 @@ def test_nodes_are_named_as_kubectl_names_them(asked, arguments, nodes):
     ("arguments", "message"),
     [
         pytest.param(["node", "worker-11"], 'node "worker-11" not found\nhint: did you mean worker-1?', id="a typo"),
-        pytest.param(["node"], "which node?\nhint: nodes are worker-1", id="no name"),
+        pytest.param(["node"], "no node given\nhint: the nodes are worker-1", id="no name"),
         pytest.param(
             ["node/worker-1", "web"], '"web" is not a node\nhint: e.g. `node/web`', id="a name without a kind"
         ),
         pytest.param(["node", "worker-1", "pod/web"], '"pod/web" is not a node', id="a pod beside a node"),
         pytest.param(["node", "worker-1", "--matrix"], "--matrix is about pods", id="an option about pods"),
         pytest.param(["node", "worker-1", "-l", "a=b"], "names and -l were both given", id="a name and a selector"),
-        pytest.param(["nodes", "-l", "a=b"], "no nodes have these labels", id="a selector that selects nothing"),
+        pytest.param(
+            ["nodes", "-l", "a=b"],
+            "no nodes have these labels\nhint: `kubectl get nodes",
+            id="a selector that selects nothing",
+        ),
     ],
 )
 def test_a_mistake_is_named_with_a_next_step(asked, arguments, message):

@@ -80,9 +80,20 @@ def test_options_and_names_that_do_not_exist(schedctl, arguments, error, hint):
     assert f"hint: {hint}" in ended.err or hint in ended.err.partition("hint: ")[2]
 
 
-def test_nothing_asked_is_told_before_a_cluster_is_looked_for(schedctl):
-    ended = schedctl("explain")
-    assert (ended.code, ended.err.splitlines()[0]) == (2, "error: no pod or workload given")
+@pytest.mark.parametrize(
+    ("command", "error"),
+    [
+        ("explain", "no pod or workload given"),
+        ("bind", "bind takes exactly one pod"),
+        ("watch", "watch takes exactly one pod"),
+        ("drain", "no node given"),
+        ("capacity", "no pod or workload given"),
+        ("simulate", "no manifests given"),
+    ],
+)
+def test_nothing_asked_is_told_before_a_cluster_is_looked_for(schedctl, command, error):
+    ended = schedctl(command)
+    assert (ended.code, ended.err.splitlines()[0]) == (2, f"error: {error}")
 
 
 def test_a_namespace_without_any_pods_may_be_misspelt(schedctl):
