@@ -83,7 +83,7 @@ class Table:
         indent: columns before it.
         heads: the titles of the columns, empty for none.
         numbers: the columns that are aligned to the right.
-        optional: how many columns at the right end may be left out where the table is too wide.
+        optional: how many columns at the right end may be left out where the table is too wide; a line names them.
         folding: how many columns at the right end may be folded side by side where that leaves each enough room.
     """
 
@@ -228,6 +228,9 @@ def _lay_out(block: Block, limit: int | None) -> Iterator[Cell]:
             yield from _row(titles[0][:2], widths[:2], block, None)
         for row in rows:
             yield from _stack_cells(row, widths, block, limit)
+    if left_out := block.heads[len(widths) :]:
+        text = f"too wide for this terminal: {', '.join(left_out)}"
+        yield from _fold(Line((Span(text, "faint"),), block.indent), limit)
 
 
 def _row(row: Sequence[Cell], widths: Sequence[int], table: Table, limit: int | None) -> Iterator[Cell]:

@@ -172,8 +172,10 @@ def _table_of_resources(found: Sequence[NodeResource]) -> Table:
 
 def _running_pods(result: NodeExplanation) -> Iterator[Block]:
     rows: list[Sequence[Cell]] = []
+    cpu = on_one_scale(resources.CPU, [each.cpu for each in result.running])
+    memory = on_one_scale(resources.MEMORY, [each.memory for each in result.running])
     for each in result.running:
-        texts = (amount(resources.CPU, each.cpu), amount(resources.MEMORY, each.memory))
+        texts = (cpu(each.cpu), memory(each.memory))
         owner = each.owner or "pods without a controller"
         rows.append(((Span(str(each.pods)),), *((Span(text),) for text in texts), (Span(owner),)))
     if rows:

@@ -623,7 +623,7 @@ def test_one_text_is_compiled_once():
             "very many nested macros",
             id="what doubles 28 times is not expanded",
         ),
-        ("f(1 2) + " * 13 + "1", "no CEL"),
+        ("f(1 2) + " * 13 + "1", "not CEL"),
     ],
 )
 def test_what_is_not_modelled_raises(expression, feature):
