@@ -286,7 +286,7 @@ class _PartialEntries(_JsonEntries):
 
     @override
     def __iter__(self) -> Iterator[Any]:
-        raise NotKept(f"schedctl reads only some fields of {self._object.kind}, so that nobody can go through them")
+        raise NotKept(f"schedctl reads only some fields of {self._object.kind}, so that they cannot be iterated")
 
 
 class Duration:
