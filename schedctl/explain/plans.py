@@ -18,7 +18,7 @@ from schedctl.explain.remedies import PluginRemedies, join
 from schedctl.explain.trials import NodeRejections, Trial, Trials, rejection_patterns, rejections_on
 from schedctl.framework.remedies import Reach, Rejection, Remedy, Together
 from schedctl.framework.statuses import Code
-from schedctl.framework.usable_nodes import open_nodes
+from schedctl.framework.usable_nodes import missing_share, open_nodes
 from schedctl.reports.reasons import Reason
 
 MOST_PLANS = 3
@@ -254,12 +254,13 @@ def _is_alternative(plan: Plan, helped: Sequence[tuple[Plan, Trial]]) -> bool:
 
 def candidates(outcome: Attempt, reasons: Sequence[Reason], most: int) -> list[str]:
     """Return the nodes to plan for: of each group of a reason one for each set of reasons, fewest reasons first."""
-    patterns = rejection_patterns(outcome)
+    patterns, nodes = rejection_patterns(outcome), outcome.evaluated_column
+    missing = missing_share(nodes, outcome.pod) if nodes is not None else {}
     chosen: dict[str, int] = {}
     for reason in reasons:
         for group in reason.groups:
             seen = set()
-            for name in group.nodes:
+            for name in sorted(group.nodes, key=lambda name: missing.get(name, 0)):
                 pattern = patterns.get(name, ())
                 if pattern and pattern not in seen:
                     seen.add(pattern)

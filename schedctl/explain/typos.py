@@ -109,6 +109,8 @@ def _storage(pod: PodInfo, cluster: Cluster) -> Iterator[Typo]:
         if claim is None:
             others = closest_names(name, in_namespace(pod.namespace, claims))
             fact, rename = absence("claim", name, pod.namespace, claims), partial(typo_remedies.rename_claim, name)
+            if not others and fact.partition(", but in ")[1]:
+                fact += "; a pod mounts only claims of its own namespace"
             yield misspelling(typo_remedies.RENAME_CLAIM, fact, others, rename)
             continue
         named = claim.spec.storage_class_name

@@ -12,7 +12,7 @@ from schedctl.api.tolerations import HARD_EFFECTS, first_untolerated, is_automat
 from schedctl.cache.arrays import BoolArray
 from schedctl.cache.node_edits import UNSCHEDULABLE_TAINT
 from schedctl.cache.node_matching import nodes_meeting
-from schedctl.cache.nodes import ClusterView
+from schedctl.cache.nodes import ClusterView, Nodes
 from schedctl.cache.pod_info import PodInfo
 
 _DOMAINS = {topology.HOSTNAME: "node", topology.ZONE: "zone", topology.REGION: "region"}
@@ -52,6 +52,16 @@ def open_nodes(cluster: ClusterView, pod: PodInfo) -> BoolArray:
         if offering.any():  # else devices of claims stand behind it
             found &= offering
     return found
+
+
+def missing_share(nodes: Nodes, pod: PodInfo) -> dict[str, float]:
+    """Return by node how much of what a pod requests is missing there, as shares added up over resources."""
+    missing = np.zeros(len(nodes))
+    for resource, amount in pod.demand.fit_requests.items():
+        if amount > 0:
+            free = nodes.allocatable(resource) - nodes.requested(resource)
+            missing += np.clip(amount - free, 0, None) / amount
+    return dict(zip(nodes.names, missing.tolist(), strict=True))
 
 
 def count_domains(number: int, topology_key: str) -> str:

@@ -175,6 +175,20 @@ def taint(key, value="", effect="NoSchedule"):
             [
                 node("a", zone="x"),
                 node("b", zone="y", taints=[NOT_READY]),
+                node("c", zone="z", taints=[taint("team", "x")]),
+                pod("w", on="a", labels={"app": "web"}),
+            ],
+            pod(labels={"app": "web"}, topologySpreadConstraints=spread(app="web")),
+            [
+                f"would fit on a if the spread over {ZONE} has `nodeTaintsPolicy: Honor`",
+                f"would fit on a if maxSkew over {ZONE} is 2",
+            ],
+            id="a spread that counts reserved nodes, beside one that is not ready",
+        ),
+        pytest.param(
+            [
+                node("a", zone="x"),
+                node("b", zone="y", taints=[NOT_READY]),
                 pod("w", on="a", labels={"app": "web"}),
             ],
             pod(labels={"app": "web"}, topologySpreadConstraints=spread(app="web")),
@@ -623,6 +637,38 @@ def test_fixes_for_a_pod_of_a_daemonset_are_about_its_node(ask):
     full, other = node("a", cpu="1"), node("b")
     (hint,) = ask(cluster(full, other), pinned("a", DAEMONSET, cpu="2")).hints
     assert hint.text == "would fit on a if cpu <= 1"
+
+
+@pytest.mark.parametrize(
+    ("nodes", "selector", "labelled"),
+    [
+        pytest.param([node("a"), node("b")], {"team": "x"}, True, id="a label that nobody has yet"),
+        pytest.param([node("a"), node("b", labels={"team": "y"})], {"team": "x"}, True, id="machines of one sort"),
+        pytest.param(
+            [node("a"), node("b", cpu="64", labels={"accelerator": "y"})],
+            {"accelerator": "x"},
+            False,
+            id="only machines of another sort have it",
+        ),
+        pytest.param(
+            [node("a"), node("b", **{"example.com/gpu": "1"})],
+            {"gpu": "true"},
+            False,
+            id="it is called as a resource that nodes offer",
+        ),
+        pytest.param([node("a"), node("b", zone="y")], {ZONE: "x-1"}, False, id="a zone is a fact"),
+        pytest.param([node("a")], {"kubernetes.io/arch": "arm64"}, False, id="so is an architecture"),
+    ],
+)
+def test_labels_that_say_what_a_machine_is_are_not_offered_for_another(ask, nodes, selector, labelled):
+    hints = ask(cluster(*nodes), pod(nodeSelector=selector)).hints
+    assert ("label-node" in [hint.type for hint in hints]) is labelled
+
+
+def test_a_node_with_more_room_is_planned_for_before_a_full_one_with_the_same_taint(ask):
+    nodes = [node(name, cpu="8", taints=[taint("team")]) for name in ("a", "b")]
+    hints = ask(cluster(*nodes, pod("x", on="a", cpu="7")), pod(cpu="9")).hints
+    assert hints[0].text == "would fit on b if it tolerates team:NoSchedule and cpu <= 8"
 
 
 def test_a_rule_that_was_corrected_is_not_given_up_as_well(ask):

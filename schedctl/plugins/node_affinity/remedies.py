@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 import msgspec
 
 from schedctl.api.meta import controller_of
 from schedctl.api.pods import NodeSelectorRequirement, NodeSelectorTerm, Pod
+from schedctl.api.resources import is_scalar
 from schedctl.cache import node_edits
 from schedctl.cache.cluster import Cluster
 from schedctl.cache.pod_info import PodInfo
@@ -28,6 +30,8 @@ from schedctl.framework.wording import requirement
 _REQUIRED = "required_during_scheduling_ignored_during_execution"
 _KUBERNETES_DOMAINS = ("kubernetes.io", "k8s.io", "karpenter.sh")
 """How the domains end of labels that the kubelet, a cloud provider or an autoscaler sets: what a node is, they know."""
+_INSTANCE_TYPE = "node.kubernetes.io/instance-type"
+_WORDS = re.compile(r"[a-z0-9]+")
 _replace = msgspec.structs.replace
 
 
@@ -138,6 +142,8 @@ def _label(node: str, unmet: Sequence[Evidence], cluster: Cluster) -> Together:
         if each.get("operator") != "In" or each["key"] in labels or _is_automatic(each["key"]):
             return ()
         key, value = each["key"], each["values"][0]
+        if _identifies_hardware(key, cluster):
+            return ()
         values = {maps[row][key] for row in cluster.rows.tolist() if key in maps[row]}
         if not values and closest_name(key, {name for row in cluster.rows.tolist() for name in maps[row]}):
             return ()
@@ -145,6 +151,23 @@ def _label(node: str, unmet: Sequence[Evidence], cluster: Cluster) -> Together:
             return ()
         found.append(_add_label(node, key, value))
     return tuple(found)
+
+
+def _identifies_hardware(key: str, cluster: Cluster) -> bool:
+    """Return whether a label says what a machine is: nodes with it are other machines than those without it.
+
+    So does a label that is called as an extended resource is.
+    """
+    table, words = cluster.node_table, set(_WORDS.findall(key.rpartition("/")[2].lower()))
+    devices = {name.rpartition("/")[2].lower() for name in table.resource_names.values if is_scalar(name)}
+    if words & devices:
+        return True
+    machines: dict[bool, set[object]] = {True: set(), False: set()}
+    for row in cluster.rows.tolist():
+        labels, status = table.labels.maps[row], table.objects[row].status
+        machine = labels.get(_INSTANCE_TYPE) or frozenset((status.capacity or status.allocatable or {}).items())
+        machines[key in labels].add(machine)
+    return bool(machines[True] and machines[False]) and machines[True].isdisjoint(machines[False])
 
 
 def _is_automatic(key: str) -> bool:

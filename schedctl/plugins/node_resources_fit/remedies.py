@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from schedctl.api.pods import Pod
-from schedctl.api.resources import is_scalar
+from schedctl.api.resources import is_extended
 from schedctl.framework.pod_edits import map_requests
 from schedctl.framework.pod_remedies import lower_request
 from schedctl.framework.remedies import Reach, Rejection, Remedies, Remedy, edit_pod
@@ -23,7 +23,8 @@ def remedies(pod: Pod, rejection: Rejection) -> Remedies:
     meant = [_correct(pod, resource, slips)] if slips else []
     if free > 0:
         return [*meant, lower_request(resource, free, pod)]
-    return meant if is_scalar(resource) else [*meant, _drop_request(resource)]
+    # Of devices that no node has left there is no advice to ask for none: the pod would not do what it is for.
+    return meant if is_extended(resource) else [*meant, _drop_request(resource)]
 
 
 def _correct(pod: Pod, resource: str, slips: Sequence[Slip]) -> Remedy:

@@ -64,9 +64,14 @@ def naming(pod: Pod) -> Hashable:
 
 
 def _limits_as_requests(container: Container) -> tuple[str, ...]:
-    """Return the resources for which no request is written, so that the limit counts."""
+    """Return the resources for which no request is written, so that the limit counts.
+
+    None of the extended ones, of which the limit is what one writes.
+    """
     requests = container.resources.requests if container.resources is not None else None
-    return requests.limited if isinstance(requests, RequestsFromLimits) else ()
+    if not isinstance(requests, RequestsFromLimits):
+        return ()
+    return tuple(name for name in requests.limited if not is_scalar(name))
 
 
 def _parts(pod: Pod, resource: str) -> Iterator[RequestedPart]:
@@ -85,9 +90,7 @@ def _parts(pod: Pod, resource: str) -> Iterator[RequestedPart]:
         if peak > together:
             yield from starting
         else:
-            # of extended resources the limit is what one writes
-            containers = () if is_scalar(resource) else spec.containers or ()
-            limited = [each for each in containers if resource in _limits_as_requests(each)]
+            limited = [each for each in spec.containers or () if resource in _limits_as_requests(each)]
             limits = _parts_by_name(LIMIT, "limits", limited, resource)
             yield RequestedPart(_CONTAINERS, running - sum(each.amount for each in limits))
             yield from limits

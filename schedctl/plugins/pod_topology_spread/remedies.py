@@ -80,7 +80,7 @@ def _fits_without_tainted_nodes(pod: PodInfo, rejection: Rejection, cluster: Clu
     written = pod.pod.spec.topology_spread_constraints or ()
     constraints = own_constraints(written, pod.labels, DO_NOT_SCHEDULE)
     untolerated = {taint.key for code in set(table.taints[cluster.rows].tolist()) if (taint := taints[code])}
-    if not untolerated or any(map(_is_condition, untolerated)):
+    if all(map(_is_condition, untolerated)):
         return False
     honoring = [replace(each, honors_taints=each.honors_taints or each.topology_key == key) for each in constraints]
     for spread in hard_state(cluster, pod, honoring).spreads:
