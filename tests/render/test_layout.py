@@ -60,6 +60,18 @@ def test_lines(block, width, text):
             id="numbers are aligned to the right",
         ),
         pytest.param(
+            Table([cells("a", "1", "2")], 2, ("N", "SUM", "OTHER"), frozenset((1, 2)), optional=1),
+            40,
+            "  N  SUM  OTHER\n  a    1      2\n",
+            id="a column that may be left out stays where it fits",
+        ),
+        pytest.param(
+            Table([cells("a", "1", "x" * 40)], 2, ("N", "SUM", "OTHER"), frozenset((1,)), optional=1),
+            40,
+            "  N  SUM\n  a    1\n  too wide for this terminal: OTHER\n",
+            id="and is named where it does not",
+        ),
+        pytest.param(
             Table([cells("a", "one two three four five six")]),
             28,
             "a  one two three four five\n   six\n",
