@@ -7,15 +7,18 @@ are no times: the same input makes the same bytes.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from xml.etree import ElementTree as ET
 
 import msgspec
 
 from schedctl.render import sanitise
 from schedctl.render.checks import findings
+from schedctl.reports import counts
 from schedctl.reports.checks import CheckOutcome, CheckReport, CheckResult
 
+MOST_BYTES = 30_000_000
+"""GitLab takes files that are smaller."""
 _ELEMENTS = {
     CheckOutcome.VIOLATED: "failure",
     CheckOutcome.INCONCLUSIVE: "error",
@@ -25,22 +28,41 @@ _ELEMENTS = {
 
 
 def document(report: CheckReport) -> str:
-    """Return the report as XML."""
-    root = ET.Element("testsuites", {"name": "schedctl check", **_counts(report.results)})
+    """Return the report as XML: where it would be too large without what stands behind findings, then in part."""
+    kept, left_out = report.results, list[str]()
+    text = _text(report, kept, left_out)
+    if _is_too_large(text):
+        left_out = ["what stands behind the findings"]
+        text = _text(report, kept, left_out)
+    while kept and _is_too_large(text):
+        fewer = [each for each in kept if each.outcome is not CheckOutcome.PASSED]
+        kept = fewer if len(fewer) < len(kept) else kept[: len(kept) * 3 // 4]
+        number = counts.of(len(report.results) - len(kept), "result")
+        left_out = ["what stands behind the findings", f"{number} of {len(report.results)}"]
+        text = _text(report, kept, left_out)
+    return text
+
+
+def _is_too_large(text: str) -> bool:
+    return len(text) >= MOST_BYTES or len(text.encode()) >= MOST_BYTES
+
+
+def _text(report: CheckReport, kept: Sequence[CheckResult], left_out: Sequence[str]) -> str:
+    root = ET.Element("testsuites", {"name": "schedctl check", **_counts(kept)})
     for policy in dict.fromkeys([*(each.name for each in report.policies), *(each.policy for each in report.results)]):
-        results = [each for each in report.results if each.policy == policy]
+        results = [each for each in kept if each.policy == policy]
         skipped = sum(_tag(each) == "skipped" for each in results)
         suite = add_element(root, "testsuite", name=policy, skipped=str(skipped), **_counts(results))
         properties = add_element(suite, "properties")
-        for name, value in _facts(report, policy):
+        for name, value in (*_facts(report, policy), *(("leftOut", text) for text in left_out)):
             add_element(properties, "property", name=name, value=value)
         seen: Counter[tuple[str, str]] = Counter()
         for each in results:
-            _case(suite, each, seen)
+            _case(suite, each, seen, is_detailed=not left_out)
     return to_text(root)
 
 
-def _case(suite: ET.Element, result: CheckResult, seen: Counter[tuple[str, str]]) -> None:
+def _case(suite: ET.Element, result: CheckResult, seen: Counter[tuple[str, str]], *, is_detailed: bool) -> None:
     # No count and no message is in the name, so that a test report can follow a case from run to run. Of the pods of
     # one workload those come first that are violated: the case of that name fails until none is.
     subject = f"pods of {result.workload}" if result.workload else result.subject
@@ -56,7 +78,8 @@ def _case(suite: ET.Element, result: CheckResult, seen: Counter[tuple[str, str]]
         kind = "inconclusive" if findings.inconclusive(result) else result.severity.value
         place = findings.place(result.location)  # the schema has no other place for files and lines
         first = f"{place}: {result.message}" if place else result.message
-        add_element(case, tag, first, *findings.details(result), type=kind, message=result.message)
+        details = findings.details(result) if is_detailed else ()
+        add_element(case, tag, first, *details, type=kind, message=result.message)
 
 
 def add_element(parent: ET.Element, tag: str, /, *lines: str, **attributes: str) -> ET.Element:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import gzip
 import json
 import re
+from xml.etree import ElementTree as ET
 
 import pytest
 from hypothesis import given, settings
 from markdown_it import MarkdownIt
 
+from schedctl.render.checks import junit
 from schedctl.reports.checks import CheckOutcome, Severity
 from tests.render.checks.builders import RELATIVE_REPORTS, REPORTS, of_the_run, report, result, written
 
@@ -129,3 +131,41 @@ def test_gitlab_takes_any_report(document):
         assert each["location"]["lines"]["begin"] >= 1
         assert each["fingerprint"] not in seen
         seen.add(each["fingerprint"])
+
+
+def ingest_junit(text):
+    """Read a test report as GitLab documents it: a size, and cases of one name of which only the first counts."""
+    assert len(text.encode()) < 30_000_000
+    return ET.fromstring(text)
+
+
+def test_a_test_report_that_is_too_large_leaves_out_reasons_then_what_passed_and_then_findings(monkeypatch):
+    passed = [result(CheckOutcome.PASSED, name=f"p-{number}") for number in range(40)]
+    failed = [result(name=f"f-{number}", reasons=["r" * 200]) for number in range(40)]
+    document = report(*passed, *failed)
+
+    def read(most):
+        monkeypatch.setattr(junit, "MOST_BYTES", most)
+        root = ET.fromstring(written(document, "junit"))
+        cases = list(root.iter("testcase"))
+        assert int(root.get("tests")) == len(cases)
+        left_out = [each.get("value") for each in root.iter("property") if each.get("name") == "leftOut"]
+        return len(cases), sum(len(each) for each in cases), "r" * 200 in ET.tostring(root).decode(), left_out
+
+    behind = "what stands behind the findings"
+    assert read(30_000_000) == (80, 40, True, [])
+    assert read(20_000) == (80, 40, False, [behind])
+    assert read(10_000) == (40, 40, False, [behind, "40 results of 80"])
+    assert read(6_000) == (22, 22, False, [behind, "58 results of 80"])
+
+
+@pytest.mark.slow
+def test_the_findings_of_a_large_fleet_keep_to_every_limit():
+    """More than code scanning takes, each with what stands behind it: 45 MB as JSON."""
+    document = report(*(result(name=f"web-{number:05}", reasons=["r" * 1200]) for number in range(26_000)))
+    log = ingest_sarif(written(document, "sarif"))
+    assert 5_000 < len(log["runs"][0]["results"]) <= 25_000
+    assert len(written(document, "github").splitlines()) == 10
+    assert len(written(document, "markdown").encode()) <= 1 << 20
+    assert len(list(ingest_junit(written(document, "junit")).iter("testcase"))) == 26_000
+    assert len(json.loads(written(document, "gitlab"))) == 26_000
