@@ -19,7 +19,15 @@ def check(schedctl, tmp_path, monkeypatch):
     """``schedctl check`` in a repository with a node, a Deployment, and files that are broken."""
     monkeypatch.chdir(tmp_path)
     Path(".git").mkdir()
-    files = {"node": NODE, "web": WEB, "broken": "a: [\n", "policy": POLICY + FITS, "typo": POLICY + "    - {nam: x}\n"}
+    settings = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: settings}\n"
+    files = {
+        "settings": settings,
+        "node": NODE,
+        "web": WEB,
+        "broken": "a: [\n",
+        "policy": POLICY + FITS,
+        "typo": POLICY + "    - {nam: x}\n",
+    }
     for name, text in files.items():
         Path(f"{name}.yaml").write_text(text)
     return lambda *arguments: schedctl("check", *arguments)
@@ -34,7 +42,7 @@ def check(schedctl, tmp_path, monkeypatch):
         pytest.param(("web.yaml",), 2, id="no state"),
         pytest.param(("broken.yaml", *STATE), 3, id="broken manifests"),
         pytest.param(("none.yaml", *STATE), 3, id="no manifests"),
-        pytest.param(("node.yaml", *STATE), 3, id="nothing to check"),
+        pytest.param(("settings.yaml", *STATE), 3, id="nothing to check"),
     ],
 )
 def test_a_report_is_written_also_where_nothing_could_be_judged(check, form, arguments, code):
