@@ -92,8 +92,9 @@ def foreign(scheduler: Scheduler, pod: PodInfo) -> list[Hint]:
     name = other or served[0]
     trials = Trials(scheduler, pod.pod)
     trial = trials.attempt([pod_remedies.use_scheduler(name)])
-    known = f'did you mean schedulerName "{other}"?' if other else f"the profiles serve {', '.join(served)};"
-    return [_hint(pod_remedies.USE_SCHEDULER, f"{known} with {name} it {_would(trial)}", trial, trials)]
+    changed = f'did you mean schedulerName "{other}"? with {name}' if other else f"with schedulerName {name}"
+    text = f"{changed} it {_would(trial)}"
+    return [_hint(pod_remedies.USE_SCHEDULER, text, trial, trials)]
 
 
 def accepted(scheduler: Scheduler, pod: PodInfo) -> list[Hint]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from schedctl.render.layout import Block, Span, Table
+from schedctl.render.layout import Block, Line, Span, Table
+from schedctl.reports import counts
 from schedctl.reports.metadata import Side
 
 FEW = 10
@@ -19,6 +20,20 @@ def sides(compared: Sequence[Side]) -> Iterator[Block]:
 def against(side: str, first: str) -> Span:
     """Return what a line about a side begins with."""
     return Span(f"{side} against {first}: ", "strong")
+
+
+def unmoved(side: str, first: str, pods: int, pending: int) -> Line:
+    """Return that a side moves no pod.
+
+    Args:
+        side: its name.
+        first: that of the side it is compared with.
+        pods: how many pods are compared.
+        pending: how many of them have no node under either side.
+    """
+    nowhere = f"; {pending} pending under both" if pending else ""
+    number = Span(f" ({counts.of(pods, 'pod')}{nowhere})")
+    return Line((against(side, first), Span("no pod would move", "good"), number))
 
 
 def tally(parts: Sequence[tuple[int, str, str]]) -> list[Span]:

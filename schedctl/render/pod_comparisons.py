@@ -46,7 +46,7 @@ def lines(report: pod_comparisons.ExplainComparison, *, wide: bool = False, limi
     yield from notices.what_if(report.metadata.what_if)
     yield BLANK
     for tally in report.summary.tallies:
-        yield _tally(tally, report.sides[0].side.name, report.summary.pods)
+        yield _tally(tally, report.sides[0], report.summary.pods)
     differing = [
         pod
         for pod in report.results
@@ -68,15 +68,9 @@ def lines(report: pod_comparisons.ExplainComparison, *, wide: bool = False, limi
     yield notices.end(report.metadata, several=True, wide=wide)
 
 
-def _tally(tally: pod_comparisons.Tally, first: str, pods: int) -> Line:
+def _tally(tally: pod_comparisons.Tally, first: pod_comparisons.SideSummary, pods: int) -> Line:
     if tally.same == pods:
-        return Line(
-            (
-                comparisons.against(tally.side, first),
-                Span("no pod would move", "good"),
-                Span(f" ({counts.of(pods, 'pod')})"),
-            )
-        )
+        return comparisons.unmoved(tally.side, first.side.name, pods, pods - first.scheduled)
     parts = (
         (tally.same, f"{tally.same} the same", ""),
         (tally.moves, comparisons.plural(tally.moves, "moves", "move"), "strong"),
@@ -86,7 +80,7 @@ def _tally(tally: pod_comparisons.Tally, first: str, pods: int) -> Line:
         (tally.otherwise, f"{tally.otherwise} pending for other reasons", ""),
         (tally.unclear, f"{tally.unclear} inconclusive", "bad"),
     )
-    return Line((comparisons.against(tally.side, first), *comparisons.tally(parts)))
+    return Line((comparisons.against(tally.side, first.side.name), *comparisons.tally(parts)))
 
 
 def _pods(

@@ -62,8 +62,7 @@ def _summary(
     difference: run_comparisons.PlacementDifference, others: run_comparisons.PlacementDifference, first: str, pods: int
 ) -> Line:
     if not any((difference.moves, difference.breaks, difference.mends, others.moves, others.breaks, others.mends)):
-        nothing = (Span("no pod would move", "good"), Span(f" ({counts.of(pods, 'pod')})"))
-        return Line((comparisons.against(difference.side, first), *nothing))
+        return comparisons.unmoved(difference.side, first, pods, pods - difference.same)
     nowhere = pods - difference.same - difference.moves - difference.breaks - difference.mends
     parts = (
         (difference.same, f"{difference.same} of {counts.of(pods, 'pod')} the same", ""),

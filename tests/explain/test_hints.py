@@ -338,7 +338,7 @@ _GATE = "find the controller that removes the gate: removing it by hand skips it
         ),
         pytest.param(
             pod(cpu="1", schedulerName="volcano"),
-            "the profiles serve default-scheduler; with default-scheduler it would be placed on node-0",
+            "with schedulerName default-scheduler it would be placed on node-0",
             id="another scheduler altogether",
         ),
     ],
