@@ -54,7 +54,7 @@ def _nowhere(filtering: Filtering, emptied: Filtering) -> str:
     # Beside a misspelt label the sentence would contradict the fix: nobody had thought of running pods.
     if not kept and not (filtering.codes == Code.UNSCHEDULABLE).any():
         return ""
-    return "; ".join(("the pod would fit on no node, even if the nodes were empty", *kept))
+    return "; ".join(("the pod would fit on no node, even if it were empty", *kept))
 
 
 def _kept_resources(found: Filtering) -> list[str]:

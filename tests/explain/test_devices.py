@@ -486,9 +486,7 @@ def test_nodes_whose_devices_fail_alike_are_told_together(ask):
 
 def test_an_empty_node_is_no_promise_where_claims_keep_their_devices(ask):
     answer = ask(cluster(A, GPU, devices("a", device("dev-0")), HELD, claim()), using("one"))
-    assert answer.notes == [
-        "the pod would fit on no node, even if the nodes were empty; devices would stay with their claims"
-    ]
+    assert answer.notes == ["the pod would fit on no node, even if it were empty; devices would stay with their claims"]
 
 
 def test_trying_leaves_claims_and_pods_as_they_were(ask):

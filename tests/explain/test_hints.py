@@ -503,17 +503,28 @@ def test_the_number_of_tries_is_limited(monkeypatch):
     "key",
     [
         "node.kubernetes.io/out-of-service",
-        "node.cloudprovider.kubernetes.io/uninitialized",
         "ToBeDeletedByClusterAutoscaler",
         "DeletionCandidateOfClusterAutoscaler",
         "karpenter.sh/disrupted",
-        "node.cilium.io/agent-not-ready",
-        "ebs.csi.aws.com/agent-not-ready",
     ],
 )
 def test_a_taint_of_a_machine_is_neither_tolerated_nor_removed(ask, key):
     hints = ask(cluster(node("a", taints=[taint(key)])), pod()).hints
     assert [hint.text for hint in hints] == ["would fit if another node like a is added"]
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        "node.cloudprovider.kubernetes.io/uninitialized",
+        "node.cilium.io/agent-not-ready",
+        "ebs.csi.aws.com/agent-not-ready",
+    ],
+)
+def test_a_node_that_is_starting_is_looked_at(ask, key):
+    (hint,) = ask(cluster(node("a", taints=[taint(key)])), pod()).hints
+    assert hint.text == f"would fit if the agent behind taint {key} removes it from a"
+    assert hint.command == "kubectl describe node a"
 
 
 def test_a_node_that_becomes_ready_is_looked_at_first(ask):

@@ -526,7 +526,7 @@ def test_a_claim_that_is_being_deleted_is_the_cause_with_its_finalizer(ask, obje
 
 def test_volumes_that_would_stay_attached_on_an_empty_node_are_noted(ask):
     objects = [A, csi_node("a", 1), *bound("data"), *bound("log"), using("log", name="other", on="a")]
-    nowhere = "the pod would fit on no node, even if the nodes were empty"
+    nowhere = "the pod would fit on no node, even if it were empty"
     stay = f"{nowhere}; volumes would stay attached until they are detached"
     assert stay in ask(cluster(*objects, attachment("log", on="a")), using("data")).notes
     assert not any("stay attached" in note for note in ask(cluster(*objects), using("data")).notes)

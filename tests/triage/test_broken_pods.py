@@ -262,6 +262,25 @@ PODS = [
         ('nvidia.com/gpu: "3"', 'nvidia.com/gpu: "2"'),
     ),
     row(
+        "it asks for a label that says what a machine is, and is called as the resource",
+        "gpu-label",
+        ('label "gpu" is on no node',),
+        ("fix: would fit on 9 nodes if its nodeSelector does not require gpu=true",),
+        ('{gpu: "true"}', "{}"),
+    ),
+    row(
+        "a taint, the cpu and the memory are in the way, of a node with room as well as of full ones",
+        "three-causes",
+        ("taint dedicated=batch:NoSchedule",),
+        ("fix: would fit on", "if it tolerates dedicated=batch:NoSchedule and cpu <=", "memory <="),
+    ),
+    row(
+        "no node has huge pages",
+        "huge-pages",
+        ("hugepages-2Mi: 64Mi requested, 0 free",),
+        ("fix: would fit on 9 nodes if it does not request hugepages-2Mi", "no node offers hugepages-2Mi"),
+    ),
+    row(
         "more GPUs than any node has",
         "gpu-too-many",
         ("larger than any node: 8 nvidia.com/gpu requested, largest allocatable 4 (gpu-a-1)",),
@@ -296,6 +315,12 @@ PODS = [
         ('persistentvolumeclaim "archiv" not found',),
         ('did you mean "archive"?', "would be placed on std-c-1"),
         ("claimName: archiv}", "claimName: archive}"),
+    ),
+    row(
+        "the claim is in another namespace",
+        "claim-in-another-namespace",
+        ('persistentvolumeclaim "archive" not found',),
+        ('claim "archive" is not in namespace search, but in orders; a pod mounts only claims of its own namespace',),
     ),
     row(
         "the volume is in another zone than the node selector",
@@ -355,6 +380,13 @@ PODS = [
             "would fit if a node like std-a-1 is added in a new zone",
         ),
         ("minDomains: 4", "minDomains: 3"),
+    ),
+    row(
+        "the spread counts nodes that are reserved for others",
+        "spread-counts-reserved",
+        ("spread over kubernetes.io/hostname: maxSkew 1",),
+        ("fix: would fit on 9 nodes if the spread over kubernetes.io/hostname has `nodeTaintsPolicy: Honor`",),
+        ("maxSkew: 1", "maxSkew: 1\n      nodeTaintsPolicy: Honor"),
     ),
     row(
         "each zone has a pod that it keeps away from",
@@ -458,7 +490,7 @@ def first_screen(printed: str) -> str:
 
 def namespace(manifest: Path) -> str:
     """Return the namespace that a manifest names first."""
-    return re.search(r"namespace: (\w+)", manifest.read_text(encoding="utf-8"))[1]
+    return re.search(r"namespace: ([\w-]+)", manifest.read_text(encoding="utf-8"))[1]
 
 
 def placed(printed: str) -> bool:

@@ -27,6 +27,12 @@ _CONDITIONS = {
     f"{_CONDITION_PREFIX}pid-pressure": "PIDPressure",
 }
 """By taint that the node controller sets, the condition of the node behind it."""
+_STARTING_PREFIXES = (
+    "node.cloudprovider.kubernetes.io/uninitialized",
+    "startup-taint.cluster-autoscaler.kubernetes.io/",
+)
+_STARTING_SUFFIX = "not-ready"
+"""How the taints begin and end that an agent or a cloud provider removes once a node has started."""
 _NODE_ROLES = "node-role.kubernetes.io/"
 """How the taints begin that keep ordinary pods off the control plane."""
 _replace = msgspec.structs.replace
@@ -47,6 +53,8 @@ def remedies(pod: PodInfo, rejection: Rejection, cluster: ClusterView) -> Remedi
         return [_become_ready(rejection.node)]
     if taint.key in _CONDITIONS:
         return [_end_condition(rejection.node, taint.key)]
+    if taint.key.startswith(_STARTING_PREFIXES) or taint.key.endswith(_STARTING_SUFFIX):
+        return [_finish_starting(rejection.node, taint.key)]
     if is_automatic(taint.key):
         return []
     miss = rejection.evidence.get("nearMiss")
@@ -121,6 +129,17 @@ def _become_ready(node: str) -> Remedy:
         "node-ready",
         f"{node} becomes Ready",
         edit_node(node, recover),
+        effort=2,
+        command=kubectl("describe", "node", node),
+        reach=Reach.NODE,
+    )
+
+
+def _finish_starting(node: str, key: str) -> Remedy:
+    return Remedy(
+        "node-started",
+        f"the agent behind taint {key} removes it from {node}",
+        edit_node(node, lambda written: node_edits.remove_taints(written, key)),
         effort=2,
         command=kubectl("describe", "node", node),
         reach=Reach.NODE,
