@@ -33,8 +33,8 @@ GATED: Final = ("DeferredPodScheduling", "GangScheduling")
 _SUBSTITUTES: Final = {"queueSort": "PrioritySort", "bind": "DefaultBinder"}
 """Who takes the place of somebody else's plugin at a point that cannot do without."""
 _MAX_SCORE: Final = 100
-_MISSPELT: Final = 0.8
-"""How alike a name must be to be a misspelt one: Coscheduling (0.74 like SchedulingGates) is another plugin."""
+_MISSPELT: Final = 0.9
+"""How alike a name must be to be a misspelt one: NodeResourcesFitPlus is another plugin."""
 
 
 class KnownPlugins(Protocol):

@@ -14,12 +14,14 @@ from schedctl.api.kinds import plural
 from schedctl.render.layout import SCREEN, Block, Cell, Line, Span, Table, line, width
 from schedctl.reports import counts
 from schedctl.reports.metadata import (
+    ABSENT,
     BUILT_IN,
     AssumedVolumes,
     Metadata,
     MissingKind,
     ReportedAssumption,
     describe_unknown,
+    enumerate_names,
 )
 from schedctl.reports.reasons import Hint, ManifestEdit, Reason, Remark
 
@@ -160,9 +162,15 @@ def not_known(missing: Sequence[MissingKind]) -> Iterator[Block]:
 
 
 def assumptions(assumed: Sequence[ReportedAssumption]) -> Iterator[Block]:
-    """Yield what an answer rests on that is not known."""
+    """Yield what an answer rests on that is not known; plugins that were not asked for the same reason are one line."""
+    alike: dict[tuple[bool, str], list[str]] = {}
     for each in assumed:
-        yield Line((Span("guess: ", "hint" if each.decides else "faint"), Span(each.text)), hang=7)
+        after = each.text.removeprefix(f"{each.plugin} was ") if each.kind == ABSENT else each.text
+        alike.setdefault((each.decides, after), []).extend([each.plugin] if each.kind == ABSENT else [])
+    for (decides, text), plugins in alike.items():
+        verb = "were" if len(plugins) > 1 else "was"
+        whole = f"{enumerate_names(plugins)} {verb} {text}" if plugins else text
+        yield Line((Span("guess: ", "hint" if decides else "faint"), Span(whole)), hang=7)
 
 
 def assumed_volumes(assumed: Sequence[AssumedVolumes]) -> Iterator[Block]:

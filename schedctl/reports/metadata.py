@@ -5,7 +5,7 @@ Each report has a `Metadata`, each listing a `Head`; no report has a form of its
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Literal, TypeVar
 
 import msgspec
@@ -66,6 +66,7 @@ class MissingKind(Record, frozen=True):
     text: str = ""
 
 
+_NAMED = 3
 ABSENT = "Plugin"
 """Stands for the kind where a plugin of the profile is not there and was not asked."""
 
@@ -92,8 +93,16 @@ def describe_unknown(assumptions: Iterable[ReportedAssumption]) -> str:
     deciding = [each for each in assumptions if each.decides]
     kinds = dict.fromkeys(plural(each.kind) for each in deciding if each.kind != ABSENT)
     absent = dict.fromkeys(each.plugin for each in deciding if each.kind == ABSENT)
-    parts = [(kinds, "not known"), (absent, "not asked")]
-    return "; ".join(f"{' and '.join(names)} {what}" for names, what in parts if names)
+    parts = [(" and ".join(kinds), "not known"), (enumerate_names([*absent]), "not asked")]
+    return "; ".join(f"{names} {what}" for names, what in parts if names)
+
+
+def enumerate_names(names: Sequence[str]) -> str:
+    """Return names in words, a few of many: ``A and B``, ``A, B, C and 4 more``."""
+    shown, rest = names[:_NAMED], len(names) - _NAMED
+    if rest > 0:
+        return f"{', '.join(shown)} and {rest} more"
+    return " and ".join([part for part in (", ".join(shown[:-1]), *shown[-1:]) if part])
 
 
 class AssumedVolumes(Record, frozen=True, kw_only=True):

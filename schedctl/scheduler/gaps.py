@@ -165,7 +165,10 @@ def _describe(
         if kind is PodGroup:
             named, text = PodGroup.__name__, f"{plugin} is not modelled, its pods are placed one by one"
         elif kind is AbsentPlugin:
-            named, text = ABSENT, f"{plugin} was not asked, as schedctl does not have it (`--plugin FILE` adds it)"
+            named, text = (
+                ABSENT,
+                f"{plugin} was not asked (not part of schedctl; `--plugin FILE` loads one of your own)",
+            )
         elif issubclass(kind, Unanswered):
             named, text = EXTENDER_PLUGIN, f"{plugin} {kind.text}"
         else:

@@ -96,7 +96,7 @@ def test_an_answer_is_inconclusive_where_a_plugin_that_is_not_there_could_matter
     assert [guess["plugin"] for guess in result["guesses"]] == (["Strange"] if texts else [])
     assert bool(texts) == bool(consequence)
     for text in texts:
-        assert text.startswith("Strange was not asked, as schedctl does not have it (`--plugin FILE` adds it): ")
+        assert text.startswith("Strange was not asked (not part of schedctl; `--plugin FILE` loads one of your own): ")
         assert consequence in text
 
 
@@ -158,3 +158,14 @@ def test_a_plugin_for_every_point_takes_part_in_those_that_do_not_disable_it():
     points = absent_plugins(configuration.profiles[0].plugins, IN_TREE)["Strange"]
     assert {"filter", "permit", "preEnqueue"} < points
     assert points.isdisjoint(("score", "bind"))
+
+
+def test_plugins_that_were_not_asked_for_the_same_reason_are_told_together(explain):
+    names = ("Four", "One", "Three", "Two")
+    enabled = ", ".join(f"{{name: {name}}}" for name in names)
+    ended = explain("anywhere", f"    filter: {{enabled: [{enabled}]}}\n    score: {{enabled: [{{name: Taste}}]}}\n")
+    assert "INCONCLUSIVE (Four, One, Three and 2 more not asked; without them: " in ended.out
+    out = " ".join(ended.out.split())
+    why = "(not part of schedctl; `--plugin FILE` loads one of your own)"
+    assert f"guess: Four, One, Three and 1 more were not asked {why}: {FITS}" in out
+    assert f"guess: Taste was not asked {why}: {WHERE}" in out

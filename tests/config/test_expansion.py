@@ -297,7 +297,10 @@ def test_a_misspelt_plugin_comes_with_the_nearest_name():
 
 @pytest.mark.parametrize(
     "name",
-    ["Coscheduling", "CapacityScheduling", "NodeResourcesAllocatable", "PreemptionToleration", "NodeNUMAResource"],
+    [
+        *("Coscheduling", "CapacityScheduling", "NodeResourcesAllocatable", "PreemptionToleration", "NodeNUMAResource"),
+        *("DefaultPreBind", "NodeResourcesFitPlus"),
+    ],
 )
 def test_plugins_of_other_projects_are_not_taken_for_misspelt_ones(name):
     (problem,) = expand(profile(multi_point=NEEDED, filter=name), KNOWN)[1]
