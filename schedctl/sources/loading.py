@@ -28,19 +28,20 @@ if TYPE_CHECKING:
 _NAMED = 3
 _UNPACK = "unpack it, and name the folder"
 _FOREIGN = (
-    "it holds no object of Kubernetes",
-    "they hold no object of Kubernetes",
+    "is left out: it holds no object of Kubernetes",
+    "are left out: they hold no object of Kubernetes",
     "take it out of the folder, or name the files to read one by one",
 )
 """Why a file is left out: of one, of several, and the next step."""
 _OTHER_VERSIONS = (
-    "it holds another version of what is read in the preferred one",
-    "they hold other versions of what is read in the preferred one",
+    "is left out: it holds another version of what is read in the preferred one",
+    "are left out: they hold other versions of what is read in the preferred one",
     "",
 )
+_EMPTY = ("is empty", "are empty", "")
 _OTHER_FILES = (
-    "its name does not end in .yaml, .yml or .json",
-    "their names do not end in .yaml, .yml or .json",
+    "is left out: its name does not end in .yaml, .yml or .json",
+    "are left out: their names do not end in .yaml, .yml or .json",
     "",
 )
 Progress = Callable[[int, int, str], None]
@@ -230,7 +231,7 @@ def _read(reading: Reading, text: Text, advance: Callable[[int], None]) -> None:
     advance(0)
     reading.text(text, advance)
     if reading.documents == documents and len(reading.problems) == problems:
-        reading.warnings.append(Problem("is empty", text.name))
+        reading.left_out[_EMPTY].append(text.name)
     # Later problems with an object of a long text are placed at the object, not at the field.
     if len(text.data or b"") > KEPT_BYTES:
         text.data = None
@@ -249,12 +250,13 @@ def _warn_of_left_out(reading: Reading) -> None:
     for (one, several, hint), names in reading.left_out.items():
         count = len(names)
         if count == 1:
-            reading.warnings.append(Problem(f"is left out: {one}", names[0], hint=hint))
+            reading.warnings.append(Problem(one, names[0], hint=hint))
             continue
-        folder = os.path.commonpath(names)
-        shown = ", ".join(os.path.relpath(name, folder) for name in names[:_NAMED])
+        # Of names that begin in different ways, such as an absolute one, each is told as it is.
+        folder = os.path.commonpath(names) if len({os.path.isabs(name) for name in names}) == 1 else ""
+        shown = ", ".join(name.removeprefix(f"{folder}/") if folder else name for name in names[:_NAMED])
         more = f" and {count - _NAMED} more" if count > _NAMED else ""
-        message = f"{count} files are left out: {several}: {shown}{more}"
+        message = f"{count} files {several}: {shown}{more}"
         reading.warnings.append(Problem(message, folder))
 
 

@@ -349,3 +349,17 @@ def test_an_object_without_kind_may_have_any_name(name, tmp_path):
     odd = {"metadata": {"uid": "1", "namespace": "shop", "name": name}}
     manifests = load([write_folder(tmp_path, {"config/pod/shop/a.json": WEB, "config/pod/x/a.json": odd})])
     assert manifests.ignored == {"without a kind": 1}
+
+
+def test_files_that_are_empty_are_counted_in_one_warning(tmp_path):
+    tree = {"nodes.json": NODE, **{f"errors-{number}.json": "null" for number in range(5)}}
+    (warning,) = load([write_folder(tmp_path, tree)]).warnings
+    assert warning.message == "5 files are empty: errors-0.json, errors-1.json, errors-2.json and 2 more"
+
+
+def test_files_that_are_left_out_may_be_in_folders_of_any_name(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write_folder(tmp_path, {"one/nodes.json": NODE, "one/tool.json": {"a": 1}, "two/tool.json": {"a": 1}})
+    (warning,) = load(["one", str(tmp_path / "two")]).warnings
+    assert warning.message.endswith(f": one/tool.json, {tmp_path}/two/tool.json")
+    assert warning.source == ""
