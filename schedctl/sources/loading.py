@@ -253,7 +253,7 @@ def _warn_of_left_out(reading: Reading) -> None:
             reading.warnings.append(Problem(one, names[0], hint=hint))
             continue
         # Of names that begin in different ways, such as an absolute one, each is told as it is.
-        folder = os.path.commonpath(names) if len({os.path.isabs(name) for name in names}) == 1 else ""
+        folder = os.path.commonpath(names) if len({name.startswith(os.sep) for name in names}) == 1 else ""
         shown = ", ".join(name.removeprefix(f"{folder}/") if folder else name for name in names[:_NAMED])
         more = f" and {count - _NAMED} more" if count > _NAMED else ""
         message = f"{count} files {several}: {shown}{more}"
