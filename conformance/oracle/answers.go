@@ -83,18 +83,17 @@ func (w *world) bench(a *Answer, pending int) error {
 	ok := 0
 	start := time.Now()
 	for range pending {
-		entity, err := w.sched.NextEntity(logger)
+		queued, err := next(w.sched, logger)
 		if err != nil {
 			return err
 		}
-		queued := entity.(*framework.QueuedPodInfo)
 		f := w.sched.Profiles[queued.Pod.Spec.SchedulerName]
 		snap := f.SnapshotSharedLister().(*internalcache.Snapshot)
 		if err := w.sched.Cache.UpdateSnapshot(logger, snap); err != nil {
 			return err
 		}
 		state := framework.NewCycleState()
-		res, err := w.sched.SchedulePod(ctx, f, state, queued)
+		res, err := schedule(ctx, w.sched, f, state, queued)
 		w.sched.SchedulingQueue.Done(queued.Pod.UID)
 		a.Placements = append(a.Placements, [2]string{queued.Pod.Namespace + "/" + queued.Pod.Name, res.SuggestedHost})
 		if err != nil {

@@ -21,9 +21,9 @@ import (
 
 // instance is the plugin the framework itself runs. It is an unexported field: a
 // second instance would have caches of its own and miss what Reserve assumed.
-func instance(f framework.Framework, name string) (fwk.Plugin, error) {
+func instance(f framework.Framework, name string) (plugin, error) {
 	m := reflect.ValueOf(f).Elem().FieldByName("pluginsMap")
-	all := reflect.NewAt(m.Type(), unsafe.Pointer(m.UnsafeAddr())).Elem().Interface().(map[string]fwk.Plugin)
+	all := reflect.NewAt(m.Type(), unsafe.Pointer(m.UnsafeAddr())).Elem().Interface().(map[string]plugin)
 	if p, ok := all[name]; ok {
 		return p, nil
 	}
@@ -43,7 +43,7 @@ func matrix(ctx context.Context, f framework.Framework, state fwk.CycleState, po
 			return nil, err
 		}
 		for _, ni := range nodes {
-			st := inst.(fwk.FilterPlugin).Filter(ctx, state, pod, ni)
+			st := inst.(filterPlugin).Filter(ctx, state, pod, ni)
 			if st.IsSuccess() {
 				continue
 			}
@@ -236,8 +236,8 @@ func (w *world) score(cy *Cycle, f framework.Framework, state fwk.CycleState, po
 		if err != nil {
 			return err
 		}
-		sp := inst.(fwk.ScorePlugin)
-		list := make(fwk.NodeScoreList, len(feasible))
+		sp := inst.(scorePlugin)
+		list := make(nodeScoreList, len(feasible))
 		raws := make([]int64, len(feasible))
 		for i, ni := range feasible {
 			v, st := sp.Score(ctx, state, pod, ni)
@@ -245,7 +245,7 @@ func (w *world) score(cy *Cycle, f framework.Framework, state fwk.CycleState, po
 				return st.AsError()
 			}
 			raws[i] = v
-			list[i] = fwk.NodeScore{Name: ni.Node().Name, Score: v}
+			list[i] = nodeScore{Name: ni.Node().Name, Score: v}
 		}
 		if ext := sp.ScoreExtensions(); ext != nil {
 			if st := ext.NormalizeScore(ctx, state, pod, list); !st.IsSuccess() {

@@ -18,7 +18,15 @@ import (
 func main() {
 	gates := flag.String("feature-gates", "SchedulerAsyncPreemption=false,SchedulerAsyncAPICalls=false", "feature gates")
 	parallel := flag.Int("parallel", 8, "cases in the works at once")
+	list := flag.Bool("list-gates", false, "write the feature gates of this version as JSON, and nothing else")
 	flag.Parse()
+	if *list {
+		if err := listGates(os.Stdout); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(2)
+		}
+		return
+	}
 	klog.SetLogger(logr.Discard())
 	if err := utilfeature.DefaultMutableFeatureGate.Set(*gates); err != nil {
 		fmt.Fprintln(os.Stderr, err)

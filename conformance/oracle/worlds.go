@@ -33,9 +33,12 @@ func decode(raws []json.RawMessage) ([]runtime.Object, error) {
 	preempt := map[string]v1.PreemptionPolicy{}
 	var defaultPrio int32
 	for i, r := range raws {
-		o, _, err := dec.Decode(r, nil, nil)
+		o, err := decodeServed(dec, r)
 		if err != nil {
 			return nil, fmt.Errorf("object %d: %w", i, err)
+		}
+		if o == nil {
+			continue
 		}
 		if pc, ok := o.(*schedulingv1.PriorityClass); ok {
 			prio[pc.Name] = pc.Value
@@ -85,8 +88,39 @@ func decode(raws []json.RawMessage) ([]runtime.Object, error) {
 		if m, ok := o.(metav1.Object); ok && m.GetUID() == "" {
 			m.SetUID(types.UID("uid-" + m.GetNamespace() + "/" + m.GetName()))
 		}
+		// Caches of before v1.37 compare the versions of an object as numbers; the fake API server gives none.
+		if m, ok := o.(metav1.Object); ok && m.GetResourceVersion() == "" {
+			m.SetResourceVersion("1")
+		}
 	}
 	return out, nil
+}
+
+// decodeServed reads one manifest; of a version that this release does not know, as the first one that it does. It is
+// nil where the release has no such kind: its API server would not have taken the object.
+func decodeServed(dec runtime.Decoder, raw json.RawMessage) (runtime.Object, error) {
+	o, gvk, err := dec.Decode(raw, nil, nil)
+	if err == nil || gvk == nil || !runtime.IsNotRegisteredError(err) {
+		return o, err
+	}
+	for _, version := range clientscheme.Scheme.PrioritizedVersionsForGroup(gvk.Group) {
+		other := version.WithKind(gvk.Kind)
+		if !clientscheme.Scheme.Recognizes(other) {
+			continue
+		}
+		var manifest map[string]any
+		if err := json.Unmarshal(raw, &manifest); err != nil {
+			return nil, err
+		}
+		manifest["apiVersion"] = version.String()
+		changed, err := json.Marshal(manifest)
+		if err != nil {
+			return nil, err
+		}
+		o, _, err = dec.Decode(changed, nil, nil)
+		return o, err
+	}
+	return nil, nil
 }
 
 // loadConfig reads and validates a KubeSchedulerConfiguration, with its defaults; an empty text is the default one.
@@ -133,8 +167,8 @@ func build(ctx context.Context, c *Case) (*world, []*v1.Pod, error) {
 		return ok && (p.Status.Phase == v1.PodSucceeded || p.Status.Phase == v1.PodFailed)
 	})
 	client := fake.NewSimpleClientset(objs...)
-	inf := scheduler.NewInformerFactory(client, 0, nil)
-	rec := func(string) events.EventRecorderLogger { return events.NewFakeRecorder(1 << 20) }
+	inf := newInformers(client)
+	rec := func(string) recorder { return events.NewFakeRecorder(1 << 20) }
 	hundred := int32(100)
 	if c.Percent != 0 {
 		hundred = c.Percent

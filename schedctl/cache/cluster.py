@@ -22,6 +22,7 @@ from schedctl.cache.changes import Change, ChangeKind
 from schedctl.cache.footprints import group_equal_pods
 from schedctl.cache.nodes import ClusterView
 from schedctl.cache.pod_info import PodInfo
+from schedctl.releases import NEWEST, Release
 
 _CHANGES_KEPT = 4096
 _MANY = 256
@@ -43,14 +44,14 @@ class Cluster(ClusterView):
     kube-scheduler; it is kept and reported (`strays`).
     """
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, release: Release = NEWEST) -> None:
+        super().__init__(release)
         self._undo: list[Callable[[], None]] | None = None
 
     @classmethod
-    def of(cls, objects: Iterable[Any]) -> Cluster:
+    def of(cls, objects: Iterable[Any], release: Release = NEWEST) -> Cluster:
         """Return a cluster of these API structs: nodes first, then the rest in order."""
-        cluster = cls()
+        cluster = cls(release)
         nodes: list[Node] = []
         rest: list[Any] = []
         for obj in objects:

@@ -28,6 +28,7 @@ from schedctl.cache.node_table import NodeTable
 from schedctl.cache.pod_changes import PodChanges
 from schedctl.cache.pod_info import PodInfo
 from schedctl.cache.pod_table import PodTable
+from schedctl.releases import NEWEST, Release
 
 T = TypeVar("T")
 
@@ -51,12 +52,14 @@ class ClusterView:
         generation: grows with every change.
         nodes_since: the generation since which there have been the same nodes.
         next_start: where sampling begins its next round over the nodes.
+        release: the kube-scheduler whose rules hold here.
         now: tells the time in Unix nanoseconds: the machine's, unless the cluster is of another moment.
         missing: the kinds that could not be listed; see `Cluster.lack`.
         observer: is told what is read of them, None while nobody asks.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, release: Release = NEWEST) -> None:
+        self.release = release
         self.strings: Interner[str] = Interner()
         self.node_table = NodeTable(self.strings)
         self.pod_table = PodTable(self.strings)

@@ -90,14 +90,18 @@ class PodTopologySpreadArgs(PluginArgs, frozen=True):
     defaulting_type: Annotated[str, ZERO_IS_ABSENT] = "System"
 
 
+DEFAULT_STORAGE_SHAPE: Final = (
+    UtilizationShapePoint(utilization=0, score=10),
+    UtilizationShapePoint(utilization=100, score=0),
+)
+"""What VolumeBinding scores by where no shape is configured; the very object tells whether one is."""
+
+
 class VolumeBindingArgs(PluginArgs, frozen=True):
     """How long a bind of volumes may take, and the function that scores nodes by the use of their storage."""
 
     bind_timeout_seconds: Int64 = 600
-    shape: Annotated[tuple[UtilizationShapePoint, ...], ZERO_IS_ABSENT] = (
-        UtilizationShapePoint(utilization=0, score=10),
-        UtilizationShapePoint(utilization=100, score=0),
-    )
+    shape: Annotated[tuple[UtilizationShapePoint, ...], ZERO_IS_ABSENT] = DEFAULT_STORAGE_SHAPE
 
 
 class DynamicResourcesArgs(PluginArgs, frozen=True):

@@ -12,6 +12,7 @@ import msgspec
 
 from schedctl.config import types
 from schedctl.config.args import ARGS, NodeResourcesFitArgs
+from schedctl.releases import NEWEST, Release, ReleaseChange
 
 _replace = msgspec.structs.replace
 
@@ -37,18 +38,31 @@ DEFAULT_PLUGINS: Final = (
     types.Plugin("DefaultBinder"),
     types.Plugin("NodeDeclaredFeatures"),
 )
-"""What ``multiPoint`` enables unless told otherwise, in order."""
+"""What ``multiPoint`` enables unless told otherwise, in order, with every gate on that adds a plugin."""
+
+_BY_GATE: Final = {"NodeDeclaredFeatures": "NodeDeclaredFeatures"}
+"""The gate without which a default plugin is none, by its name."""
 
 WITHOUT_DEFAULT_ARGS: Final = "podGroupPostFilter"
 """The point at which kube-scheduler forgets to give a plugin its default arguments."""
 
 
-def complete(config: types.SchedulerConfiguration) -> types.SchedulerConfiguration:
+def default_plugins(release: Release) -> tuple[types.Plugin, ...]:
+    """Return what ``multiPoint`` enables unless told otherwise, in order."""
+    plugins = [each for each in DEFAULT_PLUGINS if each.name not in _BY_GATE or release.enabled(_BY_GATE[each.name])]
+    if not release.includes(ReleaseChange.NODE_NAME_FIRST):
+        plugins[2:4] = plugins[3], plugins[2]
+    if not release.includes(ReleaseChange.SCORED_DEVICES):
+        plugins = [types.Plugin(each.name) if each.name == "DynamicResources" else each for each in plugins]
+    return tuple(plugins)
+
+
+def complete(config: types.SchedulerConfiguration, release: Release = NEWEST) -> types.SchedulerConfiguration:
     """Return a configuration with everything filled in that the file left to Kubernetes."""
     contention = config.enable_contention_profiling
     completed = _replace(
         config,
-        profiles=tuple(_complete_profile(profile) for profile in config.profiles or (types.ProfileConfig(),)),
+        profiles=tuple(_complete_profile(profile, release) for profile in config.profiles or (types.ProfileConfig(),)),
         enable_contention_profiling=config.enable_profiling if contention is None else contention,
     )
     return _hand_over_resources(completed)
@@ -76,13 +90,12 @@ def merge(default: types.PluginSet, custom: types.PluginSet) -> types.PluginSet:
     return types.PluginSet(enabled=tuple(enabled), disabled=disabled)
 
 
-def _complete_profile(profile: types.ProfileConfig) -> types.ProfileConfig:
+def _complete_profile(profile: types.ProfileConfig, release: Release) -> types.ProfileConfig:
     written = profile.plugins
     sets: dict[str, types.PluginSet] = {}
     for info in msgspec.structs.fields(types.Plugins):
-        default = (
-            types.PluginSet(enabled=DEFAULT_PLUGINS) if info.encode_name == types.MULTI_POINT else types.PluginSet()
-        )
+        enabled = default_plugins(release) if info.encode_name == types.MULTI_POINT else ()
+        default = types.PluginSet(enabled=enabled)
         sets[info.name] = merge(default, written.at(info.encode_name))
     plugins = types.Plugins(**sets)
     configured = {one.name for one in profile.plugin_config}

@@ -20,6 +20,7 @@ from schedctl.documents import heads
 from schedctl.documents.decoding import Decoder, describe
 from schedctl.documents.trees import Node
 from schedctl.errors import ConfigError, Problem
+from schedctl.releases import NEWEST, Release
 
 Check = Callable[[SchedulerConfiguration], Iterable[Problem]]
 """A further check of a completed configuration.
@@ -35,6 +36,7 @@ def load(
     source: str = "",
     check: Check = lambda _: (),
     args: Mapping[str, type[PluginArgs]] = ARGS,
+    release: Release = NEWEST,
 ) -> SchedulerConfiguration:
     """Read a KubeSchedulerConfiguration, YAML or JSON: decoded, completed with defaults, merged and validated.
 
@@ -43,6 +45,7 @@ def load(
         source: the file as the user named it, for problems.
         check: what else must hold, such as that the plugins exist (`schedctl.config.expansion`).
         args: the types of the arguments of plugins, by name; those of other plugins are kept as they are written.
+        release: the kube-scheduler whose defaults complete it and whose rules it has to keep.
 
     Raises:
         ConfigError: everything that is wrong with it.
@@ -50,10 +53,10 @@ def load(
     node, decoder = heads.open_document(text, source, KIND, API_VERSION, conversion_hint)
     problems = decoder.problems
     if not problems:
-        config = complete(_decode(node, decoder, args))
+        config = complete(_decode(node, decoder, args), release)
         problems = sorted(decoder.problems, key=lambda problem: (problem.line, problem.column))
         # validation runs even after problems of decoding, on what could be decoded
-        refused = validate(config)
+        refused = validate(config, release)
         paths = {problem.path for problem in refused}
         refused += (problem for problem in check(config) if problem.path not in paths)
         problems += (heads.place(one, decoder.places) for one in _without_consequences(refused, decoder.spoilt))
@@ -62,9 +65,9 @@ def load(
     return config
 
 
-def default() -> SchedulerConfiguration:
+def default(release: Release = NEWEST) -> SchedulerConfiguration:
     """Return the configuration kube-scheduler runs with when it is given none."""
-    return complete(SchedulerConfiguration())
+    return complete(SchedulerConfiguration(), release)
 
 
 def is_current(text: bytes | str, source: str) -> bool:

@@ -21,6 +21,7 @@ from schedctl.api.selectors import requirement_faults
 from schedctl.config import types
 from schedctl.config.args import (
     ARGS,
+    DEFAULT_STORAGE_SHAPE,
     DefaultPreemptionArgs,
     DynamicResourcesArgs,
     InterPodAffinityArgs,
@@ -34,6 +35,7 @@ from schedctl.config.args import (
 from schedctl.config.defaults import WITHOUT_DEFAULT_ARGS
 from schedctl.config.removed_plugins import REFUSED
 from schedctl.errors import Problem
+from schedctl.releases import NEWEST, Release
 
 # kube-scheduler does not look for them at the points of placements
 _REMOVED_IS_CHECKED_AT: Final = tuple(point for point in types.POINTS if not point.startswith("placement"))
@@ -41,15 +43,15 @@ _FIT: Final = "NodeResourcesFit"
 _STRATEGIES: Final = ("LeastAllocated", "MostAllocated", "RequestedToCapacityRatio")
 
 
-def validate(config: types.SchedulerConfiguration) -> list[Problem]:
-    """Return everything wrong with a completed configuration."""
+def validate(config: types.SchedulerConfiguration, release: Release = NEWEST) -> list[Problem]:
+    """Return everything wrong with a completed configuration, as a release sees it."""
     return [
         *_client_connection_problems(config.client_connection),
         *_leader_election_problems(config.leader_election),
         *_when(
             config.parallelism <= 0, "parallelism", config.parallelism, "should be an integer value greater than zero"
         ),
-        *_profile_problems(config),
+        *_profile_problems(config, release),
         *_percentage("percentageOfNodesToScore", config.percentage_of_nodes_to_score),
         *_backoff_problems(config),
         *_extender_problems(config.extenders),
@@ -90,7 +92,7 @@ def _backoff_problems(config: types.SchedulerConfiguration) -> list[Problem]:
     ]
 
 
-def _profile_problems(config: types.SchedulerConfiguration) -> list[Problem]:
+def _profile_problems(config: types.SchedulerConfiguration, release: Release) -> list[Problem]:
     """Return what is wrong with the profiles, each by itself and beside the others."""
     found: list[Problem] = []
     first: dict[str, int] = {}
@@ -102,7 +104,7 @@ def _profile_problems(config: types.SchedulerConfiguration) -> list[Problem]:
             found.append(_require(f"{path}.schedulerName"))
         found += _percentage(f"{path}.percentageOfNodesToScore", profile.percentage_of_nodes_to_score)
         found += _removed_plugin_problems(profile, f"{path}.plugins")
-        found += _args_problems(profile, path)
+        found += _args_problems(profile, path, release)
         if ignored and not any(one.name == _FIT for one in profile.plugin_config):
             hint = f"enable {_FIT}, or ignore no resource in extenders"
             found.append(Problem("can't find NodeResourcesFitArgs in plugin config", path=path, hint=hint))
@@ -123,7 +125,7 @@ def _removed_plugin_problems(profile: types.ProfileConfig, path: str) -> list[Pr
     ]
 
 
-def _args_problems(profile: types.ProfileConfig, path: str) -> list[Problem]:
+def _args_problems(profile: types.ProfileConfig, path: str, release: Release) -> list[Problem]:
     """Return what is wrong with the arguments of plugins.
 
     Those of NodeResourcesFit count only where the plugin is made, all others always.
@@ -140,6 +142,7 @@ def _args_problems(profile: types.ProfileConfig, path: str) -> list[Problem]:
             found.append(_removed_plugin(where, one.name))
         elif one.name in _CHECKS and (one.name != _FIT or _FIT in made):
             found += _CHECKS[one.name](one.args, f"{where}.args")
+            found += _gate_problems(one.args, f"{where}.args", release)
     for index, plugin in enumerate(profile.plugins.at(WITHOUT_DEFAULT_ARGS).enabled):
         if plugin.name in ARGS and plugin.name not in seen:
             found.append(
@@ -340,6 +343,17 @@ _CHECKS: Final[dict[str, Callable[[Any, str], list[Problem]]]] = {
     "PodTopologySpread": _pod_topology_spread_problems,
     "VolumeBinding": _volume_binding_problems,
 }
+
+
+def _gate_problems(args: Any, path: str, release: Release) -> list[Problem]:
+    """Return the use of fields that a feature gate of the release leaves out."""
+    if not isinstance(args, VolumeBindingArgs) or release.enabled("StorageCapacityScoring"):
+        return []
+    if args.shape is DEFAULT_STORAGE_SHAPE:
+        return []
+    points = [{"Utilization": point.utilization, "Score": point.score} for point in args.shape]
+    detail = "unexpected field `shape`, remove it or turn on the feature gate StorageCapacityScoring"
+    return [_invalid(f"{path}.shape", points, detail)]
 
 
 def _shape(points: Sequence[UtilizationShapePoint], path: str) -> list[Problem]:

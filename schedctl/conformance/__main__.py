@@ -15,6 +15,7 @@ import msgspec
 from schedctl.conformance.answers import answer, answer_as_json
 from schedctl.conformance.cases import Case
 from schedctl.conformance.differences import differences, not_modelled
+from schedctl.releases import NEWEST, Release, parse_gates, parse_release
 
 Json = dict[str, Any]
 
@@ -23,7 +24,7 @@ def main() -> int:
     """Run the command line; the exit code is 1 when there are differences."""
     parser = argparse.ArgumentParser(prog="python -m schedctl.conformance", description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True)
-    commands.add_parser("answer", help="read cases on standard input, write answers on standard output")
+    questions = commands.add_parser("answer", help="read cases on standard input, write answers on standard output")
     diff = commands.add_parser("diff", help="classify the differences between two files of answers")
     diff.add_argument("theirs", type=Path, help="the oracle's answers")
     diff.add_argument("ours", type=Path, help="our answers")
@@ -31,21 +32,31 @@ def main() -> int:
     replay.add_argument("corpus", type=Path, nargs="+", help="FAMILY.jsonl.gz files")
     for command in (diff, replay):
         command.add_argument("--limit", type=int, default=10, help="how many differences to print in full")
+    for command in (questions, replay):
+        command.add_argument("--kube-version", default="", help="the minor version that answers, e.g. 1.36; the newest")
+        command.add_argument("--feature-gates", default="", help="A=true,B=false, beside the defaults of that version")
     args = parser.parse_args()
+    release = _release(args.kube_version, args.feature_gates) if args.command != "diff" else NEWEST
     if args.command == "answer":
-        return _answer(sys.stdin.buffer, sys.stdout.buffer)
+        return _answer(sys.stdin.buffer, sys.stdout.buffer, release)
     if args.command == "diff":
         pairs: Iterable[tuple[Json, Json]] = zip(_lines(args.theirs), _lines(args.ours), strict=True)
     else:
-        pairs = ((line["answer"], answer_as_json(line["case"])) for path in args.corpus for line in _lines(path))
+        lines = (line for path in args.corpus for line in _lines(path))
+        pairs = ((line["answer"], answer_as_json(line["case"], release)) for line in lines)
     return _print(pairs, args.limit)
 
 
-def _answer(cases: BinaryIO, answers: BinaryIO) -> int:
+def _release(version: str, gates: str) -> Release:
+    found = parse_release(version) if version else NEWEST
+    return found.with_gates(parse_gates(gates))
+
+
+def _answer(cases: BinaryIO, answers: BinaryIO, release: Release) -> int:
     decode = msgspec.json.Decoder(Case).decode
     for line in cases:
         if line.strip():
-            answers.write(msgspec.json.encode(answer(decode(line))) + b"\n")
+            answers.write(msgspec.json.encode(answer(decode(line), release)) + b"\n")
     return 0
 
 

@@ -20,17 +20,19 @@ from schedctl.engine.attempts import Attempt, matrix
 from schedctl.engine.fit_error import message
 from schedctl.errors import NotModelled, SchedctlError
 from schedctl.framework.statuses import Status
+from schedctl.plugins.in_tree import plugins_of
+from schedctl.releases import NEWEST, Release
 from schedctl.scheduler import Scheduler
 
 Json = dict[str, Any]
 
 
-def answer(case: Case) -> Json:
-    """Return the answer to a case; a case that cannot be run is answered with its ``error``."""
+def answer(case: Case, release: Release = NEWEST) -> Json:
+    """Return the answer of a release to a case; a case that cannot be run is answered with its ``error``."""
     began = time.perf_counter()
     result: Json = {"id": case.id}
     try:
-        result |= _bench(case) if case.bench else {"cycles": _cycles(case)}
+        result |= _bench(case, release) if case.bench else {"cycles": _cycles(case, release)}
     except NotModelled as missing:
         result["cycles"] = [_not_modelled(missing, "", "")]
     except (SchedctlError, msgspec.ValidationError, LookupError, ValueError) as fault:
@@ -39,22 +41,22 @@ def answer(case: Case) -> Json:
     return result
 
 
-def answer_as_json(case: Json) -> Json:
+def answer_as_json(case: Json, release: Release = NEWEST) -> Json:
     """Return the answer to a case in JSON as JSON, read back as the oracle's answers are."""
-    result: Json = msgspec.json.decode(msgspec.json.encode(answer(msgspec.convert(case, Case))))
+    result: Json = msgspec.json.decode(msgspec.json.encode(answer(msgspec.convert(case, Case), release)))
     return result
 
 
-def _scheduler(case: Case) -> tuple[Scheduler, list[PodInfo]]:
-    config = configuration(case)
+def _scheduler(case: Case, release: Release) -> tuple[Scheduler, list[PodInfo]]:
+    config = configuration(case, release)
     if case.percent > 0:
         config = msgspec.structs.replace(config, percentage_of_nodes_to_score=case.percent)
-    cluster, pods = cluster_of(case)
-    return Scheduler(cluster, config), pods
+    cluster, pods = cluster_of(case, release)
+    return Scheduler(cluster, config, plugins_of(release)), pods
 
 
-def _cycles(case: Case) -> list[Json]:
-    scheduler, pods = _scheduler(case)
+def _cycles(case: Case, release: Release) -> list[Json]:
+    scheduler, pods = _scheduler(case, release)
     cycles: list[Json] = []
     for number, pod in enumerate(pods):
         try:
@@ -94,9 +96,9 @@ def _ask(scheduler: Scheduler, pod: PodInfo) -> Attempt | None:
     return scheduler.attempt(pod) if scheduler.profile_of(pod) else None
 
 
-def _bench(case: Case) -> Json:
+def _bench(case: Case, release: Release) -> Json:
     """Place all pending pods in queue order; only filter, score, assume and reserve are on the clock."""
-    scheduler, pods = _scheduler(case)
+    scheduler, pods = _scheduler(case, release)
     sort = next(iter(scheduler.profiles.values())).queue_sort[0]
     queue = sorted(pods, key=lambda pod: sort.sort_key(pod, 0.0))
     placements: list[tuple[str, str]] = []

@@ -22,6 +22,7 @@ from schedctl.cache.cluster import Cluster
 from schedctl.cache.pod_info import PodInfo
 from schedctl.config import loading
 from schedctl.config.types import SchedulerConfiguration
+from schedctl.releases import NEWEST, Release
 
 
 class Case(Struct, frozen=True):
@@ -38,17 +39,19 @@ class Case(Struct, frozen=True):
     bench: bool = False
 
 
-def configuration(case: Case) -> SchedulerConfiguration:
-    """Return the scheduler configuration of a case.
+def configuration(case: Case, release: Release = NEWEST) -> SchedulerConfiguration:
+    """Return the scheduler configuration of a case, as a release reads it.
 
     Raises:
         ConfigError: kube-scheduler would refuse it.
     """
-    return loading.load(case.config, "config") if case.config else loading.default()
+    if not case.config:
+        return loading.default(release)
+    return loading.load(case.config, "config", release=release)
 
 
-def cluster_of(case: Case) -> tuple[Cluster, list[PodInfo]]:
-    """Return the cluster of a case and the pods it asks about, in order.
+def cluster_of(case: Case, release: Release = NEWEST) -> tuple[Cluster, list[PodInfo]]:
+    """Return the cluster of a case, as a release sees it, and the pods it asks about, in order.
 
     Raises:
         msgspec.ValidationError: an object does not decode.
@@ -56,7 +59,7 @@ def cluster_of(case: Case) -> tuple[Cluster, list[PodInfo]]:
     """
     objects = [decoded for raw in case.objects or () if (decoded := _decode(raw)) is not None]
     classes = {o.metadata.name: o for o in objects if isinstance(o, PriorityClass)}
-    cluster, sharing = Cluster(), Sharing()
+    cluster, sharing = Cluster(release), Sharing()
     pods = []
     for obj in objects:
         if isinstance(obj, Pod):

@@ -77,6 +77,8 @@ class PostFilterResult:
 class Plugin(ABC):  # noqa: B024 - abstract until it takes part in a point
     """Anything with a name. `args` are the plugin's typed arguments from the profile, None where it takes none.
 
+    `release` is the kube-scheduler whose rules hold: its version and gates choose, when a plugin is made, what it does.
+
     Methods that look at nodes take a column (`Nodes`) and answer for all of it at once. A plugin writes nothing but the
     cycle's state, and that only in the ``pre_`` methods; every other method gives the same answer however often and in
     whatever order rows are asked about. Reserve, Unreserve and PreBind alone change the cluster: they put what they
@@ -120,6 +122,7 @@ class Plugin(ABC):  # noqa: B024 - abstract until it takes part in a point
     def __init__(self, args: Any, handle: Handle) -> None:
         self.args = args
         self.handle = handle
+        self.release = handle.cluster.release
 
     def signature(self, pod: PodInfo) -> Hashable | None:
         """Return all this plugin reads of a pod, hashable; None, the default, has it asked anew for every pod.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from schedctl.framework.registries import Registry
 from schedctl.plugins.default_binder import DefaultBinder
 from schedctl.plugins.default_preemption.plugin import DefaultPreemption
-from schedctl.plugins.dynamic_resources.plugin import DynamicResources
+from schedctl.plugins.dynamic_resources.plugin import DynamicResources, UnscoredDynamicResources
 from schedctl.plugins.image_locality import ImageLocality
 from schedctl.plugins.inter_pod_affinity.plugin import InterPodAffinity
 from schedctl.plugins.node_affinity.plugin import NodeAffinity
@@ -23,6 +23,7 @@ from schedctl.plugins.taint_toleration.plugin import TaintToleration
 from schedctl.plugins.volume_binding.plugin import VolumeBinding
 from schedctl.plugins.volume_restrictions.plugin import VolumeRestrictions
 from schedctl.plugins.volume_zone.plugin import VolumeZone
+from schedctl.releases import NEWEST, Release, ReleaseChange
 
 IN_TREE = Registry(
     (
@@ -49,3 +50,15 @@ IN_TREE = Registry(
     )
 )
 """Every plugin kube-scheduler enables by default."""
+
+
+def plugins_of(release: Release) -> Registry:
+    """Return the plugins that a release has."""
+    if release == NEWEST:
+        return IN_TREE
+    plugins = dict(IN_TREE)
+    if not release.enabled("NodeDeclaredFeatures"):
+        del plugins[NodeDeclaredFeatures.name]
+    if not release.includes(ReleaseChange.SCORED_DEVICES):
+        plugins[DynamicResources.name] = UnscoredDynamicResources
+    return Registry(plugins.values())

@@ -53,6 +53,7 @@ from schedctl.plugins.dynamic_resources.claims import (
 )
 from schedctl.plugins.dynamic_resources.events import registrations
 from schedctl.plugins.dynamic_resources.extended_resources import asks_for_devices, in_memory, special_claim
+from schedctl.releases import ReleaseChange
 
 if TYPE_CHECKING:
     from schedctl.devices.allocator import Allocator
@@ -72,15 +73,15 @@ BEST_ALTERNATIVE = 8
 """What the first alternative of a request is worth; each after it is worth one less."""
 
 
-class DynamicResources(
-    PreEnqueuePlugin, PreFilterPlugin, FilterPlugin, PostFilterPlugin, ScorePlugin, ReservePlugin, PreBindPlugin
+class UnscoredDynamicResources(
+    PreEnqueuePlugin, PreFilterPlugin, FilterPlugin, PostFilterPlugin, ReservePlugin, PreBindPlugin
 ):
     """Finds nodes where the devices a pod claims are available, and takes them for it."""
 
+    name = "DynamicResources"
     per_row_cost = True
     reads = (devices.DeviceClass, devices.DeviceTaintRule, devices.ResourceClaim, devices.ResourceSlice)
     reads_feasible_set = False
-    normalizes_by_extremes = True
     finds_again = True
 
     unread = Reason("not found", code=Code.ERROR)
@@ -104,6 +105,8 @@ class DynamicResources(
 
     def __init__(self, args: Any, handle: Handle) -> None:
         super().__init__(args, handle)
+        silent = self.release.includes(ReleaseChange.SILENT_DEVICES)
+        self._nothing_to_deallocate = unschedulable() if silent else unschedulable("no new claims to deallocate")
         self._latest: ClaimSearch | None = None
         self._last: tuple[PodInfo, int, Resolved] | None = None
         self._requested: dict[int, tuple[resources.Demand, frozenset[str], bool]] = {}
@@ -197,42 +200,14 @@ class DynamicResources(
             return PostFilterResult(error("not found"))
         search = cycle.state[STATE]
         if search is None:
-            return PostFilterResult(unschedulable())
+            return PostFilterResult(self._nothing_to_deallocate)
         index = self._claim_to_deallocate(cycle, search)
         if index is not None:
             status = unschedulable("deallocation of ResourceClaim completed")
             return PostFilterResult(status, objects=(claim_updates.without_allocation(search.claims[index]),))
         if search.special is not None and not in_memory(search.special):
             return PostFilterResult(unschedulable("deletion of ResourceClaim completed"), removed=(search.special,))
-        return PostFilterResult(unschedulable())
-
-    def score(self, cycle: Cycle, nodes: Nodes) -> IntArray:
-        """Count for each request with alternatives which one the node would give, int64 (n,): the first is worth 8.
-
-        Raises:
-            PluginError: PreFilter did not run.
-        """
-        if STATE not in cycle.state:
-            raise PluginError("not found")
-        scores = np.zeros(len(nodes), np.int64)
-        search = cycle.state[STATE]
-        if search is None or not any(map(_has_alternatives, search.claims)):
-            return scores
-        search = self._as_of_now(search)
-        search.outcomes(nodes.rows)
-        worth: dict[Hashable, int] = {}
-        for position, row in enumerate(nodes.rows.tolist()):
-            key = search.equivalence_key(row)
-            if key not in worth:
-                found = search.finding(row)
-                allocated = found if found is not None and found.allocations is not None else None
-                worth[key] = _worth(search.claims, allocated) if allocated is not None else 0
-            scores[position] = worth[key]
-        return scores
-
-    def normalize(self, cycle: Cycle, nodes: Nodes, scores: IntArray) -> IntArray:
-        """Scale the best to 100."""
-        return default_normalize(scores)
+        return PostFilterResult(self._nothing_to_deallocate)
 
     def reserve(self, cycle: Cycle, node_name: str) -> Status:
         """Note what Filter found for the node, so that nobody else takes it."""
@@ -510,6 +485,40 @@ class DynamicResources(
         from schedctl.plugins.dynamic_resources.wording import allocations
 
         return allocations(finding)
+
+
+class DynamicResources(UnscoredDynamicResources, ScorePlugin):
+    """Finds nodes where the devices a pod claims are available, and takes them for it; early alternatives first."""
+
+    normalizes_by_extremes = True
+
+    def score(self, cycle: Cycle, nodes: Nodes) -> IntArray:
+        """Count for each request with alternatives which one the node would give, int64 (n,): the first is worth 8.
+
+        Raises:
+            PluginError: PreFilter did not run.
+        """
+        if STATE not in cycle.state:
+            raise PluginError("not found")
+        scores = np.zeros(len(nodes), np.int64)
+        search = cycle.state[STATE]
+        if search is None or not any(map(_has_alternatives, search.claims)):
+            return scores
+        search = self._as_of_now(search)
+        search.outcomes(nodes.rows)
+        worth: dict[Hashable, int] = {}
+        for position, row in enumerate(nodes.rows.tolist()):
+            key = search.equivalence_key(row)
+            if key not in worth:
+                found = search.finding(row)
+                allocated = found if found is not None and found.allocations is not None else None
+                worth[key] = _worth(search.claims, allocated) if allocated is not None else 0
+            scores[position] = worth[key]
+        return scores
+
+    def normalize(self, cycle: Cycle, nodes: Nodes, scores: IntArray) -> IntArray:
+        """Scale the best to 100."""
+        return default_normalize(scores)
 
 
 _PROBLEMS = {

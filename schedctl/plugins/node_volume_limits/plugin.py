@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from typing_extensions import override
 
@@ -20,12 +20,14 @@ from schedctl.cache.nodes import ClusterView, Nodes
 from schedctl.cache.pod_info import PodInfo
 from schedctl.framework.cycles import Cycle, StateKey
 from schedctl.framework.events import Registration
+from schedctl.framework.handles import Handle
 from schedctl.framework.points import FilterPlugin, PreFilterPlugin, Scope
 from schedctl.framework.reasons import ACCEPT, Reason, Verdicts
 from schedctl.framework.statuses import SKIP, Code, Status
 from schedctl.plugins.node_volume_limits.events import NODE_VOLUME_LIMITS
 from schedctl.plugins.node_volume_limits.usage import NodeDrivers, node_drivers, volumes_in_use
 from schedctl.plugins.node_volume_limits.volumes import Attachments, CSIVolume, Fault, attachments, is_attached
+from schedctl.releases import ReleaseChange
 
 if TYPE_CHECKING:
     from schedctl.framework.remedies import Rejection, Remedies
@@ -71,6 +73,11 @@ class NodeVolumeLimits(PreFilterPlugin, FilterPlugin):
     driverless = Reason("{driver} CSI driver is not installed on the node")
     claimless = Reason('looking up PVC {claim}: persistentvolumeclaim "{name}" not found', unresolvable=True)
     unreadable = Reason("{fault}", code=Code.ERROR)
+
+    def __init__(self, args: Any, handle: Handle) -> None:
+        super().__init__(args, handle)
+        self._checks_drivers = self.release.enabled("VolumeLimitScaling")
+        self._by_consent = self.release.includes(ReleaseChange.OPT_IN_DRIVERS)
 
     def signature(self, pod: PodInfo) -> Hashable:
         """The volumes to be attached, of those that no running pod mounts only the driver."""
@@ -150,11 +157,11 @@ class NodeVolumeLimits(PreFilterPlugin, FilterPlugin):
         if required.fault is not None:
             return self._fault(required.fault, where)
         verdicts = ACCEPT
-        for driver in required.drivers:
+        for driver in required.drivers if self._checks_drivers else ():
             # a copy, because a verdict owns its mask
             missing = where & ~nodes.gather(drivers.installed[driver]) if driver in drivers.installed else where.copy()
             opted = nodes.cluster.get(storage.CSIDriver, driver) if missing.any() else None
-            if opted is not None and opted.spec.prevent_pod_scheduling_if_missing:
+            if opted is not None and (not self._by_consent or opted.spec.prevent_pod_scheduling_if_missing):
                 volumes = required.names(driver)
                 verdicts = verdicts.then(self.driverless.where(missing, driver=driver, volumes=volumes))
         return verdicts

@@ -93,6 +93,7 @@ class VolumeBinding(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin, 
     def __init__(self, args: Any, handle: Handle) -> None:
         super().__init__(args, handle)
         self._rate = shape_rate((args or VolumeBindingArgs()).shape)
+        self._scores_capacity = self.release.enabled("StorageCapacityScoring")
         self._known: Volumes | None = None
         self._reasons = {
             ConflictReason.FAULTY: self.faulty,
@@ -170,7 +171,9 @@ class VolumeBinding(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin, 
         return Verdicts(parts, NodeLookup(outcome.at, nodes.rows) if search.claims.waiting else None)
 
     def pre_score(self, cycle: Cycle, nodes: Nodes) -> Status | None:
-        """Go on, even for a pod without claims (StorageCapacityScoring, on by default)."""
+        """Go on, even for a pod without claims; skip where StorageCapacityScoring is off."""
+        if not self._scores_capacity:
+            return SKIP
         return None if STATE in cycle.state else error("not found")
 
     def score(self, cycle: Cycle, nodes: Nodes) -> IntArray:

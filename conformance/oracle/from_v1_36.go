@@ -1,0 +1,18 @@
+//go:build !before_v1_36
+
+package main
+
+import (
+	"context"
+
+	"k8s.io/client-go/tools/events"
+	fwk "k8s.io/kube-scheduler/framework"
+	"k8s.io/kubernetes/pkg/scheduler"
+	"k8s.io/kubernetes/pkg/scheduler/framework"
+)
+
+type recorder = events.EventRecorderLogger
+
+func schedule(ctx context.Context, s *scheduler.Scheduler, f framework.Framework, state fwk.CycleState, queued *framework.QueuedPodInfo) (scheduler.ScheduleResult, error) {
+	return s.SchedulePod(ctx, f, state, queued)
+}

@@ -1,0 +1,33 @@
+"""The kube-scheduler releases whose decisions are reproduced: versions, feature gates, and what changed between minors.
+
+A `Release` is a value that the cluster carries and plugins read when they are made; no rule compares version numbers.
+"""
+
+from schedctl.releases.changes import ReleaseChange
+from schedctl.releases.gates import Gate, GateError, gates_of, parse_gates
+from schedctl.releases.releases import (
+    NEWEST,
+    OLDEST,
+    RELEASES,
+    Release,
+    minor_of,
+    nearest_release,
+    parse_release,
+    release_named,
+)
+
+__all__ = [
+    "NEWEST",
+    "OLDEST",
+    "RELEASES",
+    "Gate",
+    "GateError",
+    "Release",
+    "ReleaseChange",
+    "gates_of",
+    "minor_of",
+    "nearest_release",
+    "parse_gates",
+    "parse_release",
+    "release_named",
+]

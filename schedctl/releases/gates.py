@@ -1,0 +1,200 @@
+"""Feature gates as kube-scheduler of a version registers them, and what may be set of them.
+
+The tables (``v1.37.json`` and its like) are the oracle's own, written by ``conformance/record_gates.py``. Which gates
+change a decision, and which of these are reproduced both ways, is said here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Final, Literal
+
+import msgspec
+
+Stage = Literal["ALPHA", "BETA", "GA", "DEPRECATED"]
+
+MODELLED: Final = frozenset(
+    {
+        "DRAConsumableCapacity",
+        "DRADeviceBindingConditions",
+        "DRADeviceTaintRules",
+        "DRADeviceTaints",
+        "DRAExtendedResource",
+        "DRAPartitionableDevices",
+        "NodeDeclaredFeatures",
+        "PodLevelResources",
+        "StorageCapacityScoring",
+        "VolumeLimitScaling",
+    }
+)
+"""Gates whose decisions are reproduced on and off, in every release that has them."""
+
+DECISIVE: Final = MODELLED | frozenset(
+    {
+        "CSIMigrationPortworx",
+        "CompositePodGroup",
+        "DRAAdminAccess",
+        "DRADerivedAttributes",
+        "DRADeviceCompatibilityGroups",
+        "DRAFractionalCapacityRange",
+        "DRAListTypeAttributes",
+        "DRANodeAllocatableResources",
+        "DRAOptionalNodeOperations",
+        "DRAPrioritizedList",
+        "DRAResourceClaimDeviceStatus",
+        "DRASchedulerFilterTimeout",
+        "DRAWorkloadResourceClaims",
+        "DynamicResourceAllocation",
+        "GangScheduling",
+        "GenericWorkload",
+        "InPlacePodLevelResourcesVerticalScaling",
+        "InPlacePodVerticalScaling",
+        "InPlacePodVerticalScalingSchedulerPreemption",
+        "InterPodAffinityHostnameFastPath",
+        "MatchLabelKeysInPodTopologySpread",
+        "MatchLabelKeysInPodTopologySpreadSelectorMerge",
+        "NodeInclusionPolicyInPodTopologySpread",
+        "NominatedNodeNameForExpectation",
+        "OpportunisticBatching",
+        "PodGroupPreemptionPolicy",
+        "SchedulerAsyncAPICalls",
+        "SchedulerAsyncPreemption",
+        "SchedulerPopFromBackoffQ",
+        "SchedulerPreQueueingHints",
+        "SchedulerQueueingHints",
+        "SidecarContainers",
+        "TaintTolerationComparisonOperators",
+        "TopologyAwareWorkloadScheduling",
+        "VolumeAttributesClass",
+        "WorkloadAwarePreemption",
+    }
+)
+"""Gates that ``pkg/scheduler`` reads in one of the releases: one of them that is not modelled cannot be set."""
+
+_SWITCH: Final = {"true": True, "false": False}
+_GROUPS: Final = {"AllAlpha": "ALPHA", "AllBeta": "BETA"}
+
+
+class Gate(msgspec.Struct, frozen=True):
+    """A feature gate in one version.
+
+    Attributes:
+        name: kube-scheduler's name of it.
+        default: whether it is on unless set.
+        stage: how far it has come.
+        locked: whether it can no longer be set to anything but its default.
+        requires: the gates that may not be off while it is on.
+    """
+
+    name: str
+    default: bool
+    stage: Stage = "GA"
+    locked: bool = False
+    requires: tuple[str, ...] = ()
+
+    @property
+    def decisive(self) -> bool:
+        """Whether it can change a decision."""
+        return self.name in DECISIVE
+
+    @property
+    def modelled(self) -> bool:
+        """Whether its decisions are reproduced on and off."""
+        return self.name in MODELLED
+
+
+class GateError(ValueError):
+    """A gate cannot be set; `hint` is the next step."""
+
+    def __init__(self, message: str, hint: str = "") -> None:
+        super().__init__(message)
+        self.hint = hint
+
+
+@cache
+def gates_of(version: str) -> Mapping[str, Gate]:
+    """Return the gates of a version, e.g. ``v1.36.3``, by name."""
+    minor = version.rpartition(".")[0]
+    data = (Path(__file__).parent / f"{minor}.json").read_bytes()
+    return {gate.name: gate for gate in msgspec.json.decode(data, type=list[Gate])}
+
+
+def parse_gates(text: str) -> dict[str, bool]:
+    """Return what ``A=true,B=false`` sets, as kube-scheduler's own option is written.
+
+    Raises:
+        GateError: it is not written so.
+    """
+    switches: dict[str, bool] = {}
+    for part in filter(None, (each.strip() for each in text.split(","))):
+        name, equals, value = (each.strip() for each in part.partition("="))
+        if not equals:
+            raise GateError(f"missing bool value for {name}", f"`{name}=true` or `{name}=false`")
+        # Go's strconv.ParseBool
+        switch = _SWITCH.get(value.lower(), {"1": True, "t": True, "0": False, "f": False}.get(value.lower()))
+        if switch is None or (len(value) > 1 and value not in (value.lower(), value.upper(), value.capitalize())):
+            raise GateError(f"invalid value of {part}, expected a boolean", f"`{name}=true` or `{name}=false`")
+        switches[name] = switch
+    return switches
+
+
+def settle(version: str, switches: Mapping[str, bool]) -> frozenset[str]:
+    """Return the gates that are on in a version once some are set.
+
+    Raises:
+        GateError: kube-scheduler would refuse it, or what it changes is not modelled.
+    """
+    gates = gates_of(version)
+    state = {name: gate.default for name, gate in gates.items()}
+    for name, value in _spread(gates, switches).items():
+        gate = gates[name]
+        if value == gate.default:
+            state[name] = value
+            continue
+        if gate.locked:
+            raise GateError(f"cannot set feature gate {name} to {str(value).lower()}, feature is locked to {_go(gate)}")
+        if gate.decisive and not gate.modelled:
+            raise GateError(
+                f"feature gate {name} is not modelled: answers with it {'on' if value else 'off'} would be guesses",
+                "`schedctl version --gates` lists the gates that can be set",
+            )
+        state[name] = value
+    for name, gate in gates.items():
+        for needed in gate.requires if state[name] else ():
+            if not state.get(needed, True):
+                raise GateError(f"{name} is enabled, but depends on features that are disabled: [{needed}]")
+    return frozenset(name for name, value in state.items() if value)
+
+
+def _spread(gates: Mapping[str, Gate], switches: Mapping[str, bool]) -> dict[str, bool]:
+    """Return every gate that is set, AllAlpha and AllBeta as the gates they stand for."""
+    single = {name: value for name, value in switches.items() if name not in _GROUPS}
+    unknown = next((name for name in single if name not in gates), "")
+    if unknown:
+        raise GateError(f"unrecognized feature gate: {unknown}", _where_known(unknown))
+    grouped = dict(_of_groups(gates, switches))
+    return grouped | single
+
+
+def _of_groups(gates: Mapping[str, Gate], switches: Mapping[str, bool]) -> Iterator[tuple[str, bool]]:
+    for group, stage in _GROUPS.items():
+        if group in switches:
+            yield from (
+                (name, switches[group]) for name, gate in gates.items() if gate.stage == stage and not gate.locked
+            )
+
+
+def _where_known(name: str) -> str:
+    """Return which versions have a gate of a name, or one of a near name."""
+    from schedctl.releases.releases import RELEASES
+
+    having = [release.version for release in RELEASES if name in gates_of(release.version)]
+    if having:
+        return f"kube-scheduler {' and '.join(having)} {'have' if len(having) > 1 else 'has'} it"
+    return "`schedctl version --gates` lists them"
+
+
+def _go(gate: Gate) -> str:
+    return str(gate.default).lower()
