@@ -15,6 +15,7 @@ from schedctl.api import pods
 from schedctl.api.field_errors import label_key_problems
 from schedctl.api.meta import Quantity
 from schedctl.api.quantities import Amount, stored_amount, wrap_int64
+from schedctl.releases import Release, ReleaseChange
 
 CPU, MEMORY, EPHEMERAL_STORAGE, PODS = "cpu", "memory", "ephemeral-storage", "pods"
 DEFAULT_MILLI_CPU = 100
@@ -28,6 +29,7 @@ Items = tuple[tuple[str, Quantity], ...]
 """A resource list as written, hashable."""
 _MINIMUM: Mapping[str, Amount] = {CPU: Amount(DEFAULT_MILLI_CPU, -3), MEMORY: Amount(DEFAULT_MEMORY, 0)}
 _NO_MINIMUM: Mapping[str, Amount] = {}
+_ZERO = Amount(0, 0)
 
 
 class Requests(NamedTuple):
@@ -44,6 +46,33 @@ class Requests(NamedTuple):
     scored_memory: int
 
 
+class RequestRules(NamedTuple):
+    """How a release adds up what a pod requests.
+
+    Attributes:
+        pod_level: whether the requests of a pod as a whole count (PodLevelResources).
+        resized_pod_level: whether what the kubelet says of them counts (InPlacePodLevelResourcesVerticalScaling).
+        by_container: whether the largest of what is asked, granted and in use is taken of each container, and not of
+            their sums.
+    """
+
+    pod_level: bool = True
+    resized_pod_level: bool = True
+    by_container: bool = False
+
+
+NEWEST_RULES = RequestRules()
+
+
+def rules_of(release: Release) -> RequestRules:
+    """Return how a release adds up what pods request."""
+    return RequestRules(
+        pod_level=release.enabled("PodLevelResources"),
+        resized_pod_level=release.enabled("InPlacePodLevelResourcesVerticalScaling"),
+        by_container=not release.includes(ReleaseChange.RESIZED_SUMS),
+    )
+
+
 class ContainerNeeds(NamedTuple):
     """The resources of one container.
 
@@ -52,12 +81,14 @@ class ContainerNeeds(NamedTuple):
         allocated: what the kubelet has admitted it with, None where the status does not say.
         actual: what it runs with, None where the status does not say.
         sidecar: whether it is an init container that stays.
+        reported: whether the status has resources of it, be they none.
     """
 
     requests: Items
     allocated: Items | None = None
     actual: Items | None = None
     sidecar: bool = False
+    reported: bool = False
 
 
 class Needs(NamedTuple):
@@ -93,28 +124,28 @@ class Demand:
 
     Attributes:
         needs: what it was worked out from.
+        rules: how it is added up.
     """
 
-    def __init__(self, needs: Needs) -> None:
+    def __init__(self, needs: Needs, rules: RequestRules = NEWEST_RULES) -> None:
         self.needs = needs
+        self.rules = rules
 
     @cached_property
     def fit_requests(self) -> dict[str, int]:
         """What a node must have free: the spec alone, nothing below 0 (NodeResourcesFit, PreFilter)."""
         return {
-            name: max(0, amount)
-            for name, amount in _count(_pod_requests(self.needs, use_status=False)).items()
-            if name != PODS
+            name: max(0, amount) for name, amount in _count(self._requests(use_status=False)).items() if name != PODS
         }
 
     @cached_property
     def requests(self) -> Requests:
         """What the pod takes from the node it runs on (``NodeInfo.Requested`` and ``NonZeroRequested``)."""
-        exact = _pod_requests(self.needs, use_status=True)
+        exact = self._requests(use_status=True)
         # scores count a container without a request as a little, unless the pod as a whole requests that resource
-        pod_level = _any_pod_level(self.needs)
+        pod_level = self.rules.pod_level and _any_pod_level(self.needs)
         minimum = {name: amount for name, amount in _MINIMUM.items() if not (pod_level and name in exact)}
-        scored = _units(_pod_requests(self.needs, use_status=True, minimum=minimum) if minimum else exact)
+        scored = _units(self._requests(use_status=True, minimum=minimum) if minimum else exact)
         charged = _count(exact)
         charged.pop(PODS, None)
         return Requests(charged, scored.get(CPU, 0), scored.get(MEMORY, 0))
@@ -122,26 +153,63 @@ class Demand:
     @cached_property
     def fit_score_requests(self) -> dict[str, int]:
         """What the strategies of NodeResourcesFit add to a node: containers alone, minimum requests included."""
-        return _units(_pod_requests(self.needs, use_status=False, pod_level=False, minimum=_MINIMUM))
+        return _units(self._requests(use_status=False, pod_level=False, minimum=_MINIMUM))
 
     @cached_property
     def balanced_allocation_requests(self) -> dict[str, int]:
         """What NodeResourcesBalancedAllocation adds to a node."""
-        return _units(_pod_requests(self.needs, use_status=True))
+        return _units(self._requests(use_status=True))
 
     @cached_property
     def thousandths(self) -> dict[str, int]:
         """What the pod takes from its node, each resource in thousandths: how an update is known to ask for less."""
-        return {name: amount.milli_value for name, amount in _pod_requests(self.needs, use_status=True).items()}
+        return {name: amount.milli_value for name, amount in self._requests(use_status=True).items()}
+
+    def _requests(
+        self, *, use_status: bool, pod_level: bool = True, minimum: Mapping[str, Amount] = _NO_MINIMUM
+    ) -> Amounts:
+        """Add up a pod.
+
+        Args:
+            use_status: whether what the kubelet has granted counts, too.
+            pod_level: whether requests of the pod as a whole stand in for those of its containers.
+            minimum: what a container counts as that does not ask for the resource.
+        """
+        needs = self.needs
+        if use_status and self.rules.by_container:
+            total = _concurrent_requests(
+                needs,
+                minimum,
+                lambda container: _granted_requests(container, needs),
+                # of an init container that ends, what it runs with says nothing about the pod
+                lambda container: (
+                    _granted_requests(container, needs) if container.sidecar else _spec_requests(container)
+                ),
+            )
+        elif use_status and not needs.spec_decides:
+            total = _requests_with_status(needs, minimum, pod_level=self.rules.resized_pod_level)
+        else:
+            total = _concurrent_requests(needs, minimum, _spec_requests)
+        if pod_level and self.rules.pod_level and _any_pod_level(needs):
+            requests = _amounts(needs.requests)
+            if use_status and needs.reported and self.rules.resized_pod_level:
+                granted = _largest(
+                    {} if needs.infeasible else requests, _amounts(needs.actual or ()), _amounts(needs.allocated or ())
+                )
+                # taken of each container, only what the spec names counts
+                requests = {name: granted.get(name, _ZERO) for name in requests} if self.rules.by_container else granted
+            total.update((name, amount) for name, amount in requests.items() if is_pod_level(name))
+        _add(total, _amounts(needs.overhead))
+        return total
 
 
-def demand_of(pod: pods.Pod) -> Demand:
+def demand_of(pod: pods.Pod, rules: RequestRules = NEWEST_RULES) -> Demand:
     """Return what a pod asks for.
 
     Raises:
         ValueError: a request is not a quantity.
     """
-    return _demand(needs_of(pod))
+    return _demand(needs_of(pod), rules)
 
 
 def needs_of(pod: pods.Pod) -> Needs:
@@ -230,8 +298,8 @@ def is_pod_level(name: str) -> bool:
 
 
 @lru_cache(maxsize=50_000)
-def _demand(needs: Needs) -> Demand:
-    return Demand(needs)
+def _demand(needs: Needs, rules: RequestRules) -> Demand:
+    return Demand(needs, rules)
 
 
 @lru_cache(maxsize=50_000)
@@ -259,7 +327,8 @@ def _containers(
             needs.append(ContainerNeeds(requests, sidecar=sidecar))
         else:
             actual = _items_of_status(status.resources.requests) if status.resources else None
-            needs.append(ContainerNeeds(requests, _items_of_status(status.allocated_resources), actual, sidecar))
+            allocated = _items_of_status(status.allocated_resources)
+            needs.append(ContainerNeeds(requests, allocated, actual, sidecar, status.resources is not None))
     return tuple(needs)
 
 
@@ -289,66 +358,55 @@ def _count(amounts: Amounts) -> dict[str, int]:
     return {name: amount for name, amount in _units(amounts).items() if name in known or is_scalar(name)}
 
 
-def _pod_requests(
-    needs: Needs, *, use_status: bool, pod_level: bool = True, minimum: Mapping[str, Amount] = _NO_MINIMUM
-) -> Amounts:
-    """Add up a pod.
-
-    Args:
-        needs: of the pod.
-        use_status: whether what the kubelet has granted counts, too.
-        pod_level: whether requests of the pod as a whole stand in for those of its containers.
-        minimum: what a container counts as that does not ask for the resource.
-    """
-    if use_status and not needs.spec_decides:
-        total = _requests_with_status(needs, minimum)
-    else:
-        total = _concurrent_requests(needs, minimum, lambda container: container.requests)
-    if pod_level and _any_pod_level(needs):
-        requests = _amounts(needs.requests)
-        if use_status and needs.reported:
-            requests = {} if needs.infeasible else requests
-            requests = _largest(requests, _amounts(needs.actual or ()), _amounts(needs.allocated or ()))
-        total.update((name, amount) for name, amount in requests.items() if is_pod_level(name))
-    _add(total, _amounts(needs.overhead))
-    return total
+def _spec_requests(container: ContainerNeeds) -> Amounts:
+    return _amounts(container.requests)
 
 
-def _requests_with_status(needs: Needs, minimum: Mapping[str, Amount]) -> Amounts:
+def _granted_requests(container: ContainerNeeds, needs: Needs) -> Amounts:
+    """What one container needs, was granted and runs with, whichever is most."""
+    if not container.reported:
+        return _amounts(container.requests)
+    requests = () if needs.infeasible else container.requests
+    return _largest(*map(_amounts, (requests, container.actual or (), container.allocated or ())))
+
+
+def _requests_with_status(needs: Needs, minimum: Mapping[str, Amount], *, pod_level: bool) -> Amounts:
     """What containers need, were granted and run with, whichever is most."""
 
-    def grant_of(container: ContainerNeeds) -> Items:
+    def grant_of(container: ContainerNeeds) -> Amounts:
         if container.allocated is not None:
-            return container.allocated
-        return () if needs.infeasible else container.requests
+            return _amounts(container.allocated)
+        return {} if needs.infeasible else _amounts(container.requests)
 
-    def actual_of(container: ContainerNeeds) -> Items:
-        return grant_of(container) if container.actual is None else container.actual
+    def actual_of(container: ContainerNeeds) -> Amounts:
+        return grant_of(container) if container.actual is None else _amounts(container.actual)
 
-    if needs.allocated is not None and needs.actual is not None:
+    if pod_level and needs.allocated is not None and needs.actual is not None:
         allocated, actual = _amounts(needs.allocated), _amounts(needs.actual)
     else:
         allocated, actual = (_concurrent_requests(needs, minimum, of) for of in (grant_of, actual_of))
     if needs.infeasible:
         return _largest(actual, allocated)
-    return _largest(_concurrent_requests(needs, minimum, lambda container: container.requests), actual, allocated)
+    return _largest(_concurrent_requests(needs, minimum, _spec_requests), actual, allocated)
 
 
-def _concurrent_requests(needs: Needs, minimum: Mapping[str, Amount], of: Callable[[ContainerNeeds], Items]) -> Amounts:
+def _concurrent_requests(
+    needs: Needs,
+    minimum: Mapping[str, Amount],
+    of: Callable[[ContainerNeeds], Amounts],
+    of_init: Callable[[ContainerNeeds], Amounts] | None = None,
+) -> Amounts:
     """What containers need at once: all of them, or an init container beside the sidecars before it."""
-
-    def need(container: ContainerNeeds) -> Amounts:
-        return {**minimum, **_amounts(of(container))}
-
+    of_init = of_init or of
     total: Amounts = {}
     for container in needs.containers:
-        _add(total, need(container))
+        _add(total, {**minimum, **of(container)})
     # init containers run one after another, each beside the sidecars that started before it; what the pod needs is
     # the peak over all of these moments and the running pod.
     sidecars: Amounts = {}
     starting: Amounts = {}
     for container in needs.init_containers:
-        requests = need(container)
+        requests = {**minimum, **of_init(container)}
         if container.sidecar:
             _add(total, requests)
             _add(sidecars, requests)

@@ -129,7 +129,7 @@ class Cluster(ClusterView):
         Raises:
             ValueError: a pod of that key is there already.
         """
-        spec = info.pod.spec
+        spec = info.count_by(self.request_rules).pod.spec
         if info.pod.status.phase in FINISHED:
             return
         if self._has_pod(info.key):
@@ -151,7 +151,7 @@ class Cluster(ClusterView):
         running: list[PodInfo] = []
         on: list[int] = []
         for info in infos:
-            pod = info.pod
+            pod = info.count_by(self.request_rules).pod
             row = row_of.get(pod.spec.node_name)
             if row is None or pod.status.phase in FINISHED:
                 self.add_pod(info)
@@ -188,7 +188,7 @@ class Cluster(ClusterView):
             KeyError: no such pod is pending.
         """
         before = self.pending[info.key]
-        self.pending[info.key] = info
+        self.pending[info.key] = info.count_by(self.request_rules)
         self._undoes(lambda: self.update_pending(before))
 
     def remove_pod(self, info: PodInfo) -> None:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from schedctl.api import resources
 from schedctl.api.pods import Pod, PodAffinityTerm
-from schedctl.api.resources import Demand, Requests
+from schedctl.api.resources import NEWEST_RULES, Demand, RequestRules, Requests
 from schedctl.api.selectors import LabelQuery, compile_selector
 
 _NO_LABELS: Mapping[str, str] = {}
@@ -69,7 +69,7 @@ class PodInfo:
     """
 
     # the dictionary is for cached properties, and is only made for pods of which one is asked for
-    __slots__ = ("__dict__", "_demand", "key", "labels", "namespace", "pod", "priority", "uid")
+    __slots__ = ("__dict__", "_demand", "_rules", "key", "labels", "namespace", "pod", "priority", "uid")
 
     def __init__(self, pod: Pod) -> None:
         metadata = pod.metadata
@@ -80,6 +80,7 @@ class PodInfo:
         self.labels = metadata.labels or _NO_LABELS
         self.priority = pod.spec.priority or 0
         self._demand: Demand | None = None
+        self._rules = NEWEST_RULES
 
     def __repr__(self) -> str:
         return f"PodInfo({self.key})"
@@ -87,7 +88,7 @@ class PodInfo:
     def as_now(self, pod: Pod) -> PodInfo:
         """Return the same pod after a change that leaves its labels, priority, requests and terms as they are."""
         now = PodInfo(pod)
-        now._demand = self._demand
+        now._demand, now._rules = self._demand, self._rules
         if self.__dict__:
             now.__dict__.update(self.__dict__)
         return now
@@ -105,8 +106,14 @@ class PodInfo:
         """
         known = self._demand
         if known is None:
-            known = self._demand = resources.demand_of(self.pod)
+            known = self._demand = resources.demand_of(self.pod, self._rules)
         return known
+
+    def count_by(self, rules: RequestRules) -> PodInfo:
+        """Have the pod's requests added up by the rules of the cluster it is about; return the pod."""
+        if rules != self._rules:
+            self._rules, self._demand = rules, None
+        return self
 
     def take_demand(self, other: PodInfo) -> None:
         """Take over what a pod that is written alike asks for."""

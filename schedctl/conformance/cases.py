@@ -22,7 +22,8 @@ from schedctl.cache.cluster import Cluster
 from schedctl.cache.pod_info import PodInfo
 from schedctl.config import loading
 from schedctl.config.types import SchedulerConfiguration
-from schedctl.releases import NEWEST, Release
+from schedctl.releases import NEWEST, Release, ReleaseChange
+from schedctl.workloads.pod_resources import complete_pod_resources
 
 
 class Case(Struct, frozen=True):
@@ -63,7 +64,7 @@ def cluster_of(case: Case, release: Release = NEWEST) -> tuple[Cluster, list[Pod
     pods = []
     for obj in objects:
         if isinstance(obj, Pod):
-            pods.append(PodInfo(sharing.pod(resolve(defaults.pod(obj), classes))))
+            pods.append(PodInfo(sharing.pod(_with_pod_requests(resolve(defaults.pod(obj), classes), release))))
         elif isinstance(obj, Node):
             cluster.add_node(obj)
         else:
@@ -95,3 +96,18 @@ def _with_uid(metadata: ObjectMeta) -> ObjectMeta:
     if metadata.uid:
         return metadata
     return msgspec.structs.replace(metadata, uid=f"uid-{metadata.namespace}/{metadata.name}")
+
+
+def _with_pod_requests(pod: Pod, release: Release) -> Pod:
+    """Return the pod with its requests as a whole, where defaulting completes them: what the oracle's cases go through.
+
+    Only where it has limits as a whole, be they those of its containers for huge pages.
+    """
+    whole = pod.spec.resources
+    if whole is None or release.includes(ReleaseChange.LATE_POD_REQUESTS) or not release.enabled("PodLevelResources"):
+        return pod
+    spec = complete_pod_resources(pod.spec)
+    limited = whole.limits or any(
+        name.startswith("hugepages-") for name in (spec.resources and spec.resources.limits) or ()
+    )
+    return msgspec.structs.replace(pod, spec=spec) if limited else pod

@@ -145,7 +145,10 @@ class Allocator:
             raise AllocationError(f"gather pool information: {error}") from None
 
     def _search(self, offer: Offer, claims: Sequence[ResourceClaim], *, explain: bool = False) -> Search:
-        return Search(offer, self._state, self._classes, claims, self._pools.matches, self._budget, explain=explain)
+        pools = self._pools
+        return Search(
+            offer, self._state, self._classes, claims, pools.matches, self._budget, pools.features, explain=explain
+        )
 
     @property
     def _groups(self) -> Groups:

@@ -6,18 +6,21 @@ device. The texts of errors are kube-scheduler's.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from schedctl.api.devices import DeviceClass, DeviceSelector, ResourceClaim
 from schedctl.api.meta import key_of
 from schedctl.devices.capacity import CapacityError, Misfit, Portion, portions
+from schedctl.devices.features import DeviceFeatures
 from schedctl.devices.pools import DeviceModel, Offer, PooledDevice
 from schedctl.devices.requests import ALL, EXACT_COUNT, Request, requests_of
-from schedctl.devices.selectors import SelectorError, compile_selector
+from schedctl.devices.selectors import SelectorError, compile_selector, with_hint
 from schedctl.devices.shortages import Why
 
 MOST_DEVICES = 32
 """How many devices a claim can hold."""
+
+Room = Callable[[int, Sequence[Portion]], bool]
 
 
 class AllocationError(Exception):
@@ -36,13 +39,20 @@ class CheckedRequest:
     """
 
     __slots__ = (
-        "_claim", "_matches", "_portions", "_verdicts", "count", "device_class", "request", "required", "where",
+        "_claim", "_features", "_matches", "_portions", "_verdicts",
+        "count", "device_class", "request", "required", "where",
     )  # fmt: skip
 
     def __init__(
-        self, claim: str, request: Request, device_class: DeviceClass, matches: dict[tuple[str, int], bool]
+        self,
+        claim: str,
+        request: Request,
+        device_class: DeviceClass,
+        matches: dict[tuple[str, int], bool],
+        features: DeviceFeatures,
     ) -> None:
         self.request = request
+        self._features = features
         self.where = f"claim {claim}, request {request.name}"
         self.device_class = device_class
         self.count = request.count
@@ -65,16 +75,19 @@ class CheckedRequest:
         Raises:
             CapacityError: that cannot be worked out.
         """
+        if not self._features.shares:
+            return ()
         known = self._portions.get(model.number)
         if known is None:
             known = self._portions[model.number] = portions(self.request.capacity, model.device.capacity)
         return known
 
-    def require_all(self, offer: Offer) -> None:
+    def require_all(self, offer: Offer, room: Room) -> None:
         """Find the devices that a request for all of them needs.
 
         Those in use are among them: such a request fails when one that it needs is taken, it does not make do without.
         """
+        whole = self._features.whole_requests
         places = iter(range(len(offer.devices)))
         for pool in offer.pools:
             # Unlike for a number of devices, where such pools are passed over: nobody knows what "all" of one would be.
@@ -89,15 +102,21 @@ class CheckedRequest:
                 try:
                     needed = self.portions_of(device.model)
                 except CapacityError as error:
+                    if not self._features.capacity_errors:
+                        continue
                     # Without driver and pool, which kube-scheduler names in the same error during the search.
                     raise AllocationError(
                         f"{self.where}: checking capacity for device {device.id.device}: {error}"
                     ) from None
-                if not isinstance(needed, Misfit) and all(each.taken <= each.available for each in needed):
+                if isinstance(needed, Misfit) or any(each.taken > each.available for each in needed):
+                    continue
+                if whole or room(place, needed):
                     self.required.append(place)
         self.count = len(self.required)
 
     def _first_failing(self, device: PooledDevice) -> tuple[Why, int] | None:
+        if device.device.binding_conditions and not self._features.conditions:
+            return Why.CONDITIONS, 0
         for index, selector in enumerate(self.device_class.spec.selectors or ()):
             if not self._is_match(f"class {self.request.class_name}", index, selector, device):
                 return Why.CLASS, index
@@ -118,14 +137,19 @@ class CheckedRequest:
             try:
                 matched = self._matches[key] = program.matches(device.model.view)
             except SelectorError as error:
-                raise AllocationError(
-                    f"{whose}: selector #{index} on device {device.id}: CEL runtime error: {error}"
-                ) from None
+                where = f" on device {device.id}" if self._features.named_errors else ""
+                text = with_hint(error) if self._features.named_errors else str(error)
+                raise AllocationError(f"{whose}: selector #{index}{where}: CEL runtime error: {text}") from None
         return matched
 
 
 def check_requests(
-    claim: ResourceClaim, offer: Offer, classes: Mapping[str, DeviceClass], matches: dict[tuple[str, int], bool]
+    claim: ResourceClaim,
+    offer: Offer,
+    classes: Mapping[str, DeviceClass],
+    matches: dict[tuple[str, int], bool],
+    features: DeviceFeatures,
+    room: Room,
 ) -> list[list[CheckedRequest]]:
     """Return the claim's requests, each as its alternatives, and how many devices each needs.
 
@@ -134,6 +158,8 @@ def check_requests(
         offer: what the node sees.
         classes: device classes by name.
         matches: which models, by number, expressions are true of, as far as is known; added to.
+        features: how devices are allocated.
+        room: whether a device, by its place, has left what a request takes.
 
     Raises:
         AllocationError: something is wrong with the claim, a class of it, or a pool of which it asks for all devices.
@@ -142,17 +168,32 @@ def check_requests(
     least = 0
     checked: list[list[CheckedRequest]] = []
     for alternatives in requests_of(claim):
-        checked.append([_check(key, request, offer, classes, matches) for request in alternatives])
+        _refuse_capacity(key, alternatives, features)
+        checked.append([_check(key, request, offer, classes, matches, features, room) for request in alternatives])
         # Even with the smallest alternative of each request the claim would hold too many. Where only larger ones
         # would, that shows during the search.
         fewest = min(each.count for each in checked[-1])
-        if fewest > MOST_DEVICES - least:
+        if fewest > MOST_DEVICES - least and features.named_errors:
             raise AllocationError(
                 f"claim {key}, request {alternatives[0].parent}: adding {fewest} devices exceeds the claim limit of"
                 f" {MOST_DEVICES}, with {least} already accounted for"
             )
         least += fewest
+    if least > MOST_DEVICES:
+        raise AllocationError(
+            f"claim {key}: number of requested devices {least} exceeds the claim limit of {MOST_DEVICES}"
+        )
     return checked
+
+
+def _refuse_capacity(claim: str, alternatives: Sequence[Request], features: DeviceFeatures) -> None:
+    for request in alternatives if not features.shares else ():
+        if request.capacity is not None:
+            kind = "request" if len(alternatives) == 1 and request.name == request.parent else "subrequest"
+            raise AllocationError(
+                f"claim {claim}, {kind} {request.name}: has capacity requests, but the DRAConsumableCapacity feature is"
+                " disabled"
+            )
 
 
 def _check(
@@ -161,6 +202,8 @@ def _check(
     offer: Offer,
     classes: Mapping[str, DeviceClass],
     matches: dict[tuple[str, int], bool],
+    features: DeviceFeatures,
+    room: Room,
 ) -> CheckedRequest:
     where = f"claim {claim}, request {request.name}"
     if request.derives:
@@ -176,9 +219,9 @@ def _check(
             f"{where}: could not retrieve device class {request.class_name}:"
             f' deviceclass.resource.k8s.io "{request.class_name}" not found'
         )
-    checked = CheckedRequest(claim, request, device_class, matches)
+    checked = CheckedRequest(claim, request, device_class, matches, features)
     if request.mode == ALL:
-        checked.require_all(offer)
+        checked.require_all(offer, room)
     elif request.mode != EXACT_COUNT:
         raise AllocationError(f"{where}: unsupported count mode {request.mode}")
     return checked

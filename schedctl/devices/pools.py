@@ -21,6 +21,7 @@ from schedctl.api.quantities import nano_units
 from schedctl.cache.arrays import IndexArray, Interner
 from schedctl.cache.nodes import ClusterView
 from schedctl.devices.allocated import DeviceID, PoolID
+from schedctl.devices.features import features_of
 from schedctl.devices.reach import Reach
 from schedctl.devices.selectors import DeviceView
 from schedctl.devices.slices import effective_slices, pool_of
@@ -171,6 +172,7 @@ class DevicePools:
     """The pools of all nodes, gathered when a node is first asked about.
 
     Attributes:
+        features: how devices are allocated.
         rows: how many rows there are.
         home_rows: the row of the node that a pool is local to, for pools that are.
         signatures_by_pool: for other pools, the numbers of what the nodes that see it see, as far as they were asked
@@ -180,17 +182,23 @@ class DevicePools:
 
     def __init__(self, cluster: ClusterView) -> None:
         slices = effective_slices(cluster)
+        self.features = features_of(cluster.release)
         self._nodes = cluster.node_table
-        # Slices whose devices name compatibility groups (alpha) are left out, as by kube-scheduler. Each slice states
-        # how many its pool has, so this makes the pool incomplete.
-        self._on_node = {name: [each for each in named if not _groups(each)] for name, named in slices.on_node.items()}
-        self._shared = [each for each in slices.shared if not _groups(each)]
+        # Slices that are left out are missing in their pool, whose slices state how many they are: it is incomplete.
+        self._on_node = {name: list(filter(self._counts, named)) for name, named in slices.on_node.items()}
+        self._shared = list(filter(self._counts, slices.shared))
+        if not self.features.counters_by_node:  # they are relevant everywhere, whatever node they name
+            wide = [each for named in self._on_node.values() for each in named if each.spec.shared_counters]
+            self._on_node = {
+                name: [each for each in named if not each.spec.shared_counters] for name, named in self._on_node.items()
+            }
+            self._shared += wide
         self._local_to = {pool: _only_node(every) for pool, every in slices.of_pool.items()}
         self._newest = {
             pool: max(each.spec.pool.generation for each in every) for pool, every in slices.of_pool.items()
         }
         self._whole = {
-            (pool, generation): _Whole.of(every, generation)
+            (pool, generation): _Whole.of(every, generation, groups=self.features.groups)
             for pool, every in slices.of_pool.items()
             for generation in {each.spec.pool.generation for each in every}
         }
@@ -282,9 +290,19 @@ class DevicePools:
         pools = (self._pool(pool_id, seen, row) for pool_id, seen in reached.items())
         return [pool for pool in pools if pool is not None]
 
+    def _counts(self, each: ResourceSlice) -> bool:
+        """Return whether a slice takes part where it is relevant."""
+        if not self.features.partitions and (
+            each.spec.per_device_node_selection is not None or each.spec.shared_counters
+        ):
+            return False
+        return not (self.features.groups and _groups(each))
+
     def _relevant(self, each: ResourceSlice, row: int) -> bool:
         """Return whether a slice has a device for the node."""
         spec = each.spec
+        if spec.shared_counters and not self.features.counters_by_node:
+            return True
         if spec.node_name or spec.all_nodes or spec.node_selector is not None:
             reached = self._reach.of(spec, row)
             if isinstance(reached, str):
@@ -342,7 +360,9 @@ class DevicePools:
             for device in each.spec.devices or ()
             if device.consumes_counters
         )
-        pool.invalid = _first_duplicate(devices) or _contradiction(sets, (*devices, *elsewhere))
+        pool.invalid = _first_duplicate(devices)
+        if not pool.invalid and self.features.partitions:
+            pool.invalid = _contradiction(sets, (*devices, *elsewhere))
         if not pool.invalid:
             pool.devices, pool.elsewhere, pool.counters = devices, elsewhere, counters
 
@@ -360,13 +380,15 @@ class DevicePools:
             view = DeviceView(
                 pool_id.driver, device.attributes or {}, device.capacity or {}, bool(device.allow_multiple_allocations)
             )
-            taints = tuple(taint for taint in device.taints or () if taint.effect in _PREVENTING)
+            counted = (device.taints or ()) if self.features.taints else ()
+            taints = tuple(taint for taint in counted if taint.effect in _PREVENTING)
             consumes = tuple(
                 ((each.counter_set, counter), nano_units(amount.value))
                 for each in device.consumes_counters or ()
                 for counter, amount in (each.counters or {}).items()
             )
-            model = DeviceModel(len(self._models), device, view, view.allow_multiple_allocations, taints, consumes)
+            shareable = view.allow_multiple_allocations and self.features.shares
+            model = DeviceModel(len(self._models), device, view, shareable, taints, consumes)
             self._models[key] = model
         return model
 
@@ -383,8 +405,8 @@ class _Whole(NamedTuple):
     counting: Sequence[ResourceSlice]
 
     @classmethod
-    def of(cls, slices: Sequence[ResourceSlice], generation: int) -> _Whole:
-        whole = [each for each in slices if each.spec.pool.generation == generation and not _groups(each)]
+    def of(cls, slices: Sequence[ResourceSlice], generation: int, *, groups: bool) -> _Whole:
+        whole = [each for each in slices if each.spec.pool.generation == generation and not (groups and _groups(each))]
         return cls(len(whole), [each for each in whole if each.spec.shared_counters or _draws(each)])
 
 

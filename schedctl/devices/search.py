@@ -19,6 +19,7 @@ from schedctl.devices.allocated import AllocatedState, Use
 from schedctl.devices.capacity import CapacityError, Misfit, Portion
 from schedctl.devices.constraints import Constraint, attribute_of
 from schedctl.devices.counters import Counters
+from schedctl.devices.features import DeviceFeatures
 from schedctl.devices.pools import Offer, PooledDevice
 from schedctl.devices.requests import ALL, Request, requests_of
 from schedctl.devices.shortages import JudgedDevice, Refusal, Shortage, Why
@@ -96,6 +97,7 @@ class Search:
         claims: what has to be satisfied, in order.
         matches: which models, by number, expressions are true of, as far as is known; added to.
         budget: the most steps.
+        features: how devices are allocated.
         explain: whether to note where it gets stuck, in `shortages`.
     """
 
@@ -107,10 +109,12 @@ class Search:
         claims: Sequence[ResourceClaim],
         matches: dict[tuple[str, int], bool],
         budget: int,
+        features: DeviceFeatures,
         *,
         explain: bool = False,
     ) -> None:
         self._offer = offer
+        self._features = features
         self._devices = offer.devices
         self._state = state
         self._classes = classes
@@ -140,7 +144,10 @@ class Search:
         """
         # All claims are checked first: an error in the last one counts, even where the first cannot be satisfied.
         for claim in self._claims:
-            self._requests.append(eligibility.check_requests(claim, self._offer, self._classes, self._matches))
+            checked = eligibility.check_requests(
+                claim, self._offer, self._classes, self._matches, self._features, self._has_room
+            )
+            self._requests.append(checked)
             self._constraints.append(_constraints_of(claim))
         if self._run(self._request(0, 0)) is _Outcome.FOUND:
             return tuple(map(tuple, self._picks))
@@ -266,6 +273,8 @@ class Search:
         try:
             return not isinstance(checked.portions_of(device.model), Misfit)
         except CapacityError as error:
+            if not self._features.capacity_errors:
+                return False
             raise eligibility.AllocationError(
                 f"{checked.where}: checking capacity for device {device.id}: {error}"
             ) from None
@@ -346,7 +355,11 @@ class Search:
 
     def _has_shares(self, place: int) -> bool:
         use = self._uses.get(place)
-        return (use is not None and use.shared) or bool(self._shares.get(place))
+        shared = use is not None and (use.shared if self._features.all_shares else bool(use.capacity))
+        return shared or bool(self._shares.get(place))
+
+    def _has_room(self, place: int, portions: Sequence[Portion]) -> bool:
+        return self._scarce_portion(place, portions) is None
 
     def _scarce_portion(self, place: int, portions: Sequence[Portion]) -> tuple[Portion, int] | None:
         """Return the first portion that a device has not left, with what it has."""
@@ -400,6 +413,9 @@ class Search:
         unselected = _failing_selector(checked, device)
         if unselected is not None:
             why, index = unselected
+        if unselected is not None and why is Why.CONDITIONS:
+            refusals.append(Refusal(why))
+        elif unselected is not None:
             selectors = checked.device_class.spec.selectors if why is Why.CLASS else request.selectors
             refusals.append(Refusal(why, index, eligibility.expression_of((selectors or ())[index])))
         if not eligibility.is_reachable(device):

@@ -91,11 +91,15 @@ class Selector:
         from schedctl.devices import selector_programs
 
         try:
-            verdict = selector_programs.verdict(self._program, device)
+            return selector_programs.verdict(self._program, device)
         except RecursionError:
             raise NotModelled(_PLUGIN, "very deeply nested CEL expressions", "a device selector") from None
-        # kube-scheduler appends the hint to this one error, without a space before its full stop.
-        return verdict + _HINT if isinstance(verdict, str) and "no such key:" in verdict else verdict
+
+
+def with_hint(error: SelectorError) -> str:
+    """Return an error as kube-scheduler words it since v1.37, with a hint where there is no such key."""
+    # appended without a space before its full stop
+    return f"{error}{_HINT}" if "no such key:" in str(error) else str(error)
 
 
 @lru_cache(maxsize=1024)

@@ -16,6 +16,7 @@ class Why(Enum):
     CHOSEN = "chosen for another request of the pod"
     CLASS = "does not match a selector of the device class"
     REQUEST = "does not match a selector of the request"
+    CONDITIONS = "has binding conditions, and DRADeviceBindingConditions is off"
     UNREACHED = "cannot be reached from the node"
     CAPACITY = "has too little capacity"
     COUNTERS = "its pool has not enough of a counter"

@@ -15,6 +15,7 @@ from msgspec.structs import replace
 from schedctl.api.devices import Device, DeviceTaintRule, ResourceSlice
 from schedctl.cache.nodes import ClusterView
 from schedctl.devices.allocated import PoolID
+from schedctl.devices.features import features_of
 
 
 class Slices(NamedTuple):
@@ -42,7 +43,7 @@ def pool_of(resource_slice: ResourceSlice) -> PoolID:
 
 
 def _effective_slices(cluster: ClusterView) -> Slices:
-    rules = cluster.every(DeviceTaintRule)
+    rules = cluster.every(DeviceTaintRule) if features_of(cluster.release).taint_rules else {}
     in_order = [rules[name] for name in sorted(rules)]
     slices = cluster.every(ResourceSlice)
     on_node: dict[str, list[ResourceSlice]] = {}

@@ -27,7 +27,7 @@ def classes_by_resource(cluster: ClusterView) -> Mapping[str, DeviceClass]:
     Classes are taken in by name, as kube-scheduler meets them when it starts. One that loses its extended resource to
     a class taken in before it cannot be asked for by its own name either.
     """
-    return cluster.derive(_classes, DeviceClass)
+    return cluster.derive(_classes, DeviceClass) if cluster.release.enabled("DRAExtendedResource") else {}
 
 
 def can_be_devices(resource: str) -> bool:

@@ -21,6 +21,7 @@ from schedctl.framework.arithmetic import MAX_NODE_SCORE
 from schedctl.framework.cycles import Cycle
 from schedctl.framework.handles import Handle
 from schedctl.framework.points import Scope, ScorePlugin
+from schedctl.releases import ReleaseChange
 
 MIN_THRESHOLD = 23 << 20
 """Bytes of images below which a node is as good as one without any."""
@@ -37,11 +38,13 @@ class ImageLocality(ScorePlugin):
 
     def __init__(self, args: Any, handle: Handle) -> None:
         super().__init__(args, handle)
+        self._reads_volumes = self.release.includes(ReleaseChange.IMAGE_VOLUMES)
+        self._counts_volumes = self.release.includes(ReleaseChange.IMAGES_OF_ALL)
         self._known: _ImageIndex | None = None
 
     def signature(self, pod: PodInfo) -> Hashable:
         """Its images, as often as it names them."""
-        return tuple(sorted(_images_of(pod.pod)))
+        return tuple(sorted(_images_of(pod.pod))), tuple(sorted(_volume_images_of(pod.pod)))
 
     def moved_by(self, cycle: Cycle, change: Change) -> Scope:
         """The images of every node count, and how many nodes there are."""
@@ -52,13 +55,18 @@ class ImageLocality(ScorePlugin):
         if nodes.bare:
             return np.zeros(len(nodes), np.int64)
         images = _images_of(cycle.pod.pod)
+        counted_images = len(images)
+        if self._reads_volumes:
+            images += _volume_images_of(cycle.pod.pod)
+        if self._counts_volumes:
+            counted_images = len(images)
         index = self._index(nodes.cluster)
         sums = np.zeros(len(nodes.cluster.node_table.image_sets), np.int64)
         # all of them are added, so no short cut through any()
         found = [index.add(sums, image) for image in images]
         if not any(found):
             return np.zeros(len(nodes), np.int64)
-        most = MAX_CONTAINER_THRESHOLD * len(images)
+        most = MAX_CONTAINER_THRESHOLD * counted_images
         counted = np.minimum(np.maximum(sums, MIN_THRESHOLD), most) - MIN_THRESHOLD
         by_set = MAX_NODE_SCORE * counted // (most - MIN_THRESHOLD)
         scores: IntArray = by_set[nodes.gather(nodes.cluster.node_table.images)]
@@ -117,9 +125,11 @@ class _ImageIndex:
 
 def _images_of(pod: Pod) -> list[str]:
     spec = pod.spec
-    images = [container.image for container in (*(spec.init_containers or ()), *(spec.containers or ()))]
-    images += [volume.image.reference for volume in spec.volumes or () if volume.image]
-    return [_normalize_name(image) for image in images]
+    return [_normalize_name(container.image) for container in (*(spec.init_containers or ()), *(spec.containers or ()))]
+
+
+def _volume_images_of(pod: Pod) -> list[str]:
+    return [_normalize_name(volume.image.reference) for volume in pod.spec.volumes or () if volume.image]
 
 
 def _normalize_name(image: str) -> str:

@@ -138,7 +138,7 @@ class Scheduler:
         Raises:
             KeyError: no profile serves the pod's scheduler name.
         """
-        info = pod if isinstance(pod, PodInfo) else PodInfo(pod)
+        info = (pod if isinstance(pod, PodInfo) else PodInfo(pod)).count_by(self.cluster.request_rules)
         profile = self.profiles[info.pod.spec.scheduler_name]
         return attempt(
             profile,
@@ -168,7 +168,7 @@ class Scheduler:
         """
         from schedctl.scheduler.judgements import judgement_of, with_plugins_only
 
-        info = pod if isinstance(pod, PodInfo) else PodInfo(pod)
+        info = (pod if isinstance(pod, PodInfo) else PodInfo(pod)).count_by(self.cluster.request_rules)
         profile = self.profiles[info.pod.spec.scheduler_name]
         if plugins is not None:
             profile = with_plugins_only(profile, plugins)

@@ -26,6 +26,7 @@ from schedctl.framework.statuses import SUCCESS, Code, Status, none_available
 from schedctl.plugins.default_preemption.candidates import Preemption, choose
 from schedctl.plugins.default_preemption.dry_run import search
 from schedctl.plugins.default_preemption.extenders import ask_extenders
+from schedctl.releases import ReleaseChange
 
 if TYPE_CHECKING:
     from schedctl.reports import explanations as reports
@@ -90,9 +91,12 @@ class DefaultPreemption(PreEnqueuePlugin, PostFilterPlugin):
                 return PostFilterResult(_status(Code.UNSCHEDULABLE, NO_CANDIDATE), findings=preemption)
         choice = choose(candidates)
         node, victims = candidates.name(choice.candidate), candidates.victims(choice.candidate)
-        text = f"found a potential placement for pod on node {node}, preempting {len(victims)} victims"
+        status = SUCCESS
+        if self.release.includes(ReleaseChange.PREEMPTION_MESSAGE):
+            text = f"found a potential placement for pod on node {node}, preempting {len(victims)} victims"
+            status = _status(Code.SUCCESS, text)
         preemption = replace(preemption, choice=choice)
-        return PostFilterResult(_status(Code.SUCCESS, text), node, tuple(victims), preemption)
+        return PostFilterResult(status, node, tuple(victims), preemption)
 
     @override
     def explain_preemption(self, result: PostFilterResult, answer: reports.Preemption) -> reports.Preemption:

@@ -106,7 +106,8 @@ class UnscoredDynamicResources(
     def __init__(self, args: Any, handle: Handle) -> None:
         super().__init__(args, handle)
         silent = self.release.includes(ReleaseChange.SILENT_DEVICES)
-        self._nothing_to_deallocate = unschedulable() if silent else unschedulable("no new claims to deallocate")
+        self._no_claims = unschedulable() if silent else unschedulable("no new claims to deallocate")
+        self._no_help = unschedulable() if silent else unschedulable("still not schedulable")
         self._latest: ClaimSearch | None = None
         self._last: tuple[PodInfo, int, Resolved] | None = None
         self._requested: dict[int, tuple[resources.Demand, frozenset[str], bool]] = {}
@@ -200,14 +201,14 @@ class UnscoredDynamicResources(
             return PostFilterResult(error("not found"))
         search = cycle.state[STATE]
         if search is None:
-            return PostFilterResult(self._nothing_to_deallocate)
+            return PostFilterResult(self._no_claims)
         index = self._claim_to_deallocate(cycle, search)
         if index is not None:
             status = unschedulable("deallocation of ResourceClaim completed")
             return PostFilterResult(status, objects=(claim_updates.without_allocation(search.claims[index]),))
         if search.special is not None and not in_memory(search.special):
             return PostFilterResult(unschedulable("deletion of ResourceClaim completed"), removed=(search.special,))
-        return PostFilterResult(self._nothing_to_deallocate)
+        return PostFilterResult(self._no_help)
 
     def reserve(self, cycle: Cycle, node_name: str) -> Status:
         """Note what Filter found for the node, so that nobody else takes it."""

@@ -1,0 +1,61 @@
+"""What the device allocator of a release does otherwise than the newest: gates of KEP-4381's family, and changes.
+
+`pools`, `eligibility` and `search` ask for it by name; it is worked out once for a cluster.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import NamedTuple
+
+from schedctl.releases import Release, ReleaseChange
+
+
+class DeviceFeatures(NamedTuple):
+    """How devices are allocated.
+
+    Attributes:
+        taints: whether taints of devices keep claims away (DRADeviceTaints).
+        taint_rules: whether DeviceTaintRules add taints (DRADeviceTaintRules).
+        partitions: whether slices may share counters and choose nodes by device (DRAPartitionableDevices).
+        shares: whether several claims may share a device, and ask for capacity (DRAConsumableCapacity).
+        conditions: whether devices may have binding conditions (DRADeviceBindingConditions).
+        groups: whether slices with compatibility groups are recognized, and left out.
+        counters_by_node: whether slices with counters count only where they are reached.
+        named_errors: whether errors name the device, and how much of the claim's limit is left.
+        capacity_errors: whether capacity that cannot be worked out ends the cycle; else the device is passed over.
+        whole_requests: whether a request for all devices needs those that have nothing left to share.
+        all_shares: whether a device counts as shared that others hold without taking capacity.
+    """
+
+    taints: bool = True
+    taint_rules: bool = True
+    partitions: bool = True
+    shares: bool = True
+    conditions: bool = True
+    groups: bool = True
+    counters_by_node: bool = True
+    named_errors: bool = True
+    capacity_errors: bool = True
+    whole_requests: bool = True
+    all_shares: bool = True
+
+
+@lru_cache(maxsize=64)
+def features_of(release: Release) -> DeviceFeatures:
+    """Return how a release allocates devices."""
+    taints = release.enabled("DRADeviceTaints")
+    newest = release.includes(ReleaseChange.DEVICE_ERRORS)
+    return DeviceFeatures(
+        taints=taints,
+        taint_rules=taints and release.enabled("DRADeviceTaintRules"),
+        partitions=release.enabled("DRAPartitionableDevices"),
+        shares=release.enabled("DRAConsumableCapacity"),
+        conditions=release.enabled("DRADeviceBindingConditions") and release.enabled("DRAResourceClaimDeviceStatus"),
+        groups=release.includes(ReleaseChange.COMPATIBILITY_GROUPS),
+        counters_by_node=release.includes(ReleaseChange.COUNTERS_BY_NODE),
+        named_errors=newest,
+        capacity_errors=newest,
+        whole_requests=release.includes(ReleaseChange.WHOLE_REQUESTS),
+        all_shares=release.includes(ReleaseChange.ALL_SHARES),
+    )
