@@ -134,20 +134,18 @@ def mean_of_positive(columns: Sequence[ResourceColumn], rate: Rate, rows: int) -
     return round_half_away(total / np.where(weights, weights, 1)).astype(np.int64)
 
 
-def balance(columns: Sequence[ResourceColumn], rows: int) -> IntArray:
-    """Return how much the pod evens out the use of a node's resources, int64 (n,).
+def improvement(columns: Sequence[ResourceColumn], rows: int) -> IntArray:
+    """Return how much the pod evens out the use of a node's resources, int64 (n,), as since v1.36.
 
     75 changes nothing, 100 evens it out, 50 makes one resource the bottleneck.
     """
-    if len(columns) == 2 and columns[0].everywhere and columns[1].everywhere:  # cpu and memory, the usual case
-        first, second = columns
-        after = _gap(_fraction(first.requested, first.allocatable), _fraction(second.requested, second.allocatable))
-        before = _gap(_fraction(first.allocated, first.allocatable), _fraction(second.allocated, second.allocatable))
-    else:
-        after = _deviation([column.requested for column in columns], columns, rows)
-        before = _deviation([column.allocated for column in columns], columns, rows)
-    half = MAX_NODE_SCORE // 2
-    return half + truncdiv(half + _evenness(after) - _evenness(before), 2)
+    before, half = _spread([column.allocated for column in columns], columns, rows), MAX_NODE_SCORE // 2
+    return half + truncdiv(half + evenness(columns, rows) - _evenness(before), 2)
+
+
+def evenness(columns: Sequence[ResourceColumn], rows: int) -> IntArray:
+    """Return how even the use of a node's resources is with the pod, int64 (n,), as until v1.35; 100 is even."""
+    return _evenness(_spread([column.requested for column in columns], columns, rows))
 
 
 def _any_devices(nodes: Nodes, resources: Sequence[ResourceSpec]) -> bool:
@@ -217,6 +215,14 @@ def _fraction(taken: IntArray, allocatable: IntArray) -> FloatArray:
     fraction = taken.astype(np.float64)
     fraction /= allocatable
     return np.minimum(fraction, 1.0, out=fraction)
+
+
+def _spread(taken: Sequence[IntArray], columns: Sequence[ResourceColumn], rows: int) -> FloatArray:
+    """Return the standard deviation of the fractions in use, float64 (n,)."""
+    if len(columns) == 2 and columns[0].everywhere and columns[1].everywhere:  # cpu and memory, the usual case
+        first, second = columns
+        return _gap(_fraction(taken[0], first.allocatable), _fraction(taken[1], second.allocatable))
+    return _deviation(taken, columns, rows)
 
 
 def _gap(first: FloatArray, second: FloatArray) -> FloatArray:

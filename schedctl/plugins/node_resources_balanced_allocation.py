@@ -1,12 +1,13 @@
 """NodeResourcesBalancedAllocation: prefers nodes where the pod makes the use of resources more even.
 
 A node with its cpu taken and its memory idle can take no more pods, so a pod is worth most where it fills what is
-left over. The score says what the pod improves, not how even the node is.
+left over. Since v1.36 the score says what the pod improves, not how even the node is.
 """
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
+from typing import Any
 
 import numpy as np
 
@@ -16,9 +17,11 @@ from schedctl.cache.nodes import Nodes
 from schedctl.cache.pod_info import PodInfo
 from schedctl.framework.cycles import Cycle
 from schedctl.framework.device_classes import DEVICE_KINDS, can_be_devices, classes_by_resource, devices_moved
+from schedctl.framework.handles import Handle
 from schedctl.framework.points import PreScorePlugin, Scope, ScorePlugin
-from schedctl.framework.resource_scoring import balance, resource_columns
+from schedctl.framework.resource_scoring import evenness, improvement, resource_columns
 from schedctl.framework.statuses import SKIP, Status
+from schedctl.releases import ReleaseChange
 
 
 class NodeResourcesBalancedAllocation(PreScorePlugin, ScorePlugin):
@@ -27,6 +30,10 @@ class NodeResourcesBalancedAllocation(PreScorePlugin, ScorePlugin):
     reads = DEVICE_KINDS
     reads_feasible_set = False
     reads_template_only = True
+
+    def __init__(self, args: Any, handle: Handle) -> None:
+        super().__init__(args, handle)
+        self._rate = improvement if self.release.includes(ReleaseChange.BALANCE_IMPROVEMENT) else evenness
 
     def signature(self, pod: PodInfo) -> Hashable:
         """Its requests, as written."""
@@ -63,7 +70,7 @@ class NodeResourcesBalancedAllocation(PreScorePlugin, ScorePlugin):
         if not self._requests_any(requests):
             return np.zeros(len(nodes), np.int64)
         columns = resource_columns(nodes, self.args.resources, requests, minimum=False, selectors=False)
-        return balance(columns, len(nodes))
+        return self._rate(columns, len(nodes))
 
     def _requests_any(self, requests: Mapping[str, int]) -> bool:
         return any(requests.get(spec.name, 0) for spec in self.args.resources)

@@ -32,3 +32,4 @@ class ReleaseChange(Enum):
     WHOLE_REQUESTS = (1, 37), "a request for all devices fails when one of them has no capacity left"
     ALL_SHARES = (1, 37), "a device shared without taking capacity has drawn on its counters"
     LATE_POD_REQUESTS = (1, 37), "requests of a pod as a whole are completed after admission, not by defaulting"
+    BALANCE_IMPROVEMENT = (1, 36), "NodeResourcesBalancedAllocation rates how much the pod evens out the use of a node"
