@@ -14,6 +14,7 @@ from schedctl.api.meta import ObjectMeta, Struct, key_of
 from schedctl.api.quantities import Amount, parse
 from schedctl.cache.changes import ChangeKind
 from schedctl.cache.nodes import ClusterView
+from schedctl.devices.features import features_of
 
 ZERO = Amount(0, 0)
 
@@ -90,13 +91,17 @@ _Taken = tuple[DeviceRequestAllocationResult, ...]
 class AllocatedState:
     """The devices that are taken. Read-only to all but `devices_in_use`.
 
+    Args:
+        shares: whether shares are shares; else whoever has one holds the whole device (DRAConsumableCapacity).
+
     Attributes:
         pools: how each device in use is used, by pool and device name.
         version: grows with every change.
         changed: the version at which each pool last changed, the latest change last.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, shares: bool = True) -> None:
+        self._shares = shares
         self.pools: dict[PoolID, dict[str, Use]] = {}
         self.version = 0
         self.changed: dict[PoolID, int] = {}
@@ -137,7 +142,9 @@ class AllocatedState:
             holders[holder] = mine
         in_pool = self.pools.setdefault(device.pool_id, {})
         if holders:
-            in_pool[device.device] = _use(result for taken in holders.values() for result in taken)
+            in_pool[device.device] = _use(
+                (result for taken in holders.values() for result in taken), shares=self._shares
+            )
         else:
             del self._by_device[device]
             del in_pool[device.device]
@@ -161,7 +168,7 @@ class _Ledger:
     """The state and the generation of the cluster that it is of; made once for a cluster, since it reads no kind."""
 
     def __init__(self, cluster: ClusterView) -> None:
-        self.state = AllocatedState()
+        self.state = AllocatedState(shares=features_of(cluster.release).shares)
         self._generation = -1
         self._version = -1
 
@@ -215,11 +222,11 @@ def _device(result: DeviceRequestAllocationResult) -> DeviceID:
     return DeviceID(result.driver, result.pool, result.device)
 
 
-def _use(results: Iterable[DeviceRequestAllocationResult]) -> Use:
+def _use(results: Iterable[DeviceRequestAllocationResult], *, shares: bool) -> Use:
     whole = shared = False
     capacity: dict[str, Amount] = {}
     for result in results:
-        if result.share_id is None:
+        if result.share_id is None or not shares:
             whole = True
             continue
         shared = True

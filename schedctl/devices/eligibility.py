@@ -187,7 +187,7 @@ def check_requests(
 
 
 def _refuse_capacity(claim: str, alternatives: Sequence[Request], features: DeviceFeatures) -> None:
-    for request in alternatives if not features.shares else ():
+    for request in alternatives if features.amounts and not features.shares else ():
         if request.capacity is not None:
             kind = "request" if len(alternatives) == 1 and request.name == request.parent else "subrequest"
             raise AllocationError(

@@ -20,6 +20,7 @@ class DeviceFeatures(NamedTuple):
         partitions: whether slices may share counters and choose nodes by device (DRAPartitionableDevices).
         shares: whether several claims may share a device, and ask for capacity (DRAConsumableCapacity).
         conditions: whether devices may have binding conditions (DRADeviceBindingConditions).
+        amounts: whether the variant of the allocator that runs knows amounts of capacity and distinct attributes.
         groups: whether slices with compatibility groups are recognized, and left out.
         counters_by_node: whether slices with counters count only where they are reached.
         named_errors: whether errors name the device, and how much of the claim's limit is left.
@@ -33,6 +34,7 @@ class DeviceFeatures(NamedTuple):
     partitions: bool = True
     shares: bool = True
     conditions: bool = True
+    amounts: bool = True
     groups: bool = True
     counters_by_node: bool = True
     named_errors: bool = True
@@ -45,13 +47,18 @@ class DeviceFeatures(NamedTuple):
 def features_of(release: Release) -> DeviceFeatures:
     """Return how a release allocates devices."""
     taints = release.enabled("DRADeviceTaints")
+    shares = release.enabled("DRAConsumableCapacity")
+    status = release.enabled("DRAResourceClaimDeviceStatus")
+    conditions = release.enabled("DRADeviceBindingConditions") and status
     newest = release.includes(ReleaseChange.DEVICE_ERRORS)
     return DeviceFeatures(
         taints=taints,
         taint_rules=taints and release.enabled("DRADeviceTaintRules"),
         partitions=release.enabled("DRAPartitionableDevices"),
-        shares=release.enabled("DRAConsumableCapacity"),
-        conditions=release.enabled("DRADeviceBindingConditions") and release.enabled("DRAResourceClaimDeviceStatus"),
+        shares=shares,
+        conditions=conditions,
+        # kube-scheduler has three allocators, and takes the oldest that has all the features that are on
+        amounts=shares or conditions or (status and not release.includes(ReleaseChange.PLAIN_ALLOCATOR)),
         groups=release.includes(ReleaseChange.COMPATIBILITY_GROUPS),
         counters_by_node=release.includes(ReleaseChange.COUNTERS_BY_NODE),
         named_errors=newest,

@@ -148,7 +148,7 @@ class Search:
                 claim, self._offer, self._classes, self._matches, self._features, self._has_room
             )
             self._requests.append(checked)
-            self._constraints.append(_constraints_of(claim))
+            self._constraints.append(_constraints_of(claim, self._features))
         if self._run(self._request(0, 0)) is _Outcome.FOUND:
             return tuple(map(tuple, self._picks))
         # Only now: an invalid pool is no error as long as the sound ones are enough.
@@ -289,6 +289,8 @@ class Search:
         model = device.model
         if self._is_held(claim, request, place):
             return False
+        if device.device.consumes_counters and not self._features.partitions:
+            return False
         # The first share of a device draws on the counters for all that follow.
         counted = bool(model.consumes) and not (model.shareable and self._has_shares(place))
         if counted and not self._counters.reserve(device):
@@ -421,7 +423,9 @@ class Search:
         if not eligibility.is_reachable(device):
             refusals.append(Refusal(Why.UNREACHED))
         refusals += self._capacity_refusals(checked, place, holders)
-        if model.consumes and not (model.shareable and self._has_shares(place)):
+        if device.device.consumes_counters and not self._features.partitions:
+            refusals.append(Refusal(Why.PARTITION))
+        elif model.consumes and not (model.shareable and self._has_shares(place)):
             for (counter_set, counter), (needed, left) in self._counters.missing_counters(device).items():
                 subject = f"{counter_set}/{counter}"
                 refusals.append(Refusal(Why.COUNTERS, -1, subject, _quantity_text(needed), _quantity_text(left)))
@@ -463,10 +467,10 @@ def _failing_selector(checked: eligibility.CheckedRequest, device: PooledDevice)
         return None
 
 
-def _constraints_of(claim: ResourceClaim) -> list[Constraint]:
+def _constraints_of(claim: ResourceClaim, features: DeviceFeatures) -> list[Constraint]:
     constraints = claim.spec.devices.constraints or ()
     for number, constraint in enumerate(constraints):
-        if constraint.match_attribute is None and constraint.distinct_attribute is None:
+        if constraint.match_attribute is None and (constraint.distinct_attribute is None or not features.amounts):
             raise eligibility.AllocationError(
                 f"claim {key_of(claim)}, constraint #{number}: empty constraint (unsupported constraint type?)"
             )

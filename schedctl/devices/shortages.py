@@ -20,6 +20,7 @@ class Why(Enum):
     UNREACHED = "cannot be reached from the node"
     CAPACITY = "has too little capacity"
     COUNTERS = "its pool has not enough of a counter"
+    PARTITION = "draws on counters, and DRAPartitionableDevices is off"
     TAINT = "is tainted"
     CONSTRAINT = "violates a constraint of the claim"
     ATTRIBUTE = "lacks the attribute in a constraint of the claim"

@@ -33,3 +33,5 @@ class ReleaseChange(Enum):
     ALL_SHARES = (1, 37), "a device shared without taking capacity has drawn on its counters"
     LATE_POD_REQUESTS = (1, 37), "requests of a pod as a whole are completed after admission, not by defaulting"
     BALANCE_IMPROVEMENT = (1, 36), "NodeResourcesBalancedAllocation rates how much the pod evens out the use of a node"
+    PLAIN_ALLOCATOR = (1, 35), "the status of devices alone does not ask for the experimental allocator"
+    CAPITAL_POD = (1, 36), "a claim made for another pod is told with a capital Pod"

@@ -20,6 +20,7 @@ from schedctl.cache.changes import Change, ChangeKind
 from schedctl.cache.nodes import ClusterView, Nodes
 from schedctl.cache.pod_info import PodInfo
 from schedctl.devices.allocated import PendingAllocation, allocation_of, devices_in_use
+from schedctl.devices.features import features_of
 from schedctl.errors import PluginError
 from schedctl.framework.arithmetic import default_normalize
 from schedctl.framework.cycles import Cycle, StateKey
@@ -91,7 +92,7 @@ class UnscoredDynamicResources(
     not_generated = Reason('pod "{pod}": ResourceClaim not created yet', unresolvable=True)
     missing = Reason('could not find ResourceClaim "{claim}"', unresolvable=True)
     deleted = Reason('resourceclaim "{name}" is being deleted', unresolvable=True)
-    foreign = Reason("ResourceClaim {claim} was not created for Pod {pod} (Pod is not owner)", unresolvable=True)
+    foreign = Reason("ResourceClaim {claim} was not created for {kind} {pod} ({kind} is not owner)", unresolvable=True)
     being_allocated = Reason("resource claim {claim} is in the process of being allocated", unresolvable=True)
     unknown_request = Reason("resource claim {claim}, request {request}: unknown request type", unresolvable=True)
     no_class = Reason("request {request}: device class {device_class} does not exist", unresolvable=True)
@@ -105,6 +106,7 @@ class UnscoredDynamicResources(
 
     def __init__(self, args: Any, handle: Handle) -> None:
         super().__init__(args, handle)
+        self._conditions = features_of(self.release).conditions
         silent = self.release.includes(ReleaseChange.SILENT_DEVICES)
         self._no_claims = unschedulable() if silent else unschedulable("no new claims to deallocate")
         self._no_help = unschedulable() if silent else unschedulable("still not schedulable")
@@ -149,7 +151,7 @@ class UnscoredDynamicResources(
                     reached_from[index] = node_selectors.compile_node_selector(allocation.node_selector).require_valid()
                 except selectors.SelectorError as fault:
                     return error(str(fault))
-            why = unready(claim, self.args.binding_timeout, now)
+            why = unready(claim, self.args.binding_timeout, now) if self._conditions else None
             if why is not None:
                 unusable[index] = why
         # The search and the allocator below it are large, and few pods have claims.
@@ -424,6 +426,7 @@ class UnscoredDynamicResources(
             return resolved.claims, SUCCESS
         name = resolved.claim.partition("/")[2]
         evidence = {"pod": pod.key, "reference": resolved.reference, "claim": resolved.claim, "name": name}
+        evidence["kind"] = "Pod" if self.release.includes(ReleaseChange.CAPITAL_POD) else "pod"
         return (), _PROBLEMS[resolved.problem].status(**evidence)
 
     def _allocatable(self, claim: devices.ResourceClaim, cluster: ClusterView, *, check: bool) -> Status:
@@ -456,7 +459,7 @@ class UnscoredDynamicResources(
 
     def _ready(self, claims: Sequence[devices.ResourceClaim]) -> Status:
         """Say whether the devices that the claims hold can still become ready."""
-        if not any(map(waits_for_conditions, claims)):
+        if not self._conditions or not any(map(waits_for_conditions, claims)):
             return SUCCESS
         now = self.handle.cluster.now()
         for written in claims:

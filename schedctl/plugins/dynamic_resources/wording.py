@@ -97,6 +97,7 @@ _IN_SHORT = {
     Why.UNREACHED: "unreachable",
     Why.CAPACITY: "too small",
     Why.COUNTERS: "short of a counter",
+    Why.PARTITION: "partitions",
     Why.TAINT: "tainted",
     Why.CONSTRAINT: "violating a constraint",
     Why.ATTRIBUTE: "without an attribute",
