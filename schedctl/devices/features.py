@@ -22,6 +22,8 @@ class DeviceFeatures(NamedTuple):
         conditions: whether devices may have binding conditions (DRADeviceBindingConditions).
         amounts: whether the variant of the allocator that runs knows amounts of capacity and distinct attributes.
         groups: whether slices with compatibility groups are recognized, and left out.
+        whole_pools: whether a pool is judged by all its slices; else by those that a node reaches, and its devices are
+            counted even where some are missing, and an invalid pool ends the cycle.
         counters_by_node: whether slices with counters count only where they are reached.
         named_errors: whether errors name the device, and how much of the claim's limit is left.
         capacity_errors: whether capacity that cannot be worked out ends the cycle; else the device is passed over.
@@ -36,6 +38,7 @@ class DeviceFeatures(NamedTuple):
     conditions: bool = True
     amounts: bool = True
     groups: bool = True
+    whole_pools: bool = True
     counters_by_node: bool = True
     named_errors: bool = True
     capacity_errors: bool = True
@@ -50,6 +53,7 @@ def features_of(release: Release) -> DeviceFeatures:
     shares = release.enabled("DRAConsumableCapacity")
     status = release.enabled("DRAResourceClaimDeviceStatus")
     conditions = release.enabled("DRADeviceBindingConditions") and status
+    whole_pools = release.includes(ReleaseChange.WHOLE_POOLS)
     newest = release.includes(ReleaseChange.DEVICE_ERRORS)
     return DeviceFeatures(
         taints=taints,
@@ -60,7 +64,8 @@ def features_of(release: Release) -> DeviceFeatures:
         # kube-scheduler has three allocators, and takes the oldest that has all the features that are on
         amounts=shares or conditions or (status and not release.includes(ReleaseChange.PLAIN_ALLOCATOR)),
         groups=release.includes(ReleaseChange.COMPATIBILITY_GROUPS),
-        counters_by_node=release.includes(ReleaseChange.COUNTERS_BY_NODE),
+        whole_pools=whole_pools,
+        counters_by_node=release.includes(ReleaseChange.COUNTERS_BY_NODE) or not whole_pools,
         named_errors=newest,
         capacity_errors=newest,
         whole_requests=release.includes(ReleaseChange.WHOLE_REQUESTS),

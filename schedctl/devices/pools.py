@@ -96,7 +96,7 @@ class Pool:
         id: what it is called.
         incomplete: slices are missing.
         invalid: what is wrong with it, "" if nothing is.
-        devices: in order of slice name and then as listed, where it is neither.
+        devices: in order of slice name and then as listed, where it is neither; until v1.34 where it is not invalid.
         elsewhere: devices that other nodes reach and that draw on the counters.
         counters: how much there is of each counter, in nano-units.
         node: the one node that all slices of the pool name, "" if it can be seen from others.
@@ -154,7 +154,7 @@ class Offer(NamedTuple):
 
     Attributes:
         pools: in order of driver and name, those that wait for binding conditions after the others.
-        devices: those of the sound pools, in order.
+        devices: those of the pools, in order.
         local: the pools that no other node sees.
     """
 
@@ -292,9 +292,9 @@ class DevicePools:
 
     def _counts(self, each: ResourceSlice) -> bool:
         """Return whether a slice takes part where it is relevant."""
-        if not self.features.partitions and (
-            each.spec.per_device_node_selection is not None or each.spec.shared_counters
-        ):
+        spec = each.spec
+        partitioned = spec.per_device_node_selection is not None or (spec.shared_counters and self.features.whole_pools)
+        if partitioned and not self.features.partitions:
             return False
         return not (self.features.groups and _groups(each))
 
@@ -324,6 +324,11 @@ class DevicePools:
         slices.sort(key=lambda each: each.metadata.name)
         pool = Pool(pool_id, self._local_to[pool_id], tuple(each.metadata.name for each in slices))
         others: Sequence[ResourceSlice] = ()
+        if not self.features.whole_pools:
+            pool.incomplete = len(slices) != stated.resource_slice_count
+            pool.published = len(slices), stated.resource_slice_count
+            self._fill(pool, slices, others, row)
+            return pool
         # Slices that cannot be reached are looked at only when some seem to be missing. So a newer generation elsewhere
         # goes unnoticed as long as the older one looks complete from here: kube-scheduler's quirk.
         if len(slices) != stated.resource_slice_count:
@@ -347,7 +352,8 @@ class DevicePools:
             for counter, amount in (each.counters or {}).items()
         }
         # Devices that are listed beside shared counters are overlooked; the API allows only either.
-        listing = [each for each in slices if not each.spec.shared_counters]
+        overlooks = self.features.whole_pools
+        listing = [each for each in slices if not (overlooks and each.spec.shared_counters)]
         devices = tuple(
             PooledDevice(DeviceID(*pool.id, device.name), device, self._model(device, pool.id), each, pool, reached)
             for each in listing
@@ -361,7 +367,7 @@ class DevicePools:
             if device.consumes_counters
         )
         pool.invalid = _first_duplicate(devices)
-        if not pool.invalid and self.features.partitions:
+        if not pool.invalid and self.features.partitions and self.features.whole_pools:
             pool.invalid = _contradiction(sets, (*devices, *elsewhere))
         if not pool.invalid:
             pool.devices, pool.elsewhere, pool.counters = devices, elsewhere, counters
@@ -433,7 +439,7 @@ def _draws(each: ResourceSlice) -> bool:
 def _offer(pools: list[Pool]) -> Offer:
     """Put pools in order."""
     pools.sort(key=lambda pool: (pool.waits, pool.id))
-    devices = tuple(device for pool in pools if pool.sound for device in pool.devices)
+    devices = tuple(device for pool in pools for device in pool.devices)
     return Offer(tuple(pools), devices, tuple(pool for pool in pools if pool.node))
 
 

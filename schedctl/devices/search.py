@@ -20,7 +20,7 @@ from schedctl.devices.capacity import CapacityError, Misfit, Portion
 from schedctl.devices.constraints import Constraint, attribute_of
 from schedctl.devices.counters import Counters
 from schedctl.devices.features import DeviceFeatures
-from schedctl.devices.pools import Offer, PooledDevice
+from schedctl.devices.pools import Offer, Pool, PooledDevice
 from schedctl.devices.requests import ALL, Request, requests_of
 from schedctl.devices.shortages import JudgedDevice, Refusal, Shortage, Why
 
@@ -124,6 +124,7 @@ class Search:
         self._explain = explain
         self._uses = _uses(offer, state)
         self._kinds = _kinds(offer, self._uses)
+        self._invalid_pools = {} if features.whole_pools else _invalid_pools(offer)
         self._skips_equals = not any(_order_shows(claim) for claim in claims)
         self._counters = Counters(state)
         self._requests: list[list[list[eligibility.CheckedRequest]]] = []  # by claim, request and alternative
@@ -152,7 +153,7 @@ class Search:
         if self._run(self._request(0, 0)) is _Outcome.FOUND:
             return tuple(map(tuple, self._picks))
         # Only now: an invalid pool is no error as long as the sound ones are enough.
-        if any(pool.invalid for pool in self._offer.pools):
+        if self._features.whole_pools and any(pool.invalid for pool in self._offer.pools):
             raise NodeAllocationError("invalid resource pools were encountered")
         return None
 
@@ -227,6 +228,7 @@ class Search:
             return outcome
         failed_kinds: set[int] = set()
         for place in range(start, len(self._devices)):
+            self._refuse_invalid_pool(place)
             # A device for which all that follows has failed stands for all later ones of its kind: to swap the two
             # would change nothing, and the later one has fewer companions. So a node full of equal devices is given
             # up at once, where kube-scheduler tries every combination until its time is over.
@@ -245,8 +247,19 @@ class Search:
                     return outcome
             if kind is not None:
                 failed_kinds.add(kind)
+        self._refuse_invalid_pool(len(self._devices))
         self._note(claim, index, alternative, found, range(len(self._devices)), start)
         return _Outcome.NOT_FOUND
+
+    def _refuse_invalid_pool(self, place: int) -> None:
+        """Refuse to go on where the search comes to an invalid pool, as until v1.34.
+
+        Raises:
+            AllocationError: it does, at this place among the devices.
+        """
+        pool = self._invalid_pools.get(place)
+        if pool is not None:
+            raise eligibility.AllocationError(f"pool {pool.id.pool} is invalid: {pool.invalid}")
 
     def _required_device(self, claim: int, index: int, alternative: int, found: int) -> _Calls:
         """Take the next of all devices of a request; without it there is no solution."""
@@ -490,6 +503,17 @@ def _uses(offer: Offer, state: AllocatedState) -> dict[int, Use]:
                     uses[place + index] = use
         place += len(pool.devices)
     return uses
+
+
+def _invalid_pools(offer: Offer) -> dict[int, Pool]:
+    """The invalid pools, by the place of the first device behind them."""
+    invalid: dict[int, Pool] = {}
+    place = 0
+    for pool in offer.pools:
+        if pool.invalid:
+            invalid.setdefault(place, pool)
+        place += len(pool.devices)
+    return invalid
 
 
 def _kinds(offer: Offer, uses: Mapping[int, Use]) -> list[int]:

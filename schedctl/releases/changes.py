@@ -35,3 +35,4 @@ class ReleaseChange(Enum):
     BALANCE_IMPROVEMENT = (1, 36), "NodeResourcesBalancedAllocation rates how much the pod evens out the use of a node"
     PLAIN_ALLOCATOR = (1, 35), "the status of devices alone does not ask for the experimental allocator"
     CAPITAL_POD = (1, 36), "a claim made for another pod is told with a capital Pod"
+    WHOLE_POOLS = (1, 35), "a pool of devices is judged by all its slices, not only by those that a node reaches"
