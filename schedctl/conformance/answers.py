@@ -21,7 +21,7 @@ from schedctl.engine.fit_error import message
 from schedctl.errors import NotModelled, SchedctlError
 from schedctl.framework.statuses import Status
 from schedctl.plugins.in_tree import plugins_of
-from schedctl.releases import NEWEST, Release
+from schedctl.releases import NEWEST, Release, ReleaseChange
 from schedctl.scheduler import Scheduler
 
 Json = dict[str, Any]
@@ -162,7 +162,8 @@ def _post_filter(outcome: Attempt) -> Json:
     result: Json = {"status": _status(outcome.post_filter.status)}
     if outcome.post_filter.nominated_node:
         result["nominatedNode"] = outcome.post_filter.nominated_node
-    running = [info for info in outcome.post_filter.victims if not info.is_terminating]
+    spares = outcome.cluster.release.includes(ReleaseChange.SPARED_VICTIMS)
+    running = [info for info in outcome.post_filter.victims if not (spares and info.is_terminating)]
     if running:
         result["victims"] = sorted(info.key for info in running)
     return result

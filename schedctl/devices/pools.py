@@ -383,9 +383,10 @@ class DevicePools:
         key = pool_id.driver, msgspec.json.encode(msgspec.structs.replace(device, name=""))
         model = self._models.get(key)
         if model is None:
-            view = DeviceView(
-                pool_id.driver, device.attributes or {}, device.capacity or {}, bool(device.allow_multiple_allocations)
-            )
+            declared = bool(device.allow_multiple_allocations)
+            # the variant of the allocator that knows no amounts does not show it to selectors either
+            shown = declared and self.features.amounts
+            view = DeviceView(pool_id.driver, device.attributes or {}, device.capacity or {}, shown)
             counted = (device.taints or ()) if self.features.taints else ()
             taints = tuple(taint for taint in counted if taint.effect in _PREVENTING)
             consumes = tuple(
@@ -393,7 +394,7 @@ class DevicePools:
                 for each in device.consumes_counters or ()
                 for counter, amount in (each.counters or {}).items()
             )
-            shareable = view.allow_multiple_allocations and self.features.shares
+            shareable = declared and self.features.shares
             model = DeviceModel(len(self._models), device, view, shareable, taints, consumes)
             self._models[key] = model
         return model

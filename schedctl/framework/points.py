@@ -25,6 +25,7 @@ from schedctl.framework.handles import Handle
 from schedctl.framework.reasons import CodeColumn, Verdicts
 from schedctl.framework.remarks import Remark, Trials
 from schedctl.framework.statuses import Status
+from schedctl.releases import Release
 
 if TYPE_CHECKING:  # for explanations, which a run does without
     from schedctl.framework.remedies import Rejection, Remedies
@@ -77,8 +78,6 @@ class PostFilterResult:
 class Plugin(ABC):  # noqa: B024 - abstract until it takes part in a point
     """Anything with a name. `args` are the plugin's typed arguments from the profile, None where it takes none.
 
-    `release` is the kube-scheduler whose rules hold: its version and gates choose, when a plugin is made, what it does.
-
     Methods that look at nodes take a column (`Nodes`) and answer for all of it at once. A plugin writes nothing but the
     cycle's state, and that only in the ``pre_`` methods; every other method gives the same answer however often and in
     whatever order rows are asked about. Reserve, Unreserve and PreBind alone change the cluster: they put what they
@@ -122,7 +121,11 @@ class Plugin(ABC):  # noqa: B024 - abstract until it takes part in a point
     def __init__(self, args: Any, handle: Handle) -> None:
         self.args = args
         self.handle = handle
-        self.release = handle.cluster.release
+
+    @property
+    def release(self) -> Release:
+        """The kube-scheduler whose rules hold; its version and gates choose, when a plugin is made, what it does."""
+        return self.handle.cluster.release
 
     def signature(self, pod: PodInfo) -> Hashable | None:
         """Return all this plugin reads of a pod, hashable; None, the default, has it asked anew for every pod.

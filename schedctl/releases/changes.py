@@ -36,3 +36,5 @@ class ReleaseChange(Enum):
     PLAIN_ALLOCATOR = (1, 35), "the status of devices alone does not ask for the experimental allocator"
     CAPITAL_POD = (1, 36), "a claim made for another pod is told with a capital Pod"
     WHOLE_POOLS = (1, 35), "a pool of devices is judged by all its slices, not only by those that a node reaches"
+    PAIRED_ALLOCATIONS = (1, 36), "a pod that has some of its claims and is to get others is scored, not an error"
+    SPARED_VICTIMS = (1, 35), "victims that are on their way out already are not deleted again"

@@ -73,6 +73,7 @@ DECISIVE: Final = MODELLED | frozenset(
 )
 """Gates that ``pkg/scheduler`` reads in one of the releases: one of them that is not modelled cannot be set."""
 
+_TABLES: Final = Path(__file__).parent
 _SWITCH: Final = {"true": True, "false": False}
 _GROUPS: Final = {"AllAlpha": "ALPHA", "AllBeta": "BETA"}
 
@@ -117,7 +118,7 @@ class GateError(ValueError):
 def gates_of(version: str) -> Mapping[str, Gate]:
     """Return the gates of a version, e.g. ``v1.36.3``, by name."""
     minor = version.rpartition(".")[0]
-    data = (Path(__file__).parent / f"{minor}.json").read_bytes()
+    data = (_TABLES / f"{minor}.json").read_bytes()
     return {gate.name: gate for gate in msgspec.json.decode(data, type=list[Gate])}
 
 
@@ -188,9 +189,9 @@ def _of_groups(gates: Mapping[str, Gate], switches: Mapping[str, bool]) -> Itera
 
 def _where_known(name: str) -> str:
     """Return which versions have a gate of a name, or one of a near name."""
-    from schedctl.releases.releases import RELEASES
-
-    having = [release.version for release in RELEASES if name in gates_of(release.version)]
+    having = [
+        minor for minor in sorted(path.stem for path in _TABLES.glob("v*.json")) if name in gates_of(f"{minor}.0")
+    ]
     if having:
         return f"kube-scheduler {' and '.join(having)} {'have' if len(having) > 1 else 'has'} it"
     return "`schedctl version --gates` lists them"

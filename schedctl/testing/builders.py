@@ -15,6 +15,10 @@ from schedctl.api.nodes import Node
 from schedctl.api.pods import Pod
 from schedctl.cache.cluster import Cluster
 from schedctl.cache.pod_info import PodInfo
+from schedctl.engine.handles import ProfileHandle
+from schedctl.engine.nominators import Nominator
+from schedctl.engine.queue.preemptors import Preemptors
+from schedctl.engine.reporters import Reporter
 
 HOSTNAME, ZONE = topology.HOSTNAME, topology.ZONE
 
@@ -87,3 +91,9 @@ def cluster(*objects: Any) -> Cluster:
         elif not isinstance(obj, Node):
             made.put(obj)
     return made
+
+
+def handle(over: Cluster | None = None) -> ProfileHandle:
+    """Return what a plugin that is made alone sees of a scheduler: a cluster, an empty one unless given."""
+    over = over or Cluster()
+    return ProfileHandle(over, Nominator(), Preemptors(over), Reporter())

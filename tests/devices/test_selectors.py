@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from schedctl.api.devices import Device
 from schedctl.devices import selector_programs
-from schedctl.devices.selectors import DeviceView, SelectorError, compile_selector
+from schedctl.devices.selectors import DeviceView, SelectorError, compile_selector, with_hint
 from schedctl.errors import NotModelled
 
 DRIVER = "gpu.example.com"
@@ -57,7 +57,7 @@ def answer(expression, device=GPU):
     try:
         return selector.matches(device)
     except SelectorError as error:
-        return "fails: " + str(error)
+        return "fails: " + with_hint(error)
 
 
 @pytest.mark.parametrize(

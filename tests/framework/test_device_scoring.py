@@ -17,7 +17,7 @@ from schedctl.framework.device_scoring import device_counts
 from schedctl.framework.points import Scope
 from schedctl.plugins.node_resources_balanced_allocation import NodeResourcesBalancedAllocation
 from schedctl.plugins.node_resources_fit.plugin import NodeResourcesFit
-from schedctl.testing.builders import cluster, node, pod
+from schedctl.testing.builders import cluster, handle, node, pod
 
 CARD = "example.com/card"
 ANYTHING = 'device.driver == "d"'
@@ -118,7 +118,7 @@ def fit(c, incoming, strategy="LeastAllocated", resources=(CARD,)):
 
 def balanced(c, incoming, nodes=None):
     args = NodeResourcesBalancedAllocationArgs(resources=tuple(ResourceSpec(name=n) for n in ("cpu", CARD)))
-    return NodeResourcesBalancedAllocation(args, None).score(Cycle(incoming), nodes or c.nodes).tolist()
+    return NodeResourcesBalancedAllocation(args, handle()).score(Cycle(incoming), nodes or c.nodes).tolist()
 
 
 def shelf(*more, selectors=(ANYTHING,)):
@@ -168,4 +168,4 @@ def test_what_moves_scores_of_devices(subject, requests, scope):
     change, cycle = Change(ChangeKind.OBJECT, subject=subject), Cycle(pod(requests=requests))
     assert NodeResourcesFit(NodeResourcesFitArgs(), None).moved_by(cycle, change) is scope
     args = NodeResourcesBalancedAllocationArgs()
-    assert NodeResourcesBalancedAllocation(args, None).moved_by(cycle, change) is scope
+    assert NodeResourcesBalancedAllocation(args, handle()).moved_by(cycle, change) is scope

@@ -6,7 +6,7 @@ from schedctl.cache.changes import Change, ChangeKind
 from schedctl.framework.cycles import Cycle
 from schedctl.framework.points import Scope
 from schedctl.plugins.image_locality import MAX_CONTAINER_THRESHOLD, MIN_THRESHOLD, ImageLocality
-from schedctl.testing.builders import cluster, node, pod
+from schedctl.testing.builders import cluster, handle, node, pod
 
 MI = 1 << 20
 
@@ -16,7 +16,7 @@ def image(*names, mi=500):
 
 
 def scores(c, incoming, plugin=None, nodes=None):
-    return (plugin or ImageLocality(None, None)).score(Cycle(incoming), nodes or c.nodes_by_name).tolist()
+    return (plugin or ImageLocality(None, handle())).score(Cycle(incoming), nodes or c.nodes_by_name).tolist()
 
 
 def on(mi):
@@ -86,7 +86,7 @@ def test_a_subset_of_nodes_is_scored_by_all_of_them():
 
 def test_the_image_index_is_rebuilt_when_nodes_change():
     c = cluster(node("a", images=[image("web:v1", mi=900)]))
-    plugin, incoming = ImageLocality(None, None), pod(image="web:v1")
+    plugin, incoming = ImageLocality(None, handle()), pod(image="web:v1")
     assert scores(c, incoming, plugin) == [on(900)]
     c.add_pod(pod("other", on="a"))
     assert scores(c, incoming, plugin) == [on(900)]
@@ -100,13 +100,13 @@ def test_the_image_index_is_rebuilt_when_nodes_change():
 
 
 def test_which_rows_a_change_affects():
-    plugin = ImageLocality(None, None)
+    plugin = ImageLocality(None, handle())
     assert plugin.moved_by(Cycle(pod()), Change(ChangeKind.NODE_UPDATED, 0)) is Scope.EVERYTHING
     assert plugin.moved_by(Cycle(pod()), Change(ChangeKind.NODES, 0)) is Scope.EVERYTHING
     assert plugin.moved_by(Cycle(pod()), Change(ChangeKind.POD_ADDED, 0, pod())) is Scope.NOTHING
 
 
 def test_pods_of_the_same_images_have_one_signature():
-    plugin = ImageLocality(None, None)
+    plugin = ImageLocality(None, handle())
     assert plugin.signature(pod("a", image="web")) == plugin.signature(pod("b", image="web:latest", cpu="1"))
     assert plugin.signature(pod("a", image="web")) != plugin.signature(pod("a", image="web:v1"))

@@ -6,8 +6,8 @@ from schedctl.cache.changes import Change, ChangeKind
 from schedctl.framework.cycles import Cycle
 from schedctl.framework.points import Scope
 from schedctl.framework.statuses import SKIP, SUCCESS, Code, Status
-from schedctl.plugins.node_declared_features.plugin import NodeDeclaredFeatures, required_features
-from schedctl.testing.builders import cluster, node, pod
+from schedctl.plugins.node_declared_features.plugin import NodeDeclaredFeatures
+from schedctl.testing.builders import cluster, handle, node, pod
 
 RESTART, USERS, MOUNT = (
     "RestartAllContainersOnContainerExits",
@@ -15,7 +15,7 @@ RESTART, USERS, MOUNT = (
     "VolumeBindMountOptions",
 )
 REFUSED = Status(Code.UNSCHEDULABLE_AND_UNRESOLVABLE, ("node(s) didn't match Pod's required features",))
-PLUGIN = NodeDeclaredFeatures(None, None)
+PLUGIN = NodeDeclaredFeatures(None, handle())
 
 
 def container(**fields):
@@ -56,7 +56,7 @@ MOUNTS = container(volumeMounts=[{"name": "v", "mountPath": "/v", "bindMountOpti
 )
 def test_what_a_pod_needs(spec, features):
     incoming = pod(**spec)
-    assert sorted(required_features(incoming.pod.spec)) == features
+    assert sorted(PLUGIN.required_features(incoming.pod.spec)) == features
     assert (PLUGIN.pre_filter(Cycle(incoming), cluster().nodes) == SKIP) is not bool(features)
     assert PLUGIN.signature(incoming) == frozenset(features)
 

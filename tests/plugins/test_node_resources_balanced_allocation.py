@@ -12,14 +12,14 @@ from schedctl.framework.cycles import Cycle
 from schedctl.framework.points import Scope
 from schedctl.framework.statuses import SKIP
 from schedctl.plugins.node_resources_balanced_allocation import NodeResourcesBalancedAllocation
-from schedctl.testing.builders import cluster, node, pod
+from schedctl.testing.builders import cluster, handle, node, pod
 
 GPU = "nvidia.com/gpu"
 
 
 def made(*resources):
     specs = {"resources": tuple(ResourceSpec(name=name) for name in resources)} if resources else {}
-    return NodeResourcesBalancedAllocation(NodeResourcesBalancedAllocationArgs(**specs), None)
+    return NodeResourcesBalancedAllocation(NodeResourcesBalancedAllocationArgs(**specs), handle())
 
 
 def scores(c, incoming, *resources):

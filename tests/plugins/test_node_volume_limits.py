@@ -15,9 +15,9 @@ from schedctl.framework.reasons import ACCEPT
 from schedctl.framework.statuses import SKIP, SUCCESS, Code, Status
 from schedctl.plugins.node_volume_limits.plugin import NodeVolumeLimits
 from schedctl.plugins.node_volume_limits.usage import VolumesInUse, volumes_in_use
-from schedctl.testing.builders import cluster, node, pod
+from schedctl.testing.builders import cluster, handle, node, pod
 
-PLUGIN = NodeVolumeLimits(None, None)
+PLUGIN = NodeVolumeLimits(None, handle())
 FULL = Status(Code.UNSCHEDULABLE, ("node(s) exceed max volume count",))
 CSI, EBS, GCE = "csi.example.com", "ebs.csi.aws.com", "pd.csi.storage.gke.io"
 

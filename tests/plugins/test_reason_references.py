@@ -19,7 +19,8 @@ WITH_REMEDIES = [name for name, plugin in IN_TREE.items() if plugin.remedies is 
 
 def declared(name):
     """Return the references of the reasons that a plugin declares."""
-    return {value.reference for value in vars(IN_TREE[name]).values() if isinstance(value, Reason)}
+    plugin = IN_TREE[name]
+    return {value.reference for each in plugin.__mro__ for value in vars(each).values() if isinstance(value, Reason)}
 
 
 def mentioned(module):

@@ -500,13 +500,15 @@ class DynamicResources(UnscoredDynamicResources, ScorePlugin):
         """Count for each request with alternatives which one the node would give, int64 (n,): the first is worth 8.
 
         Raises:
-            PluginError: PreFilter did not run.
+            PluginError: PreFilter did not run, or, until v1.35, a claim has devices and another is to get some.
         """
         if STATE not in cycle.state:
             raise PluginError("not found")
         scores = np.zeros(len(nodes), np.int64)
         search = cycle.state[STATE]
-        if search is None or not any(map(_has_alternatives, search.claims)):
+        paired = self.release.includes(ReleaseChange.PAIRED_ALLOCATIONS)
+        worth_of = _worth if paired else _worth_by_place
+        if search is None or (paired and not any(map(_has_alternatives, search.claims))):
             return scores
         search = self._as_of_now(search)
         search.outcomes(nodes.rows)
@@ -516,7 +518,7 @@ class DynamicResources(UnscoredDynamicResources, ScorePlugin):
             if key not in worth:
                 found = search.finding(row)
                 allocated = found if found is not None and found.allocations is not None else None
-                worth[key] = _worth(search.claims, allocated) if allocated is not None else 0
+                worth[key] = worth_of(search.claims, allocated) if allocated is not None else 0
             scores[position] = worth[key]
         return scores
 
@@ -562,13 +564,27 @@ def _has_alternatives(claim: devices.ResourceClaim) -> bool:
 
 def _worth(claims: Sequence[devices.ResourceClaim], found: Finding) -> int:
     """Return what the alternatives are worth that the claims have, or would be given."""
-    worth = 0
     new = iter(found.allocations or ())
-    for claim in claims:
-        allocation = claim.status.allocation or next(new)
-        chosen = {result.request for result in allocation.devices.results or ()}
-        for request in claim.spec.devices.requests or ():
-            if request.exactly is None:
-                for place, each in enumerate(request.first_available or ()):
-                    worth += (BEST_ALTERNATIVE - place) * (f"{request.name}/{each.name}" in chosen)
-    return worth
+    return sum(_worth_of(claim, claim.status.allocation or next(new)) for claim in claims)
+
+
+def _worth_by_place(claims: Sequence[devices.ResourceClaim], found: Finding) -> int:
+    """Return the same as until v1.35, which takes the first new allocation for that of the first claim, and so on.
+
+    Raises:
+        PluginError: there are fewer than claims.
+    """
+    new = found.allocations or ()
+    if len(new) < len(claims):
+        raise PluginError(f"number of allocations {len(new)} is smaller than number of claims")
+    return sum(_worth_of(claim, allocation) for claim, allocation in zip(claims, new, strict=False))
+
+
+def _worth_of(claim: devices.ResourceClaim, allocation: devices.AllocationResult) -> int:
+    chosen = {result.request for result in allocation.devices.results or ()}
+    return sum(
+        (BEST_ALTERNATIVE - place) * (f"{request.name}/{each.name}" in chosen)
+        for request in claim.spec.devices.requests or ()
+        if request.exactly is None
+        for place, each in enumerate(request.first_available or ())
+    )
