@@ -103,6 +103,34 @@ SchedulerConfigFromCluster = Annotated[
         rich_help_panel=SCHEDULER,
     ),
 ]
+KubeVersion = Annotated[
+    str,
+    typer.Option(
+        "--kube-version",
+        metavar="VERSION",
+        help="Judge as kube-scheduler of this version, e.g. 1.36; default: the cluster's version",
+        envvar="SCHEDCTL_KUBE_VERSION",
+        rich_help_panel=SCHEDULER,
+        autocompletion=suggestions.words("1.37", "1.36", "1.35", "1.34"),
+    ),
+]
+FeatureGates = Annotated[
+    str,
+    typer.Option(
+        "--feature-gates",
+        metavar="A=true,B=false",
+        help="Feature gates as they are set on kube-scheduler",
+        rich_help_panel=SCHEDULER,
+    ),
+]
+StrictVersion = Annotated[
+    bool,
+    typer.Option(
+        "--strict-version",
+        help="Refuse a version that is not reproduced, instead of using the nearest",
+        rich_help_panel=SCHEDULER,
+    ),
+]
 Profile = Annotated[
     str,
     typer.Option(

@@ -11,7 +11,7 @@ from schedctl.cli import faults, options, suggestions
 from schedctl.cli.coercion import Application
 from schedctl.cli.help_text import CLUSTER, OUTPUT
 from schedctl.cli.notifiers import StandardError, with_notifier
-from schedctl.cli.state_options import with_state
+from schedctl.cli.state_options import with_state_only
 from schedctl.errors import UsageError
 from schedctl.session.states import StateSource
 
@@ -72,7 +72,7 @@ application = Application(help="Save, inspect, compare and redact clusters as fi
 
 
 @application.command("create", short_help="Write a cluster to a file.", epilog=EXAMPLES_OF_CREATE)
-@with_state
+@with_state_only
 @with_notifier
 def create(
     file: Annotated[

@@ -18,6 +18,7 @@ import typer
 from schedctl.cli import options
 from schedctl.cli.signatures import Command, add_options
 from schedctl.errors import UsageError
+from schedctl.session.kube_versions import VersionOptions
 from schedctl.session.states import StateSource
 
 if TYPE_CHECKING:
@@ -35,6 +36,11 @@ _OPTIONS = {
     "request_timeout": (options.RequestTimeout, ""),
     "scheduler_config_from_cluster": (options.SchedulerConfigFromCluster, False),
 }
+_VERSION_OPTIONS = {
+    "kube_version": (options.KubeVersion, ""),
+    "feature_gates": (options.FeatureGates, ""),
+    "strict_version": (options.StrictVersion, False),
+}
 _CLUSTER_OPTIONS = (
     "context",
     "kubeconfig",
@@ -47,13 +53,21 @@ _CLUSTER_OPTIONS = (
 
 def with_state(command: Command) -> Command:
     """Give a command the options that say where the state is; it gets them as the argument ``source``."""
+    return add_options(command, "source", _OPTIONS | _VERSION_OPTIONS, _source)
+
+
+def with_state_only(command: Command) -> Command:
+    """Do as `with_state` for a command that judges nothing: whose rules hold is not asked."""
     return add_options(command, "source", _OPTIONS, _source)
 
 
 def with_live_state(command: Command) -> Command:
     """Do as `with_state` for a command that is about a live cluster: the options about files are not in its help."""
     return add_options(
-        command, "source", {name: (_hide(name), default) for name, (_, default) in _OPTIONS.items()}, _source
+        command,
+        "source",
+        {name: (_hide(name), default) for name, (_, default) in _OPTIONS.items()} | _VERSION_OPTIONS,
+        _source,
     )
 
 
@@ -91,6 +105,9 @@ def _source(values: Mapping[str, Any], context: typer.Context) -> StateSource:
         values["live"],
         _access(values) if cluster_options else None,
         values["scheduler_config_from_cluster"],
+        versions=VersionOptions(
+            values.get("kube_version", ""), values.get("feature_gates", ""), values.get("strict_version", False)
+        ),
     )
 
 

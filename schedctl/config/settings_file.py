@@ -96,6 +96,7 @@ class DefaultsConfig(msgspec.Struct, frozen=True, rename="camel", kw_only=True, 
         context: what ``--context`` takes.
         kubeconfig: what ``--kubeconfig`` takes; `~` is the home folder.
         request_timeout: what ``--request-timeout`` takes, e.g. `10s`.
+        kube_version: what ``--kube-version`` takes, e.g. `1.36`.
     """
 
     output: str = ""
@@ -105,6 +106,7 @@ class DefaultsConfig(msgspec.Struct, frozen=True, rename="camel", kw_only=True, 
     context: str = ""
     kubeconfig: str = ""
     request_timeout: str = ""
+    kube_version: str = ""
 
 
 class Config(msgspec.Struct, frozen=True, rename="camel", kw_only=True, forbid_unknown_fields=True):

@@ -233,6 +233,15 @@ def rest(number: int, indent: int = 2) -> Iterator[Line]:
         yield line(f"+{number} more", "faint", indent=indent)
 
 
+_VERSION_SOURCE = {
+    "Option": "",
+    "APIServer": " (as the API server)",
+    "Snapshot": " (as the snapshot)",
+    "Kubelets": " (as the newest kubelet)",
+    "Newest": "",
+}
+
+
 def end(metadata: Metadata, *, profile: str = "", several: bool = False, wide: bool = True) -> Line:
     """Return that nothing was changed, by which rules the answer was found, and where there is more.
 
@@ -245,9 +254,11 @@ def end(metadata: Metadata, *, profile: str = "", several: bool = False, wide: b
     usual = several or (profile in ("", DEFAULT_SCHEDULER) and metadata.configuration == BUILT_IN)
     by_profile = f", profile {profile}" if profile else ""
     origin = "" if usual and (several or not wide) else f"{by_profile} ({metadata.configuration})"
+    gates = "".join(f" {gate}" for gate in metadata.feature_gates)
+    rules = f"{metadata.kubernetes_version}{gates} rules{_VERSION_SOURCE[metadata.version_source]}"
     sampled = ", nodes sampled" if metadata.sampling else ""
     more = "" if wide else "; more: -o wide"
     return line(
-        f"dry run, nothing was changed; kube-scheduler {metadata.kubernetes_version} rules{origin}{sampled}{more}",
+        f"dry run, nothing was changed; kube-scheduler {rules}{origin}{sampled}{more}",
         "faint",
     )

@@ -27,6 +27,9 @@ def schema_name(name: str) -> Callable[[T], T]:
     return rename
 
 
+VersionSource = Literal["Option", "APIServer", "Snapshot", "Kubelets", "Newest"]
+"""Why a kube-scheduler judges: somebody asked for it, the cluster is of its version, or it is the newest."""
+
 BUILT_IN = "built-in defaults"
 """The origin of the built-in configuration."""
 
@@ -181,6 +184,9 @@ class Metadata(Head, frozen=True):
         what_if: what was changed in the cluster before anything was asked, in words and in order.
         inputs: what was read: manifests, state, policies, baseline.
         missing: the kinds that could not be listed.
+        version_source: why it is this version: ``Option`` where it was asked for, ``APIServer``, ``Snapshot`` or
+            ``Kubelets`` where the state is of it, ``Newest`` where nobody says.
+        feature_gates: the gates that were set, e.g. ``StorageCapacityScoring=false``.
         version_skew: that the state is of another minor version than the rules in force, null where it is not or where
             its version is not known.
     """
@@ -194,4 +200,6 @@ class Metadata(Head, frozen=True):
     what_if: list[str] = []
     inputs: list[Input] = []
     missing: list[MissingKind] = []
+    version_source: VersionSource = "Newest"
+    feature_gates: list[str] = []
     version_skew: VersionSkew | None = None

@@ -44,7 +44,7 @@ def with_plugins(named: discovery.PluginCatalog) -> SchedulerConfiguration:
         ConfigError: they cannot take part together.
     """
     if not named.named:
-        return loading.default()
+        return loading.default(named.release)
     enabled = tuple(Enabled(name=name) for name in named.named)
     sorting, binding = (
         tuple(plugin for plugin in enabled if named.registry.implements(plugin.name, point))
@@ -55,7 +55,7 @@ def with_plugins(named: discovery.PluginCatalog) -> SchedulerConfiguration:
         queue_sort=PluginSet(enabled=sorting, disabled=(Enabled(name="*"),) if sorting else ()),
         bind=PluginSet(enabled=binding),
     )
-    configuration = complete(SchedulerConfiguration(profiles=(ProfileConfig(plugins=plugins),)))
+    configuration = complete(SchedulerConfiguration(profiles=(ProfileConfig(plugins=plugins),)), named.release)
     problems = makeable(configuration, named.registry)
     if problems:
         raise ConfigError(problems)

@@ -22,7 +22,8 @@ from schedctl.errors import UsageError
 from schedctl.framework import contracts, faults
 from schedctl.framework.points import Plugin
 from schedctl.framework.registries import Registry
-from schedctl.plugins.in_tree import IN_TREE
+from schedctl.plugins.in_tree import IN_TREE, plugins_of
+from schedctl.releases import NEWEST, Release
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -55,29 +56,37 @@ class PluginCatalog:
         origins: by name, where a plugin that is not Kubernetes' own comes from, in words.
         named: the names of those that somebody named.
         broken: by the name of an entry point, why what it offers could not be loaded.
+        release: the kube-scheduler whose own plugins are among them.
     """
 
     registry: Registry = field(default_factory=lambda: IN_TREE)
     origins: Mapping[str, str] = field(default_factory=dict)
     named: tuple[str, ...] = ()
     broken: Mapping[str, str] = field(default_factory=dict)
+    release: Release = NEWEST
+
+    @classmethod
+    def of(cls, release: Release) -> PluginCatalog:
+        """Return the plugins of a release, and no others."""
+        return cls(plugins_of(release), release=release)
 
     def unknown_names(self, names: Collection[str]) -> list[str]:
         """Return those of some names that no plugin has and no entry point was asked for."""
         return [name for name in names if name not in self.registry and name not in self.broken]
 
 
-def find(named: Iterable[type[Plugin] | str] = ()) -> PluginCatalog:
+def find(named: Iterable[type[Plugin] | str] = (), release: Release = NEWEST) -> PluginCatalog:
     """Return Kubernetes' own plugins and those that are named.
 
     Args:
         named: ``module:Class``, ``module``, ``file.py:Class`` or ``file.py``, without a class all defined there; or
             classes.
+        release: whose plugins Kubernetes' own are.
 
     Raises:
         UsageError: what is named cannot be loaded, is no plugin, or has the name of another.
     """
-    plugins: dict[str, type[Plugin]] = dict(IN_TREE)
+    plugins: dict[str, type[Plugin]] = dict(plugins_of(release))
     origins: dict[str, str] = {}
     files: dict[Path, ModuleType] = {}
     for each in named:
@@ -90,7 +99,9 @@ def find(named: Iterable[type[Plugin] | str] = ()) -> PluginCatalog:
                 )
             plugins[plugin.name] = plugin
             origins.setdefault(plugin.name, text)
-    return PluginCatalog(Registry(plugins.values()), origins, tuple(origins)) if origins else PluginCatalog()
+    if not origins:
+        return PluginCatalog.of(release)
+    return PluginCatalog(Registry(plugins.values()), origins, tuple(origins), release=release)
 
 
 def with_installed(found: PluginCatalog, names: Collection[str] | None = None) -> PluginCatalog:
@@ -120,7 +131,7 @@ def with_installed(found: PluginCatalog, names: Collection[str] | None = None) -
             origins[point.name] = whose
         elif plugins[point.name] is not offered[0]:
             broken[point.name] = f"{point.value} of {whose}: there is a plugin {point.name} already"
-    return PluginCatalog(Registry(plugins.values()), origins, found.named, broken)
+    return PluginCatalog(Registry(plugins.values()), origins, found.named, broken, found.release)
 
 
 def load(text: str, files: dict[Path, ModuleType] | None = None) -> list[type[Plugin]]:

@@ -31,5 +31,5 @@ def calibrate(session: Session, *, last: int) -> CalibrationReport:
         sorted({info.pod.spec.node_name for info in cluster.strays.values()}),
         shunned_nodes(made.replays),
     )
-    metadata = Metadata(configuration=session.choice.origin, inputs=session.inputs, version_skew=session.version_skew)
+    metadata = Metadata(configuration=session.choice.origin, inputs=session.inputs, **session.version_fields)
     return report_builder.report(made, known, metadata=metadata, notes=notes)

@@ -276,7 +276,7 @@ def check(session: Session, inputs: CheckInputs, options: CheckOptions) -> Check
             configuration=session.choice.origin,
             state_taken=session.state.taken,
             inputs=list(inputs.digests),
-            version_skew=session.version_skew,
+            **session.version_fields,
         ),
         fail_on=options.fail_on,
         on_inconclusive=options.on_inconclusive,

@@ -11,6 +11,7 @@ import msgspec
 
 from schedctl.api.defaults import DEFAULT_SCHEDULER
 from schedctl.errors import UsageError
+from schedctl.releases import NEWEST, Release
 from schedctl.scheduler import discovery
 from schedctl.session import configurations
 from schedctl.session.notifiers import SILENT, Notifier
@@ -28,6 +29,7 @@ def choose(
     source: StateSource,
     plugins: Sequence[str] | None,
     notifier: Notifier = SILENT,
+    release: Release = NEWEST,
 ) -> list[ConfigurationChoice]:
     """Return the configurations of a command; one, where nothing is compared.
 
@@ -42,18 +44,19 @@ def choose(
         source: likewise.
         plugins: likewise.
         notifier: likewise.
+        release: likewise.
 
     Raises:
         ClusterError: the cluster cannot be asked.
         ConfigError: a configuration cannot be read, or kube-scheduler would refuse it.
         UsageError: there is no such profile, or a plugin cannot be loaded.
     """
-    found = discovery.find(plugins or ()) if compare else configurations.NO_OTHERS
+    found = discovery.find(plugins or (), release) if compare else configurations.NO_OTHERS
     others = [_choice_of(text, found) for text in compare]
     # Two that are named are compared with each other; Kubernetes' defaults, which nobody has named, would be a third.
     if len(others) > 1 and not (path or profile or source.configured):
         return [_as_default(each) for each in others]
-    chosen = configurations.choose(path, profile, source, plugins, notifier)
+    chosen = configurations.choose(path, profile, source, plugins, notifier, release)
     return [_as_default(each) for each in (chosen, *others)] if others else [chosen]
 
 

@@ -18,6 +18,7 @@ from schedctl.config.types import SchedulerConfiguration
 from schedctl.documents.spelling import nearest
 from schedctl.errors import ConfigError, Problem, UsageError
 from schedctl.framework.registries import Registry
+from schedctl.releases import NEWEST, Release
 from schedctl.reports.metadata import BUILT_IN
 from schedctl.scheduler import configurations as scheduler_configurations
 from schedctl.scheduler import discovery
@@ -71,6 +72,7 @@ def choose(
     source: StateSource,
     plugins: Sequence[str] | None = None,
     notifier: Notifier = SILENT,
+    release: Release = NEWEST,
 ) -> ConfigurationChoice:
     """Return what ``--scheduler-config``, ``--scheduler-config-from-cluster`` and ``--profile`` stand for.
 
@@ -81,13 +83,14 @@ def choose(
         source: the state, which may be that of a cluster that is asked for its configuration.
         plugins: what ``--plugin`` names.
         notifier: hears that a cluster keeps no configuration.
+        release: the kube-scheduler that follows it.
 
     Raises:
         ClusterError: the cluster cannot be asked.
         ConfigError: the configuration cannot be read, or kube-scheduler would refuse it.
         UsageError: there is no such profile, or a plugin cannot be loaded.
     """
-    named = discovery.find(plugins or ())
+    named = discovery.find(plugins or (), release)
     # A cluster that keeps none, as is said then, leaves the choice to the file or the profile.
     if source.configured and (found := _in_cluster(source, notifier)) is not None:
         return _with_profile(_parse(found.text, found.origin, found.origin, named), profile)
@@ -110,7 +113,7 @@ def load_shipped(profile: str, plugins: discovery.PluginCatalog = NO_OTHERS) -> 
     """
     known: list[str] = []
     for name, file in shipped_files().items():
-        configuration = read(str(file))
+        configuration = read(str(file), plugins)
         names = [one.scheduler_name for one in configuration.profiles]
         if profile == name or profile in names:
             chosen = profile if profile in names else names[0]  # the name of a file stands for its first profile
@@ -213,14 +216,14 @@ def _with_profile(chosen: ConfigurationChoice, profile: str) -> ConfigurationCho
     return replace(chosen, profile=profile)
 
 
-def read(path: str) -> SchedulerConfiguration:
+def read(path: str, plugins: discovery.PluginCatalog = NO_OTHERS) -> SchedulerConfiguration:
     """Return the configuration in a file, whatever version it is written in.
 
     Raises:
         ConfigError: it cannot be read, or kube-scheduler would refuse it.
     """
     found = _open(path)
-    return _parse(found.text, found.source, found.source).configuration
+    return _parse(found.text, found.source, found.source, plugins).configuration
 
 
 def parse(text: bytes, source: str, plugins: discovery.PluginCatalog = NO_OTHERS) -> SchedulerConfiguration:
@@ -304,7 +307,7 @@ def _parse(
                 raise ConfigError([Problem(message, source, hint=hint)])
             if conversion is not None:
                 return ConfigurationChoice(conversion.configuration, origin, conversion=conversion)
-        return ConfigurationChoice(loading.load(text, source, check, registry.args_types), origin)
+        return ConfigurationChoice(loading.load(text, source, check, registry.args_types, plugins.release), origin)
 
     chosen, found = scheduler_configurations.read(plugins, load, partial=partial)
     return replace(chosen, plugins=found)

@@ -9,10 +9,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from schedctl.reports.metadata import Input, Metadata, VersionSkew
+from schedctl.reports.metadata import Input, Metadata
 from schedctl.scheduler.gaps import missing_kinds
-from schedctl.session import comparisons, configurations, schedulers, version_skews, what_ifs
+from schedctl.session import comparisons, configurations, kube_versions, schedulers, what_ifs
 from schedctl.session.extenders import NO_EXTENDERS, ExtenderOptions
+from schedctl.session.kube_versions import VersionFields
 from schedctl.session.notifiers import SILENT, Notifier
 from schedctl.session.what_ifs import NO_WHAT_IFS, WhatIfs
 
@@ -51,7 +52,7 @@ class Session:
         source: where the state is read from.
         choices: the configurations; the others are compared with the first.
         state: the state, once it is loaded.
-        version_skew: that the state is of another minor version than the rules, once it is loaded; None where not.
+        rules: the kube-scheduler that judges, for good once the state is loaded.
         changes: what the what-ifs did, once they are made.
         notifier: hears what is said on the way.
 
@@ -74,14 +75,13 @@ class Session:
         self.source = source
         self.notifier = notifier
         self.changes: list[WhatIfResult] = []
-        self.version_skew: VersionSkew | None = None
+        self.rules = kube_versions.rules_of(source.versions)
+        self._options = options
         self._extenders = options.extenders
         self._what_ifs = what_ifs
         self._reporter = schedulers.PluginFaultReporter(notifier)
         # Chosen before anything is read: a mistake in an option is told before a long listing, not after it.
-        self.choices = comparisons.choose(
-            options.compare, options.configuration, options.profile, source, options.plugins, notifier
-        )
+        self.choices = self._choose(notifier)
 
     @property
     def choice(self) -> ConfigurationChoice:
@@ -113,10 +113,23 @@ class Session:
         """
         # The plugins of the chosen configurations say which kinds are read; what a snapshot says completes the choice.
         self.state = state or self.source.load(self.notifier, kinds=self.kinds, about=about)
+        chosen_for, self.rules = self.rules.release, self.state.rules
+        if self.rules.release != chosen_for:
+            self.choices = self._choose(SILENT)
         self.choices = comparisons.complete(self.choices, self.state, self._extenders, self.notifier)
-        self.version_skew = version_skews.skew(self.state)
-        if self.version_skew is not None:
-            self.notifier.warn(self.version_skew.text, version_skews.describe(self.version_skew))
+        kube_versions.tell(self.rules, self.notifier)
+
+    def _choose(self, notifier: Notifier) -> list[ConfigurationChoice]:
+        options = self._options
+        return comparisons.choose(
+            options.compare,
+            options.configuration,
+            options.profile,
+            self.source,
+            options.plugins,
+            notifier,
+            self.rules.release,
+        )
 
     def change(self, namespace: str = "") -> None:
         """Carry the what-ifs out.
@@ -142,6 +155,11 @@ class Session:
             Input(source=name, digest=digest, role="State") for name, digest in self.state.manifests.digests.items()
         ]
 
+    @property
+    def version_fields(self) -> VersionFields:
+        """What every report says of the kube-scheduler that judged, by the names of `Metadata`."""
+        return kube_versions.fields(self.rules)
+
     def metadata(self, settled: Sequence[str] = ()) -> Metadata:
         """Return what a report says of the state and the configuration, as they are now.
 
@@ -153,7 +171,7 @@ class Session:
             what_if=[*self.change_texts, *settled],
             inputs=self.inputs,
             missing=missing_kinds(self.cluster, self.choice.registry),
-            version_skew=self.version_skew,
+            **self.version_fields,
         )
 
     def scheduler(self, choice: ConfigurationChoice | None = None) -> Scheduler:

@@ -12,6 +12,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from schedctl.session import kube_versions
+from schedctl.session.kube_versions import DEFAULT_VERSION, Rules, VersionOptions
 from schedctl.session.notifiers import SILENT, Notifier
 
 if TYPE_CHECKING:
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
 
 About = Callable[[str, str], bool]
 """Whether a question may be about the object of a kind and a key, of which warnings are then told."""
+NEWEST_RULES = Rules()
 _SHOWN = 5
 _OTHERS = ("Pod", "Deployment", "DaemonSet", "Job", "CronJob")
 """The kinds of which one that is not asked about has no part in the answer but by the room its pods take."""
@@ -45,7 +48,8 @@ class State:
         assembled: the cluster they make.
         listing: what the live cluster answered, None where none was asked.
         connection: the live cluster, None where none was asked.
-        laid_over: what was laid over the live cluster, in words.
+        overlay: what was laid over the live cluster, in words.
+        rules: the kube-scheduler that judges.
     """
 
     manifests: Manifests
@@ -53,6 +57,7 @@ class State:
     listing: Listing | None = None
     connection: Connection | None = None
     overlay: tuple[str, ...] = ()
+    rules: Rules = NEWEST_RULES
 
     @property
     def missing(self) -> tuple[Gap, ...]:
@@ -78,6 +83,7 @@ class StateSource:
         access: which live cluster, and as whom.
         configured: whether the live cluster is asked for the configuration of its scheduler.
         strict: whether foreign files in folders are refused.
+        versions: what the options say about the kube-scheduler that judges.
     """
 
     paths: tuple[str, ...] = ()
@@ -87,6 +93,7 @@ class StateSource:
     access: Access | None = None
     configured: bool = False
     strict: bool = False
+    versions: VersionOptions = DEFAULT_VERSION
     _connection: Connection | None = field(default=None, repr=False)
 
     @property
@@ -164,10 +171,12 @@ class StateSource:
                     )
                 overlaid = _overlaid(files) if self.of_cluster else ()
                 manifests = sources.overlay(manifests, files) if self.of_cluster else files
-            assembled = assemble((one.object for one in manifests.objects), _gaps(manifests, listing), kinds)
+            rules = kube_versions.rules_of(self.versions, kube_versions.state_version(manifests, listing))
+            objects = (one.object for one in manifests.objects)
+            assembled = assemble(objects, _gaps(manifests, listing), kinds, rules.release)
             if self.paths:
                 complete_written(assembled.cluster)
-        state = State(manifests, assembled, listing, connection, overlaid)
+        state = State(manifests, assembled, listing, connection, overlaid, rules)
         if state.taken:
             # Ages and timeouts are as of the snapshot or listing: the same input gives the same answer on any day.
             moment = times.unix_nanoseconds(state.taken)

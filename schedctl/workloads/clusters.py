@@ -23,6 +23,7 @@ from schedctl.api.sharing import Sharing
 from schedctl.api.storage import PersistentVolumeClaim, StorageClass
 from schedctl.cache.cluster import Cluster
 from schedctl.cache.pod_info import PodInfo
+from schedctl.releases import NEWEST, Release
 from schedctl.workloads import admission
 
 NAME_LABEL = "kubernetes.io/metadata.name"
@@ -55,15 +56,18 @@ class _ReadKinds:
         self.kinds.add(kind)
 
 
-def assemble(objects: Iterable[Any], missing: Iterable[Gap] = (), kinds: Iterable[Kind] = ()) -> AssembledCluster:
+def assemble(
+    objects: Iterable[Any], missing: Iterable[Gap] = (), kinds: Iterable[Kind] = (), release: Release = NEWEST
+) -> AssembledCluster:
     """Return the cluster of these API objects; no two of them may have kind and name in common.
 
     Args:
         objects: the objects.
         missing: the kinds that could not be listed.
         kinds: other people's kinds that some of them may be of.
+        release: the kube-scheduler whose rules hold.
     """
-    made = AssembledCluster()
+    made = AssembledCluster(Cluster(release))
     cluster = made.cluster
     cluster.lack(missing, kinds)
     pods: list[Pod] = []

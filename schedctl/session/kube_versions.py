@@ -1,0 +1,232 @@
+"""Which kube-scheduler judges a state: the one that is asked for, else that of the cluster, else the newest.
+
+Of a cluster the API server says it, or whoever wrote a snapshot, or the newest of the kubelets. A version that is not
+reproduced is judged by the nearest one that is, which is said, and refused with ``--strict-version``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, Literal, TypedDict
+
+from schedctl.api.nodes import Node
+from schedctl.errors import UsageError
+from schedctl.releases import NEWEST, RELEASES, GateError, Release, minor_of, nearest_release, parse_gates
+from schedctl.reports.metadata import VersionSkew, VersionSource
+
+if TYPE_CHECKING:
+    from schedctl.live.listing import Listing
+    from schedctl.session.notifiers import Notifier
+    from schedctl.sources import Manifests
+
+Minor = tuple[int, int]
+_KUBELET_SKEW: Final = 3
+"""By how many minor versions a kubelet may be older than its API server."""
+_CHANGES: Final[tuple[tuple[Minor, tuple[str, ...]], ...]] = (
+    ((1, 27), ("minDomains and matchLabelKeys of spread constraints count", "scheduling gates hold pods back")),
+    ((1, 31), ("matchLabelKeys of pod affinity count",)),
+    ((1, 33), ("requests resized in place count",)),
+    ((1, 34), ("ResourceClaims are allocated", "pod-level resources count")),
+    (
+        (1, 36),
+        (
+            "nodes without a declared feature are rejected",
+            "devices answer extended resources",
+            "device taints, partitions and shared capacity count",
+        ),
+    ),
+    (
+        (1, 37),
+        (
+            "DeviceTaintRules count",
+            "nodes are scored by storage capacity",
+            "nodes without the CSI driver of a volume are rejected",
+        ),
+    ),
+)
+"""What changed for placements, by the minor version in which kube-scheduler does it by default for the first time."""
+
+
+_WHOSE: Final = {"APIServer": "the API server is", "Snapshot": "the snapshot is of", "Kubelets": "the kubelets are"}
+
+
+@dataclass(frozen=True, slots=True)
+class VersionOptions:
+    """What the options say about the version.
+
+    Attributes:
+        kube_version: the version to judge by, e.g. ``1.36``; "" for the cluster's.
+        feature_gates: gates that are set, ``A=true,B=false``.
+        strict: whether a version that is not reproduced is refused, instead of judged by the nearest.
+    """
+
+    kube_version: str = ""
+    feature_gates: str = ""
+    strict: bool = False
+
+
+DEFAULT_VERSION: Final = VersionOptions()
+
+
+@dataclass(frozen=True, slots=True)
+class StateVersion:
+    """The version of a state.
+
+    Attributes:
+        source: who says it.
+        version: of the API server; of several kubelets the newest.
+        schedulers: the oldest and the newest kube-scheduler that goes with it.
+    """
+
+    source: Literal["APIServer", "Snapshot", "Kubelets"]
+    version: str
+    schedulers: tuple[Minor, Minor]
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """The kube-scheduler that judges.
+
+    Attributes:
+        release: the kube-scheduler.
+        source: why it is this one.
+        skew: that the state is of another minor version, None where it is not or nobody says.
+        nearest: the version that was asked for and is not reproduced, "" where it is.
+    """
+
+    release: Release = NEWEST
+    source: VersionSource = "Newest"
+    skew: VersionSkew | None = None
+    nearest: str = ""
+
+
+def rules_of(options: VersionOptions, state: StateVersion | None = None) -> Rules:
+    """Return the kube-scheduler that judges a state.
+
+    Args:
+        options: what the options say.
+        state: the version of the state, None where nobody says, or nothing is read yet.
+
+    Raises:
+        UsageError: the version is none, or is not reproduced and has to be; a gate cannot be set.
+    """
+    version = options.kube_version
+    source: VersionSource = "Option" if version else "Newest"
+    if not version and state is not None:
+        version, source = state.version, state.source
+    if not version:
+        return Rules(_with_gates(NEWEST, options))
+    minor = minor_of(version)
+    if minor is None:
+        raise UsageError(f'--kube-version "{version}" is no version of Kubernetes', "e.g. `--kube-version 1.36`")
+    release = nearest_release(minor)
+    is_reproduced = release.minor == minor
+    if options.strict and not is_reproduced:
+        raise UsageError(f"kube-scheduler {version} is not reproduced", f"there are {_reproduced()}")
+    nearest = version if source == "Option" and not is_reproduced else ""
+    return Rules(_with_gates(release, options), source, _skew(state, release), nearest)
+
+
+def state_version(manifests: Manifests, listing: Listing | None) -> StateVersion | None:
+    """Return the version of a state, None where nobody says.
+
+    By Kubernetes' version skew policy kube-scheduler is of the API server's minor version or one below. Kubelets of
+    a cluster whose API server is known decide nothing; where they are all that is known, the API server is as new
+    as the newest of them and at most three minor versions newer than the oldest.
+    """
+    version = listing.server_version if listing is not None else ""
+    source: Literal["APIServer", "Snapshot"] = "APIServer"
+    if not version:
+        source, version = "Snapshot", _newest(header.server_version for header in manifests.snapshots)
+    minor = minor_of(version)
+    if minor is not None:
+        return StateVersion(source, version, ((minor[0], minor[1] - 1), minor))
+    nodes = (one.object for one in manifests.objects if isinstance(one.object, Node))
+    kubelets = {node.status.node_info.kubelet_version for node in nodes}
+    minors = [found for each in kubelets if (found := minor_of(each)) is not None]
+    if not minors:
+        return None
+    (major, newest), oldest = max(minors), min(minors)
+    return StateVersion("Kubelets", _newest(kubelets), ((major, newest - 1), (oldest[0], oldest[1] + _KUBELET_SKEW)))
+
+
+class VersionFields(TypedDict):
+    """What `schedctl.reports.metadata.Metadata` says of the version."""
+
+    kubernetes_version: str
+    version_source: VersionSource
+    feature_gates: list[str]
+    version_skew: VersionSkew | None
+
+
+def fields(rules: Rules) -> VersionFields:
+    """Return what reports say of the kube-scheduler that judges."""
+    return VersionFields(
+        kubernetes_version=rules.release.version,
+        version_source=rules.source,
+        feature_gates=[f"{name}={str(value).lower()}" for name, value in sorted(rules.release.switches.items())],
+        version_skew=rules.skew,
+    )
+
+
+def tell(rules: Rules, notifier: Notifier) -> None:
+    """Say what of the choice is not as one might expect."""
+    if rules.nearest:
+        notifier.warn(
+            f"kube-scheduler {rules.nearest} is not reproduced; answers follow {rules.release.version}, the nearest",
+            f"there are {_reproduced()}; `--strict-version` refuses others",
+        )
+    if rules.skew is not None:
+        notifier.warn(rules.skew.text, describe(rules.skew))
+
+
+def describe(difference: VersionSkew) -> str:
+    """Return what differs between the two versions, in words."""
+    if not difference.differences:
+        return "schedctl does not know the differences between them"
+    minor = minor_of(difference.state_version)
+    since = f"v{minor[0]}.{minor[1]}" if minor is not None else difference.state_version
+    return f"changed by default since {since}: {'; '.join(difference.differences)}"
+
+
+def _skew(state: StateVersion | None, release: Release) -> VersionSkew | None:
+    """Return how the version of a state differs from that of the rules, None where it does not or nobody says."""
+    found = minor_of(state.version) if state is not None else None
+    if state is None or found is None or found == release.minor:
+        return None
+    changes = [
+        f"{what} (v{major}.{minor})"
+        for (major, minor), texts in _CHANGES
+        if found < (major, minor) <= release.minor
+        for what in texts
+    ]
+    oldest, newest = state.schedulers
+    consequence = ", but answers follow"
+    if oldest <= release.minor <= newest:
+        versions = f"v{oldest[0]}.{oldest[1]} to v{newest[0]}.{newest[1]}"
+        consequence = f", so that kube-scheduler may be {versions}; answers follow"
+    return VersionSkew(
+        source=state.source,
+        state_version=state.version,
+        rules_version=release.version,
+        differences=changes,
+        text=f"{_WHOSE[state.source]} {state.version}{consequence} the rules of kube-scheduler {release.version}",
+    )
+
+
+def _with_gates(release: Release, options: VersionOptions) -> Release:
+    try:
+        return release.with_gates(parse_gates(options.feature_gates))
+    except GateError as error:
+        raise UsageError(f"--feature-gates: {error} (kube-scheduler {release.version})", error.hint) from None
+
+
+def _reproduced() -> str:
+    return ", ".join(release.version for release in RELEASES)
+
+
+def _newest(versions: Iterable[str]) -> str:
+    """Return the version with the highest minor, "" where none can be read."""
+    known = [(minor, version) for version in versions if (minor := minor_of(version)) is not None]
+    return max(known)[1] if known else ""

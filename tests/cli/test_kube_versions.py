@@ -1,0 +1,149 @@
+"""A state is judged by the kube-scheduler of its version, or by the one that is asked for; every answer names it."""
+
+import json
+
+import pytest
+
+from schedctl.versions import KUBERNETES_VERSION
+
+COMMANDS = [
+    pytest.param(("explain", "pod", "default/web"), id="explain"),
+    pytest.param(("simulate", "{pod}"), id="simulate"),
+    pytest.param(("capacity", "--like", "{pod}"), id="capacity"),
+    pytest.param(("drain", "a"), id="drain"),
+    pytest.param(("check", "{pod}"), id="check"),
+]
+
+
+def node(version):
+    info = {"nodeInfo": {"kubeletVersion": version, "kernelVersion": "6.1"}} if version else {}
+    return {
+        "apiVersion": "v1",
+        "kind": "Node",
+        "metadata": {"name": "a"},
+        "status": {"allocatable": {"cpu": "4", "memory": "8Gi", "pods": "110"}, **info},
+    }
+
+
+POD = {
+    "apiVersion": "v1",
+    "kind": "Pod",
+    "metadata": {"name": "web", "namespace": "default"},
+    "spec": {"containers": [{"name": "c", "image": "c"}]},
+}
+
+
+@pytest.fixture
+def state(tmp_path):
+    """Write a cluster whose one node has a kubelet of a version."""
+
+    def write(version):
+        path = tmp_path / "cluster.json"
+        path.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": [node(version), POD]}))
+        return str(path)
+
+    return write
+
+
+@pytest.mark.parametrize("arguments", COMMANDS)
+def test_every_command_that_judges_goes_by_the_version_of_the_newest_kubelet(schedctl, state, tmp_path, arguments):
+    (tmp_path / "pod.json").write_text(json.dumps({**POD, "metadata": {"name": "new", "namespace": "default"}}))
+    words = [each.replace("{pod}", str(tmp_path / "pod.json")) for each in arguments]
+    ended = schedctl(*words, "-f", state("v1.35.9-eks-5e0fdde"), "-o", "json")
+    metadata = json.loads(ended.out)["metadata"]
+    assert (metadata["kubernetesVersion"], metadata["versionSource"]) == ("v1.35.4", "Kubelets")
+    assert (ended.err, metadata["versionSkew"]) == ("", None)
+
+
+@pytest.mark.parametrize("arguments", COMMANDS)
+def test_a_version_that_is_not_reproduced_is_judged_by_the_nearest_and_both_are_said(
+    schedctl, state, tmp_path, arguments
+):
+    (tmp_path / "pod.json").write_text(json.dumps({**POD, "metadata": {"name": "new", "namespace": "default"}}))
+    words = [each.replace("{pod}", str(tmp_path / "pod.json")) for each in arguments]
+    ended = schedctl(*words, "-f", state("v1.29.3-eks-5e0fdde"), "-o", "json")
+    both = "the kubelets are v1.29.3-eks-5e0fdde, but answers follow the rules of kube-scheduler v1.34.4"
+    assert f"warning: {both}" in ended.err
+    skew = json.loads(ended.out)["metadata"]["versionSkew"]
+    assert (skew["stateVersion"], skew["rulesVersion"]) == ("v1.29.3-eks-5e0fdde", "v1.34.4")
+    assert "pod-level resources count (v1.34)" in skew["differences"]
+
+
+@pytest.mark.parametrize("version", [pytest.param("", id="nobody says"), pytest.param("unknown", id="cannot be read")])
+def test_a_state_of_a_version_that_is_not_known_is_judged_by_the_newest(schedctl, state, version):
+    ended = schedctl("explain", "pod", "default/web", "-f", state(version), "-o", "json")
+    metadata = json.loads(ended.out)["metadata"]
+    assert (ended.err, metadata["versionSource"]) == ("", "Newest")
+    assert metadata["kubernetesVersion"] == KUBERNETES_VERSION
+
+
+def test_the_version_that_is_asked_for_goes_before_the_clusters_and_the_difference_is_said(schedctl, state):
+    ended = schedctl("explain", "pod", "default/web", "-f", state("v1.35.1"), "--kube-version", "1.37", "-o", "json")
+    metadata = json.loads(ended.out)["metadata"]
+    assert (metadata["kubernetesVersion"], metadata["versionSource"]) == (KUBERNETES_VERSION, "Option")
+    assert all(each.endswith(("(v1.36)", "(v1.37)")) for each in metadata["versionSkew"]["differences"])
+    assert "warning: the kubelets are v1.35.1" in ended.err
+
+
+def test_the_variable_and_the_configuration_set_the_version(schedctl, state, tmp_path, monkeypatch):
+    path = state("")
+    monkeypatch.setenv("SCHEDCTL_KUBE_VERSION", "1.36")
+    assert "kube-scheduler v1.36.3 rules" in schedctl("explain", "pod", "default/web", "-f", path).out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        pytest.param(
+            ("--kube-version", "new"), 'error: --kube-version "new" is no version of Kubernetes', id="no version"
+        ),
+        pytest.param(
+            ("--kube-version", "1.30", "--strict-version"),
+            "error: kube-scheduler 1.30 is not reproduced",
+            id="one that is not reproduced, strictly",
+        ),
+        pytest.param(
+            ("--feature-gates", "Nope=true"),
+            "error: --feature-gates: unrecognized feature gate: Nope (kube-scheduler v1.37.1)",
+            id="an unknown gate",
+        ),
+        pytest.param(
+            ("--feature-gates", "VolumeLimitScaling"),
+            "error: --feature-gates: missing bool value for VolumeLimitScaling",
+            id="a gate without a value",
+        ),
+        pytest.param(
+            ("--feature-gates", "DRAExtendedResource=false"),
+            "cannot set feature gate DRAExtendedResource to false, feature is locked to true",
+            id="a locked gate",
+        ),
+        pytest.param(
+            ("--kube-version", "1.34", "--feature-gates", "NodeDeclaredFeatures=true"),
+            "unrecognized feature gate: NodeDeclaredFeatures (kube-scheduler v1.34.4)",
+            id="a gate of a later version",
+        ),
+        pytest.param(
+            ("--feature-gates", "TaintTolerationComparisonOperators=true"),
+            "feature gate TaintTolerationComparisonOperators is not modelled",
+            id="a gate that changes decisions and is not modelled",
+        ),
+    ],
+)
+def test_a_version_or_gate_that_cannot_be_is_refused_with_the_next_step(schedctl, state, arguments, message):
+    ended = schedctl("explain", "pod", "default/web", "-f", state(""), *arguments)
+    assert ended.code == 2
+    assert message in ended.err
+    assert "hint: " in ended.err or "locked" in message
+
+
+def test_gates_that_are_set_are_named_with_the_answer(schedctl, state):
+    ended = schedctl(
+        "explain", "pod", "default/web", "-f", state(""), "--feature-gates", "StorageCapacityScoring=false"
+    )
+    assert f"kube-scheduler {KUBERNETES_VERSION} StorageCapacityScoring=false rules" in ended.out
+
+
+def test_what_a_newer_cluster_does_otherwise_is_not_known(schedctl, state):
+    ended = schedctl("explain", "pod", "default/web", "-f", state("v1.99.0"))
+    assert f"answers follow the rules of kube-scheduler {KUBERNETES_VERSION}" in " ".join(ended.err.split())
+    assert "does not know" in ended.err
