@@ -492,7 +492,7 @@ class UnscoredDynamicResources(
 
 
 class DynamicResources(UnscoredDynamicResources, ScorePlugin):
-    """Finds nodes where the devices a pod claims are available, and takes them for it; early alternatives first."""
+    """Finds nodes where the devices a pod claims are available, and takes them for it."""
 
     normalizes_by_extremes = True
 
