@@ -9,6 +9,8 @@ import heapq
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 
+import msgspec
+
 from schedctl.api.pods import Pod
 from schedctl.cache.cluster import Cluster
 from schedctl.cache.pod_info import PodInfo
@@ -23,6 +25,8 @@ from schedctl.workloads import ownership
 
 _MOST_PENDING = 2
 """Of how many other pending workloads a pod is placed before and after; each is a cycle more."""
+
+_replace = msgspec.structs.replace
 
 Rule = tuple[str, str]
 """Whose rule it is, and what it is about."""
@@ -58,7 +62,7 @@ class Consequences:
         if waiting is not None:  # else the fork would leave behind the pod as the fix has it
             scheduler.cluster.remove_pod(waiting)
         scheduler.place(outcome)
-        violated = self._violated()
+        violated = self._violated(_with_skews_of(self._pod.pod, outcome.pod.pod))
         texts, displaces = [], False
         for info in removed:
             text, homeless = self._recreated(info)
@@ -71,12 +75,12 @@ class Consequences:
 
     def new(self, violated: dict[Rule, str]) -> list[str]:
         """Return in words which of the rules are not violated now; outside of any fork."""
-        before = self._violated() if violated else {}
+        before = self._violated(self._pod) if violated else {}
         return [f"{owner} {text}" for (owner, about), text in violated.items() if (owner, about) not in before]
 
-    def _violated(self) -> dict[Rule, str]:
+    def _violated(self, pod: PodInfo) -> dict[Rule, str]:
         found: dict[Rule, str] = {}
-        for owner, info in self._spread_workloads():
+        for owner, info in self._spread_workloads(pod):
             profile = self._scheduler.profile_of(info)
             for plugin in profile.plugins.values() if profile is not None else ():
                 try:
@@ -85,10 +89,10 @@ class Consequences:
                     self.faults[f"{plugin.name} failed in violations: {describe_fault(plugin, fault)}"] = None
         return found
 
-    def _spread_workloads(self) -> Iterator[tuple[str, PodInfo]]:
+    def _spread_workloads(self, pod: PodInfo) -> Iterator[tuple[str, PodInfo]]:
         """Yield one pod of each workload of the namespace that has constraints, that of the fix first."""
         cluster, owners = self._scheduler.cluster, set()
-        for info in (self._pod, *_pods_of(cluster, self._pod.namespace)):
+        for info in (pod, *_pods_of(cluster, self._pod.namespace)):
             if info.pod.spec.topology_spread_constraints:
                 owner = _name(info, cluster)
                 if owner not in owners:
@@ -132,6 +136,16 @@ class Consequences:
         except NotModelled:
             return None
         return None if assumptions_affecting_verdict(outcome) else outcome
+
+
+def _with_skews_of(before: Pod, after: Pod) -> PodInfo:
+    """Return the pod of a fix with the skews that were allowed before: to allow more is what loses the spread."""
+    skews = {each.topology_key: each.max_skew for each in before.spec.topology_spread_constraints or ()}
+    constraints = [
+        _replace(each, max_skew=skews.get(each.topology_key, each.max_skew))
+        for each in after.spec.topology_spread_constraints or ()
+    ]
+    return PodInfo(_replace(after, spec=_replace(after.spec, topology_spread_constraints=constraints or None)))
 
 
 def _pods_of(cluster: Cluster, namespace: str) -> Iterator[PodInfo]:

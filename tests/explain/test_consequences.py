@@ -43,6 +43,17 @@ def web(name, when, **options):
             id="the pod's own workload loses its spread where more skew is allowed",
         ),
         pytest.param(
+            [
+                node("a", zone="x"),
+                node("b", zone="y", taints=[{"key": "team", "effect": "NoSchedule"}]),
+                web("web-0", "DoNotSchedule", on="a"),
+            ],
+            web("web-1", "DoNotSchedule"),
+            f"would fit on a if the spread over {ZONE} has `nodeTaintsPolicy: Honor`",
+            [],
+            id="a spread that leaves reserved nodes out is kept",
+        ),
+        pytest.param(
             [node("a", zone="x", cpu="1"), node("b", zone="y", cpu="500m"), web("web-0", "ScheduleAnyway", on="a")],
             web("web-1", "ScheduleAnyway", cpu="2"),
             "would fit on a if cpu <= 1",
