@@ -45,9 +45,9 @@ CPU = """\
 @pytest.fixture
 def simulate(schedctl, tmp_path, monkeypatch):
     """Release a manifest into a cluster of one node and return the command's output."""
-    (tmp_path / "cluster.json").write_text(json.dumps(NODE))
 
-    def simulate(manifest, *arguments):
+    def simulate(manifest, *arguments, node=NODE):
+        (tmp_path / "cluster.json").write_text(json.dumps(node))
         path = tmp_path / "web.yaml"
         path.write_text(manifest)
         out = schedctl("simulate", str(path), "-f", str(tmp_path / "cluster.json"), *arguments).out
@@ -107,7 +107,7 @@ def test_the_manifest_with_the_line_changed_is_placed(simulate):
 
 
 def test_a_fix_of_a_node_is_a_command(simulate):
-    printed = simulate(HEAD + TOLERATED + CONTAINER, "--cordon", "a")
+    printed = simulate(HEAD + TOLERATED + CONTAINER, node={**NODE, "spec": {"unschedulable": True}})
     assert "kubectl uncordon a" in printed
 
 

@@ -48,7 +48,12 @@ def test_a_file_may_set_nothing(rest):
     ("text", "beginning", "hint"),
     [
         pytest.param("", "own.yaml:1:1: kind: Object 'Kind' is missing", 'add "kind: Config"', id="nothing at all"),
-        pytest.param("a: [", "own.yaml:2:1: did not find expected node content", "", id="no YAML"),
+        pytest.param(
+            "a: [",
+            "own.yaml:2:1: did not find expected node content",
+            "the [ or { of line 2 is not closed, or has a comma too many",
+            id="no YAML",
+        ),
         pytest.param("- 1\n", "own.yaml:1:1: expected a mapping with apiVersion and kind", "", id="a list"),
         pytest.param(
             "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n",
