@@ -145,6 +145,11 @@ class Attempt:
         return self._tie_rows
 
     @property
+    def tie_count(self) -> int:
+        """How many nodes have the best score."""
+        return len(self._tie_rows) if self._best is None else int(np.count_nonzero(self._best))
+
+    @property
     def ties(self) -> list[str]:
         """The nodes with the best score, by name; kube-scheduler takes any one of them."""
         names = self.cluster.node_table.names

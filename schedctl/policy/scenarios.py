@@ -158,19 +158,27 @@ def _pods_to_place(
         ours: the keys of the manifests' pods.
         arrived: the keys of the pods that came before, in order; a cluster does not keep it when a fork is left.
     """
-    pending = scheduler.cluster.pending
     displaced = {key for each in done for key in each.waiting}
-    served = [info for info in pending.values() if scheduler.profile_of(info)]
-    foreign = {key for key, info in pending.items() if scheduler.profile_of(info) is None}
+    served: list[PodInfo] = []
+    foreign: set[str] = set()
+    for key, info in scheduler.cluster.pending.items():
+        if scheduler.profile_of(info) is None:
+            foreign.add(key)
+        else:
+            served.append(info)
     turn_of = {key: turn for turn, key in enumerate(arrived)}
+    last = len(turn_of)
+    # A controller makes all pods of one workload in one go; what was pending keeps its order.
+    makers = [_maker(info) if info.key in displaced else _NOBODY for info in served]
+    rank_of = {maker: rank for rank, maker in enumerate(sorted(set(makers)))}
+    turns = [
+        (info.key in ours, info.key in displaced, rank_of[maker], turn_of.get(info.key, last), info.key, info)
+        for info, maker in zip(served, makers, strict=True)
+    ]
+    return [info for *_, info in sorted(turns)], foreign  # no two keys are equal, so that pods are not compared
 
-    def turn(info: PodInfo) -> tuple[bool, bool, tuple[str, str, str], int, str]:
-        returns = info.key in displaced
-        # A controller makes all pods of one workload in one go; what was pending keeps its order.
-        maker = _maker(info) if returns else ("", "", "")
-        return info.key in ours, returns, maker, turn_of.get(info.key, len(turn_of)), info.key
 
-    return sorted(served, key=turn), foreign
+_NOBODY = ("", "", "")
 
 
 def _maker(info: PodInfo) -> tuple[str, str, str]:

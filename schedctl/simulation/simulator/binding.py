@@ -31,7 +31,7 @@ class BindingCycle:
         state, info = self._state, queued.info
         outcome = state.outcome_of(info)
         node_name = self._choose(attempt, queued.attempts)
-        outcome.ties, outcome.feasible = len(attempt.tie_rows), attempt.feasible
+        outcome.ties, outcome.feasible = attempt.tie_count, attempt.feasible
         if state.trace:
             now, number = state.clock.now, outcome.attempts
             state.record(Chosen(now, info.key, number, node_name, outcome.ties, outcome.feasible))
@@ -92,7 +92,7 @@ class BindingCycle:
         if state.trace:
             state.record(Bound(state.clock.now, info.key, node_name))
         state.dispatcher.dispatch_arrival(info, node_name)
-        if state.has_controller:
+        if state.answers_bound:
             state.schedule_answers(state.controller.on_bound(pod_on_node(info, node_name), node_name))
 
     def _wait_for_permit(self, queued: QueuedPod, attempt: Attempt, node_name: str, timeouts: dict[str, float]) -> None:
