@@ -27,7 +27,7 @@ SUMMARIES = {
     "demo": "Explain a pending pod of an example cluster.",
     "schema": "Print the JSON Schema of a document.",
     "completion": "Print a completion script for your shell.",
-    "version": "Print the versions of schedctl and of its kube-scheduler.",
+    "version": "Print versions, or the feature gates of kube-scheduler.",
     "help": "Show the help of a command.",
 }
 """By the name of a command, or of a group of them, its line in the help.

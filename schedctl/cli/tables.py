@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from schedctl.render import layout, terminals
 
 LEAST = 24
-"""The narrowest the last column may get; a terminal with less room has each row told cell by cell."""
+"""The narrowest a long last column may get; a terminal with less room has each row told cell by cell."""
 
 
 def show(heads: Sequence[str], rows: Sequence[Sequence[str]], *, headers: bool = True) -> None:
@@ -23,7 +23,8 @@ def show(heads: Sequence[str], rows: Sequence[Sequence[str]], *, headers: bool =
     table = [heads, *rows] if headers else rows
     cells = [[(layout.Span(cell),) for cell in row] for row in table]
     terminal = terminals.of(sys.stdout, environ=os.environ)
-    narrow = terminal.width is not None and _before_last(table) + LEAST > terminal.width
+    last = min(LEAST, max(len(row[-1]) for row in table)) if table else 0
+    narrow = terminal.width is not None and _before_last(table) + last > terminal.width
     if headers and narrow:
         layout.write([layout.Table(cells[1:], heads=heads)], sys.stdout, terminal)
     else:

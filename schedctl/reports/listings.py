@@ -1,9 +1,10 @@
-"""The documents that the listing commands print with ``-o json``: plugins, profiles, and how two profiles differ."""
+"""The documents that listing commands print with ``-o json``: plugins, profiles, their differences, feature gates."""
 
 from __future__ import annotations
 
 from typing import Any, Literal
 
+from schedctl.releases.gates import Stage
 from schedctl.reports.metadata import Head, Record
 
 
@@ -113,3 +114,34 @@ class ProfileDiff(Record, frozen=True, kw_only=True):
     left: str
     right: str
     items: list[ProfileDifference]
+
+
+class FeatureGateItem(Record, frozen=True, kw_only=True):
+    """A feature gate of a kube-scheduler.
+
+    Attributes:
+        name: what ``--feature-gates`` takes.
+        stage: how far it has come in that version.
+        default: whether it is on unless set.
+        locked: whether it can only be what it is by default.
+        decisive: whether it can change a scheduling decision.
+        modelled: whether its decisions are reproduced on and off, so that it can be set.
+        requires: the gates that may not be off while it is on.
+    """
+
+    name: str
+    stage: Stage
+    default: bool
+    locked: bool
+    decisive: bool
+    modelled: bool
+    requires: list[str]
+
+
+class FeatureGateList(Record, frozen=True, kw_only=True):
+    """``schedctl version --gates``: the feature gates of a kube-scheduler, by name."""
+
+    api_version: Literal["schedctl.dev/v1alpha1"] = "schedctl.dev/v1alpha1"
+    kind: Literal["FeatureGateList"] = "FeatureGateList"
+    metadata: Head = Head()
+    items: list[FeatureGateItem]

@@ -33,6 +33,7 @@ SCHEMAS: dict[str, Callable[[], dict[str, Any]]] = {
     "DrainReport": partial(_schema, "schedctl.reports.drains", "DrainReport"),
     "ExplainComparison": partial(_schema, "schedctl.reports.pod_comparisons", "ExplainComparison"),
     "ExplainReport": partial(_schema, "schedctl.reports.explanations", "ExplainReport"),
+    "FeatureGateList": partial(_schema, "schedctl.reports.listings", "FeatureGateList"),
     "NodeExplainReport": partial(_schema, "schedctl.reports.node_explanations", "NodeExplainReport"),
     "PluginList": partial(_schema, "schedctl.reports.listings", "PluginList"),
     "ProfileDiff": partial(_schema, "schedctl.reports.listings", "ProfileDiff"),

@@ -172,8 +172,8 @@ def test_a_schema_that_is_not_there(schedctl):
         'error: unknown document kind "Report"\nhint: the kinds are: '
         "BindReport, CalibrationReport, CapacityReport, CheckBaseline, CheckPolicy, CheckPolicyTest, "
         "CheckPolicyTestReport, CheckReport, Config, DrainReport, ExplainComparison, ExplainReport, "
-        "NodeExplainReport, PluginList, ProfileDiff, ProfileList, SimulationComparison, SimulationReport, Snapshot, "
-        "SnapshotDiff, SnapshotReport, "
+        "FeatureGateList, NodeExplainReport, PluginList, ProfileDiff, ProfileList, SimulationComparison, "
+        "SimulationReport, Snapshot, SnapshotDiff, SnapshotReport, "
         "WatchLine\n",
     )
 

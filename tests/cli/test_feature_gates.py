@@ -1,0 +1,72 @@
+"""``schedctl version --gates`` lists the gates of a version, and which of them can be set."""
+
+import json
+
+import pytest
+
+from schedctl.releases import RELEASES, GateError, gates_of
+
+VERSIONS = [release.version for release in RELEASES]
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_the_gates_that_change_decisions_are_listed_and_the_others_are_counted(schedctl, version):
+    gates = gates_of(version).values()
+    decisive = [gate.name for gate in gates if gate.decisive]
+    lines = schedctl("version", "--gates", "--kube-version", version).out.splitlines()
+    assert [line.split()[0] for line in lines[1 : len(decisive) + 1]] == decisive
+    assert lines[-2:] == [
+        f"kube-scheduler {version}: these gates change decisions;",
+        f"{len(gates) - len(decisive)} others do not, `-o wide` lists all",
+    ]
+
+
+@pytest.mark.parametrize("release", RELEASES, ids=VERSIONS)
+def test_a_gate_can_be_set_where_the_list_says_so_and_only_there(schedctl, release):
+    listed = schedctl("version", "--gates", "--kube-version", release.version).out.splitlines()[1:-3]
+    for line in listed:
+        name, _, default, can_be_set = line.split(maxsplit=3)
+        try:
+            release.with_gates({"AllAlpha": False, name: default == "off"})
+            refusal = ""
+        except GateError as refused:
+            refusal = str(refused)
+        # one that others depend on can be set together with them
+        assert ("locked" in refusal, "not modelled" in refusal) == (
+            can_be_set == "locked",
+            can_be_set == "not modelled",
+        )
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_all_gates_are_in_the_wide_list_and_in_the_document(schedctl, version):
+    names = list(gates_of(version))
+    wide = schedctl("version", "--gates", "--kube-version", version, "-o", "wide").out.splitlines()[1:]
+    assert [line.split()[0] for line in wide] == names
+    document = json.loads(schedctl("version", "--gates", "--kube-version", version, "-o", "json").out)
+    assert (document["kind"], document["metadata"]["kubernetesVersion"]) == ("FeatureGateList", version)
+    assert [item["name"] for item in document["items"]] == names
+    scoring = next(item for item in document["items"] if item["name"] == "StorageCapacityScoring")
+    assert (scoring["stage"], scoring["default"]) == (("BETA", True) if version >= "v1.37" else ("ALPHA", False))
+
+
+def test_no_line_is_wider_than_a_terminal(schedctl, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    for output in ("text", "wide"):
+        lines = schedctl("version", "--gates", "-o", output).out.splitlines()
+        assert max(map(len, lines)) <= 80
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        pytest.param(("--kube-version", "1.36"), "error: --kube-version without --gates", id="a version alone"),
+        pytest.param(("--gates", "--kube-version", "new"), '"new" is no version of Kubernetes', id="no version"),
+        pytest.param(("--gates", "-o", "yaml"), 'error: unknown output "yaml"', id="an output that is none"),
+    ],
+)
+def test_what_cannot_be_listed_is_refused_with_the_next_step(schedctl, arguments, message):
+    ended = schedctl("version", *arguments)
+    assert (ended.code, ended.out) == (2, "")
+    assert message in ended.err
+    assert "hint: " in ended.err
