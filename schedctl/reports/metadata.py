@@ -185,7 +185,7 @@ class Metadata(Head, frozen=True):
         inputs: what was read: manifests, state, policies, baseline.
         missing: the kinds that could not be listed.
         version_source: why it is this version: ``Option`` where it was asked for, ``APIServer``, ``Snapshot`` or
-            ``Kubelets`` where the state is of it, ``Newest`` where nobody says.
+            ``Kubelets`` where the state is of it, ``Newest`` where the version of the state is not known.
         feature_gates: the gates that were set, e.g. ``StorageCapacityScoring=false``.
         version_skew: that the state is of another minor version than the rules in force, null where it is not or where
             its version is not known.
