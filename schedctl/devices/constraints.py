@@ -22,7 +22,8 @@ class Constraint:
         distinct: whether its values must differ; otherwise they must be the same.
     """
 
-    def __init__(self, written: DeviceConstraint) -> None:
+    def __init__(self, written: DeviceConstraint, *, compares_values: bool = True) -> None:
+        self._compares_values = compares_values
         self.attribute = written.match_attribute or ""
         self.distinct = written.match_attribute is None
         if self.distinct:
@@ -62,6 +63,9 @@ class Constraint:
         if kind is None:  # a list, which constraints do not know; the first device was nevertheless let in above
             return False
         content = getattr(value, kind)
+        if self.distinct and not self._compares_values:
+            # Until v1.34 kube-scheduler compares where values are kept, which differs for any two devices.
+            return True
         if self.distinct:
             # A value of another kind differs, too: the attribute of that kind is None there.
             return all(getattr(other, kind) != content for other in self._chosen)

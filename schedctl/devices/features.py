@@ -21,6 +21,7 @@ class DeviceFeatures(NamedTuple):
         shares: whether several claims may share a device, and ask for capacity (DRAConsumableCapacity).
         conditions: whether devices may have binding conditions (DRADeviceBindingConditions).
         amounts: whether the variant of the allocator that runs knows amounts of capacity and distinct attributes.
+        distinct_values: whether distinct attributes are compared by value.
         groups: whether slices with compatibility groups are recognized, and left out.
         whole_pools: whether a pool is judged by all its slices; else by those that a node reaches, and its devices are
             counted even where some are missing, and an invalid pool ends the cycle.
@@ -37,6 +38,7 @@ class DeviceFeatures(NamedTuple):
     shares: bool = True
     conditions: bool = True
     amounts: bool = True
+    distinct_values: bool = True
     groups: bool = True
     whole_pools: bool = True
     counters_by_node: bool = True
@@ -63,6 +65,7 @@ def features_of(release: Release) -> DeviceFeatures:
         conditions=conditions,
         # kube-scheduler has three allocators, and takes the oldest that has all the features that are on
         amounts=shares or conditions or (status and not release.includes(ReleaseChange.PLAIN_ALLOCATOR)),
+        distinct_values=release.includes(ReleaseChange.DISTINCT_VALUES),
         groups=release.includes(ReleaseChange.COMPATIBILITY_GROUPS),
         whole_pools=whole_pools,
         counters_by_node=release.includes(ReleaseChange.COUNTERS_BY_NODE) or not whole_pools,

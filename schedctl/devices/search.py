@@ -487,7 +487,7 @@ def _constraints_of(claim: ResourceClaim, features: DeviceFeatures) -> list[Cons
             raise eligibility.AllocationError(
                 f"claim {key_of(claim)}, constraint #{number}: empty constraint (unsupported constraint type?)"
             )
-    return [Constraint(constraint) for constraint in constraints]
+    return [Constraint(constraint, compares_values=features.distinct_values) for constraint in constraints]
 
 
 def _uses(offer: Offer, state: AllocatedState) -> dict[int, Use]:

@@ -38,3 +38,4 @@ class ReleaseChange(Enum):
     WHOLE_POOLS = (1, 35), "a pool of devices is judged by all its slices, not only by those that a node reaches"
     PAIRED_ALLOCATIONS = (1, 36), "a pod that has some of its claims and is to get others is scored, not an error"
     SPARED_VICTIMS = (1, 35), "victims that are on their way out already are not deleted again"
+    DISTINCT_VALUES = (1, 35), "distinctAttribute of a claim compares values; before, any two devices are distinct"
