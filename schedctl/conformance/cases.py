@@ -22,7 +22,7 @@ from schedctl.cache.cluster import Cluster
 from schedctl.cache.pod_info import PodInfo
 from schedctl.config import loading
 from schedctl.config.types import SchedulerConfiguration
-from schedctl.releases import NEWEST, Release, ReleaseChange
+from schedctl.releases import NEWEST, Release
 from schedctl.workloads.pod_resources import complete_pod_resources
 
 
@@ -104,7 +104,7 @@ def _with_pod_requests(pod: Pod, release: Release) -> Pod:
     Only where it has limits as a whole, be they those of its containers for huge pages.
     """
     whole = pod.spec.resources
-    if whole is None or release.includes(ReleaseChange.LATE_POD_REQUESTS) or not release.enabled("PodLevelResources"):
+    if whole is None or release.enabled("PodLevelResourcesFixDefaulting") or not release.enabled("PodLevelResources"):
         return pod
     spec = complete_pod_resources(pod.spec)
     limited = whole.limits or any(

@@ -52,6 +52,7 @@ class DeviceFeatures(NamedTuple):
 def features_of(release: Release) -> DeviceFeatures:
     """Return how a release allocates devices."""
     taints = release.enabled("DRADeviceTaints")
+    gated_rules = release.includes(ReleaseChange.GATED_TAINT_RULES)
     shares = release.enabled("DRAConsumableCapacity")
     status = release.enabled("DRAResourceClaimDeviceStatus")
     conditions = release.enabled("DRADeviceBindingConditions") and status
@@ -59,7 +60,7 @@ def features_of(release: Release) -> DeviceFeatures:
     newest = release.includes(ReleaseChange.DEVICE_ERRORS)
     return DeviceFeatures(
         taints=taints,
-        taint_rules=taints and release.enabled("DRADeviceTaintRules"),
+        taint_rules=taints and (release.enabled("DRADeviceTaintRules") or not gated_rules),
         partitions=release.enabled("DRAPartitionableDevices"),
         shares=shares,
         conditions=conditions,

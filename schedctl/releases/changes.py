@@ -31,7 +31,6 @@ class ReleaseChange(Enum):
     COUNTERS_BY_NODE = (1, 37), "shared counters count for the nodes that reach their slice"
     WHOLE_REQUESTS = (1, 37), "a request for all devices fails when one of them has no capacity left"
     ALL_SHARES = (1, 37), "a device shared without taking capacity has drawn on its counters"
-    LATE_POD_REQUESTS = (1, 37), "requests of a pod as a whole are completed after admission, not by defaulting"
     BALANCE_IMPROVEMENT = (1, 36), "NodeResourcesBalancedAllocation rates how much the pod evens out the use of a node"
     PLAIN_ALLOCATOR = (1, 35), "the status of devices alone does not ask for the experimental allocator"
     CAPITAL_POD = (1, 36), "a claim made for another pod is told with a capital Pod"
@@ -39,3 +38,4 @@ class ReleaseChange(Enum):
     PAIRED_ALLOCATIONS = (1, 36), "a pod that has some of its claims and is to get others is scored, not an error"
     SPARED_VICTIMS = (1, 35), "victims that are on their way out already are not deleted again"
     DISTINCT_VALUES = (1, 35), "distinctAttribute of a claim compares values; before, any two devices are distinct"
+    GATED_TAINT_RULES = (1, 35), "DeviceTaintRules have a feature gate of their own beside that of device taints"

@@ -23,13 +23,17 @@ MODELLED: Final = frozenset(
         "DRADeviceTaints",
         "DRAExtendedResource",
         "DRAPartitionableDevices",
+        "InPlacePodLevelResourcesVerticalScaling",
         "NodeDeclaredFeatures",
         "PodLevelResources",
         "StorageCapacityScoring",
         "VolumeLimitScaling",
     }
 )
-"""Gates whose decisions are reproduced on and off, in every release that has them."""
+"""Gates whose decisions are reproduced on and off, in every release that has them but those of `_NOT_YET`."""
+
+_NOT_YET: Final = {"v1.34": frozenset({"DRAConsumableCapacity", "DRAExtendedResource"})}
+"""Those that are reproduced only as they are by default, by minor version."""
 
 DECISIVE: Final = MODELLED | frozenset(
     {
@@ -49,7 +53,6 @@ DECISIVE: Final = MODELLED | frozenset(
         "DynamicResourceAllocation",
         "GangScheduling",
         "GenericWorkload",
-        "InPlacePodLevelResourcesVerticalScaling",
         "InPlacePodVerticalScaling",
         "InPlacePodVerticalScalingSchedulerPreemption",
         "InterPodAffinityHostnameFastPath",
@@ -87,6 +90,7 @@ class Gate(msgspec.Struct, frozen=True):
         stage: how far it has come.
         locked: whether it can no longer be set to anything but its default.
         requires: the gates that may not be off while it is on.
+        modelled: whether its decisions are reproduced on and off.
     """
 
     name: str
@@ -94,16 +98,12 @@ class Gate(msgspec.Struct, frozen=True):
     stage: Stage = "GA"
     locked: bool = False
     requires: tuple[str, ...] = ()
+    modelled: bool = False
 
     @property
     def decisive(self) -> bool:
         """Whether it can change a decision."""
         return self.name in DECISIVE
-
-    @property
-    def modelled(self) -> bool:
-        """Whether its decisions are reproduced on and off."""
-        return self.name in MODELLED
 
 
 class GateError(ValueError):
@@ -119,7 +119,9 @@ def gates_of(version: str) -> Mapping[str, Gate]:
     """Return the gates of a version, e.g. ``v1.36.3``, by name."""
     minor = version.rpartition(".")[0]
     data = (_TABLES / f"{minor}.json").read_bytes()
-    return {gate.name: gate for gate in msgspec.json.decode(data, type=list[Gate])}
+    modelled = MODELLED - _NOT_YET.get(minor, frozenset())
+    gates = msgspec.json.decode(data, type=list[Gate])
+    return {gate.name: msgspec.structs.replace(gate, modelled=gate.name in modelled) for gate in gates}
 
 
 def parse_gates(text: str) -> dict[str, bool]:
