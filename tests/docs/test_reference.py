@@ -7,12 +7,22 @@ from pathlib import Path
 
 import pytest
 
-from docs._reference import commands, exit_codes, plugins, policy_fields, ready_policies, schemas, settings
+from docs._reference import (
+    commands,
+    exit_codes,
+    kube_versions,
+    plugins,
+    policy_fields,
+    ready_policies,
+    schemas,
+    settings,
+)
 
 FOLDER = Path(__file__).parents[2] / "docs/reference"
 PAGES = {
     "commands.md": commands.page,
     "exit-codes.md": exit_codes.page,
+    "kube-versions.md": kube_versions.page,
     "plugins.md": plugins.page,
     "policy-fields.md": policy_fields.page,
     "ready-policies.md": ready_policies.page,

@@ -1,0 +1,104 @@
+"""The page of versions: what changed in scheduling decisions from the oldest release to the newest."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from docs._reference.markdown import GENERATED, code, sentence, table
+from schedctl.releases import NEWEST, OLDEST, RELEASES, Gate, Release, ReleaseChange, gates_of
+from schedctl.releases.gates import DECISIVE, MODELLED
+
+GATES = {
+    "DRAConsumableCapacity": (5075, "a device can be shared, and each share takes a part of its capacity"),
+    "DRADeviceBindingConditions": (5007, "a pod is bound once the conditions of its devices are met"),
+    "DRADeviceTaintRules": (5055, "DeviceTaintRules taint devices"),
+    "DRADeviceTaints": (5055, "a tainted device is only allocated to claims that tolerate the taint"),
+    "DRAExtendedResource": (5004, "devices can answer requests for an extended resource"),
+    "DRAPartitionableDevices": (4815, "devices are partitions that draw on shared counters"),
+    "InPlacePodLevelResourcesVerticalScaling": (5419, "resizes of the resources of a pod as a whole count"),
+    "NodeDeclaredFeatures": (5328, "a node without a declared feature that the pod needs is rejected"),
+    "NominatedNodeNameForExpectation": (5278, "a pod is nominated to its node while Permit or PreBind take time"),
+    "OpportunisticBatching": (5598, "the node order of a pod may be reused for an equal one"),
+    "PodLevelResources": (2837, "requests and limits of a pod as a whole count"),
+    "StorageCapacityScoring": (4049, "VolumeBinding scores nodes by the storage capacity they have left"),
+    "VolumeLimitScaling": (5030, "a node without the CSI driver of a volume can be rejected"),
+}
+"""What gates do that can be set, or are on in some releases only: their KEP, and what they change."""
+
+
+def page() -> str:
+    """Return the page."""
+    versions = [release.version for release in RELEASES]
+    others = sorted(MODELLED - set(differing_gates()))
+    heads = ["Gate", *versions, "Can be set", "While it is on", "KEP"]
+    rules = sorted(ReleaseChange, key=lambda change: change.since)
+    return f"""{GENERATED}
+
+# What changed between versions
+
+What does kube-scheduler {NEWEST.version} decide otherwise than {OLDEST.version}? schedctl follows
+{", ".join(versions)}; [versions](../kube-versions.md) says which of them judges your cluster.
+
+## Rules
+
+No feature gate switches these. A version has all changes up to its own.
+
+{table(["Since", "What changed"], [[_minor(change.since), sentence(change.text)] for change in rules])}
+## Feature gates that change decisions by default
+
+Off in some of these versions and on in others. *Can be set* with `--feature-gates` holds for {NEWEST.version};
+`schedctl version --gates --kube-version 1.36` lists the gates of another version.
+
+{table(heads, map(_row, differing_gates()))}
+## Other feature gates that can be set
+
+{table(heads, map(_row, others))}
+## Gates that are not modelled
+
+These can change decisions too, and can only be set to their default: anything else is refused, so that no answer is a
+guess.
+
+{table(["Gate", *versions], ([code(name), *_states(name)] for name in _not_modelled()))}
+Next: [which version judges my cluster?](../kube-versions.md)
+"""
+
+
+def differing_gates() -> list[str]:
+    """Return the gates that change decisions and are not by default the same in all releases, by name."""
+    return [name for name in sorted(DECISIVE) if len(set(_effects(name))) > 1]
+
+
+def _effects(name: str) -> Iterator[bool]:
+    """Yield whether a gate is on by default in each release; one that is no longer there stays as it was."""
+    effect = False
+    for release in RELEASES:
+        gate = gates_of(release.version).get(name)
+        effect = gate.default if gate is not None else effect
+        yield effect
+
+
+def _not_modelled() -> list[str]:
+    """Return the gates that cannot be set and are the same by default in all releases."""
+    return sorted(DECISIVE - MODELLED - set(differing_gates()))
+
+
+def _row(name: str) -> list[str]:
+    kep, text = GATES[name]
+    return [code(name), *_states(name), _can_be_set(gates_of(NEWEST.version)[name]), sentence(text), f"{kep}"]
+
+
+def _states(name: str) -> list[str]:
+    return [_state(release, name) for release in RELEASES]
+
+
+def _state(release: Release, name: str) -> str:
+    gate = gates_of(release.version).get(name)
+    return f"{'on' if gate.default else 'off'} ({gate.stage.lower()})".replace("(ga)", "(GA)") if gate else "–"
+
+
+def _can_be_set(gate: Gate) -> str:
+    return "locked" if gate.locked else "yes" if gate.modelled else "no"
+
+
+def _minor(minor: tuple[int, int]) -> str:
+    return f"v{minor[0]}.{minor[1]}"
