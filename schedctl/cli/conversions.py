@@ -10,6 +10,7 @@ import typer
 
 from schedctl.cli import faults, options, suggestions
 from schedctl.cli.help_text import OUTPUT
+from schedctl.cli.notifiers import StandardError
 from schedctl.errors import UsageError
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ EXAMPLES_OF_VALIDATE = """
 Examples:
   schedctl profiles validate kube-scheduler.yaml
   schedctl profiles validate config/*.yaml
+  schedctl profiles validate kube-scheduler.yaml --kube-version 1.35
 
 Exit codes: 0 no problem; 2 a problem; 70 a bug; 130 interrupted; 141 output closed
 """
@@ -115,6 +117,7 @@ def _report(conversion: Conversion, source: str) -> Iterator[Line]:
 def validate(
     files: Annotated[list[str], typer.Argument(metavar="FILE...", help="Configurations; - for standard input")],
     plugin: options.Plugins = None,
+    kube_version: options.OfVersion = "",
 ) -> None:
     """List all problems of scheduler configurations, with file, line, column and field.
 
@@ -122,7 +125,8 @@ def validate(
     if there is a problem.
     """
     from schedctl.render import sanitise
-    from schedctl.session import conversions
+    from schedctl.session import conversions, kube_versions
 
-    for source, profiles in conversions.validate(files, plugin or ()):
+    release = kube_versions.release_of(kube_version, StandardError())
+    for source, profiles in conversions.validate(files, plugin or (), release):
         typer.echo(sanitise.text(f"{source} is valid: {', '.join(profiles)}"))

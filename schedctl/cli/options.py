@@ -114,12 +114,12 @@ KubeVersion = Annotated[
         autocompletion=suggestions.words("1.37", "1.36", "1.35", "1.34"),
     ),
 ]
-GatesVersion = Annotated[
+OfVersion = Annotated[
     str,
     typer.Option(
         "--kube-version",
         metavar="VERSION",
-        help="With --gates: of kube-scheduler of this version, e.g. 1.36; default: the newest",
+        help="Version of kube-scheduler that it is about, e.g. 1.36 (default: the newest)",
         autocompletion=suggestions.words("1.37", "1.36", "1.35", "1.34"),
     ),
 ]

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 EXAMPLES = """
 Examples:
   schedctl profiles diff default bin-packing
+  schedctl profiles diff default@1.34 default@1.37
   schedctl profiles diff before.yaml after.yaml --exit-code
   schedctl profiles diff policy.cfg converted.yaml -o json
 
@@ -33,7 +34,7 @@ Exit codes: 0 answered; 1 they differ (with --exit-code); 2 usage, configuration
 Configuration = Annotated[
     str,
     typer.Argument(
-        metavar="NAME|FILE",
+        metavar="NAME|FILE[@VERSION]",
         help="A shipped profile, or a configuration file of any version",
         autocompletion=suggestions.profiles,
     ),
@@ -63,20 +64,17 @@ def diff(
 
     What is in effect after defaults and merging is compared: plugins, their order where it matters, weights, arguments,
     how many nodes are scored, and extenders. Profiles of the same scheduler name are compared; if each side has only
-    one, these two.
+    one, these two. A version of kube-scheduler may stand behind @: its defaults complete the configuration.
     """
     from schedctl.config.differences import differences
     from schedctl.render import layout, machine, terminals
     from schedctl.reports.listings import ProfileDiff, ProfileDifference
-    from schedctl.scheduler import discovery
     from schedctl.session import profiles
 
     if output not in ("text", "json"):
         raise UsageError(f'unknown output "{output}"', "-o takes text or json")
-    found_plugins, notifier = discovery.find(plugin or ()), StandardError()
-    found = differences(
-        profiles.effective(left, found_plugins, notifier), profiles.effective(right, found_plugins, notifier)
-    )
+    notifier = StandardError()
+    found = differences(*(profiles.effective(each, plugin or (), notifier) for each in (left, right)))
     if output == "json":
         items = [
             ProfileDifference(scheduler_name=one.scheduler_name, field=list(one.field), left=one.left, right=one.right)

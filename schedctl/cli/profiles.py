@@ -28,6 +28,7 @@ Examples:
 EXAMPLES_OF_SHOW = """
 Examples:
   schedctl profiles show default
+  schedctl profiles show default --kube-version 1.35
   schedctl profiles show my-scheduler-config.yaml
   schedctl profiles show bin-packing -o yaml
 """
@@ -87,6 +88,7 @@ def show(
         ),
     ],
     plugin: options.Plugins = None,
+    kube_version: options.OfVersion = "",
     output: Annotated[
         str,
         typer.Option(
@@ -104,11 +106,13 @@ def show(
     `-o yaml` and `-o json` print it as a KubeSchedulerConfiguration with every default written out.
     """
     from schedctl.scheduler import discovery
-    from schedctl.session import profiles
+    from schedctl.session import kube_versions, profiles
 
     if output not in ("text", "yaml", "json"):
         raise UsageError(f'unknown output "{output}"', "-o takes text, yaml or json")
-    choice = profiles.load(name, discovery.find(plugin or ()), StandardError())
+    notifier = StandardError()
+    plugins = discovery.find(plugin or (), kube_versions.release_of(kube_version, notifier))
+    choice = profiles.load(name, plugins, notifier)
     document = profiles.spell_out(choice.configuration, choice.registry)
     if output == "text":
         from schedctl.render import layout, terminals

@@ -43,7 +43,7 @@ def version(
     gates: Annotated[
         bool, typer.Option("--gates", help="List the feature gates of kube-scheduler that change decisions")
     ] = False,
-    kube_version: options.GatesVersion = "",
+    kube_version: options.OfVersion = "",
 ) -> None:
     """Print the versions of schedctl and of the kube-scheduler that it follows, or the feature gates of one."""
     if gates:
@@ -68,9 +68,8 @@ def _list_gates(kube_version: str, output: str) -> None:
 
     if output not in ("text", "wide", "json"):
         raise UsageError(f'unknown output "{output}"', "-o takes text, wide or json")
-    rules = kube_versions.rules_of(kube_versions.VersionOptions(kube_version))
-    kube_versions.tell(rules, StandardError())
-    release, items = rules.release, feature_gates.list_gates(rules.release)
+    release = kube_versions.release_of(kube_version, StandardError())
+    items = feature_gates.list_gates(release)
     if output == "json":
         head = Head(kubernetes_version=release.version)
         typer.echo(machine.json(FeatureGateList(metadata=head, items=items)), nl=False)

@@ -185,6 +185,8 @@ def _hint(name: str) -> str:
         return f"{name} is behind a feature gate that is off by default; remove it"
     if name in removed_plugins.GONE:
         return removed_plugins.GONE[name]
+    if any(name == plugin.name for plugin in DEFAULT_PLUGINS):
+        return "kube-scheduler of this version does not have it; remove it, or name another version with --kube-version"
     close = _meant(name)
     loaded = "load it with --plugin if it is your own"
     return f'did you mean "{close}"? or {loaded}' if close else loaded

@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 
 NO_OTHERS = discovery.PluginCatalog()
 """Kubernetes' own plugins and no others."""
+DEFAULT = "default"
+"""The profile that ships which is what kube-scheduler does when nobody configures it."""
 IN_SNAPSHOT = "the configuration in the snapshot"
 STDIN = "-"
 
@@ -112,14 +114,21 @@ def load_shipped(profile: str, plugins: discovery.PluginCatalog = NO_OTHERS) -> 
         UsageError: there is no such profile.
     """
     known: list[str] = []
-    for name, file in shipped_files().items():
-        configuration = read(str(file), plugins)
+    for name in shipped_files():
+        configuration = read_shipped(name, plugins)
         names = [one.scheduler_name for one in configuration.profiles]
         if profile == name or profile in names:
             chosen = profile if profile in names else names[0]  # the name of a file stands for its first profile
             return ConfigurationChoice(configuration, f"{name}.yaml of schedctl", chosen, plugins=plugins)
         known += [name, *names]
     raise UsageError(f'unknown profile "{profile}"', _hint(profile, list(dict.fromkeys(known))))
+
+
+def read_shipped(name: str, plugins: discovery.PluginCatalog = NO_OTHERS) -> SchedulerConfiguration:
+    """Return the configuration in a file that ships; of the default one, that of the kube-scheduler that follows it."""
+    if name == DEFAULT:
+        return loading.default(plugins.release)
+    return read(str(shipped_files()[name]), plugins)
 
 
 def load_file(path: str, plugins: discovery.PluginCatalog = NO_OTHERS, *, partial: bool = True) -> ConfigurationChoice:
@@ -361,8 +370,8 @@ def shipped_files() -> dict[str, Path]:
 def suggest_profiles(names: Iterable[str], notifier: Notifier) -> None:
     """Say which profiles that ship serve the scheduler names that the configuration in use does not."""
     unserved = set(names)
-    for name, file in shipped_files().items() if unserved else ():
-        for profile in read(str(file)).profiles:
+    for name in shipped_files() if unserved else ():
+        for profile in read_shipped(name).profiles:
             if profile.scheduler_name in unserved:
                 unserved.discard(profile.scheduler_name)
                 notifier.say(

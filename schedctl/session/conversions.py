@@ -13,10 +13,10 @@ from schedctl.documents import heads
 from schedctl.documents.decoding import Decoder
 from schedctl.errors import ConfigError, Problem
 from schedctl.plugins.in_tree import IN_TREE
+from schedctl.releases import NEWEST, Release
 from schedctl.scheduler import discovery
 from schedctl.scheduler.configurations import makeable
 from schedctl.session import configurations
-from schedctl.versions import KUBERNETES_VERSION
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,23 +54,26 @@ def convert(file: str, others: Sequence[str] = ()) -> CurrentConfiguration:
     return CurrentConfiguration(source, Decoder().free(heads.read_tree(text, source), ""), None)
 
 
-def validate(files: Sequence[str], plugins: Sequence[str] = ()) -> Iterator[tuple[str, list[str]]]:
+def validate(
+    files: Sequence[str], plugins: Sequence[str] = (), release: Release = NEWEST
+) -> Iterator[tuple[str, list[str]]]:
     """Yield the source of each valid configuration, and the names of its profiles.
 
     Args:
         files: their names, ``-`` for standard input.
         plugins: what ``--plugin`` names.
+        release: the kube-scheduler that is to follow them.
 
     Raises:
         ConfigError: some are not valid, after all were looked at; with every problem of each.
         UsageError: a plugin cannot be loaded.
     """
-    found = discovery.find(plugins)
+    found = discovery.find(plugins, release)
     problems: list[Problem] = []
     for file in files:
         try:
             text, source = configurations.contents(file)
-            outdated = _version_problems(text, source, file)
+            outdated = _version_problems(text, source, file, release)
             problems += outdated
             # an outdated one is still read: what else is wrong with it is worth knowing before it is converted
             configuration = configurations.parse(text, source, found)
@@ -82,13 +85,13 @@ def validate(files: Sequence[str], plugins: Sequence[str] = ()) -> Iterator[tupl
         raise ConfigError(problems)
 
 
-def _version_problems(text: bytes, source: str, file: str) -> list[Problem]:
+def _version_problems(text: bytes, source: str, file: str, release: Release) -> list[Problem]:
     """Return that a configuration is of another time, [] if it is of today."""
     version = converting.legacy_version_in(text, source)
     if version is None:
         return []
     head = heads.read_tree(text, source).value
     line, column = next((value.line, value.column) for key, value in head if key.value == "apiVersion")
-    message = f"is {version}, which kube-scheduler {KUBERNETES_VERSION} refuses"
+    message = f"is {version}, which kube-scheduler {release.version} refuses"
     hint = f"`schedctl profiles convert {file}` converts it"
     return [Problem(message, source, line, column, path="apiVersion", hint=hint)]

@@ -128,6 +128,18 @@ def rules_of(options: VersionOptions, state: StateVersion | None = None) -> Rule
     return Rules(_with_gates(release, options), source, _skew(state, release), nearest)
 
 
+def release_of(version: str, notifier: Notifier) -> Release:
+    """Return the kube-scheduler of a version, "" for the newest, where no state is read.
+
+    Raises:
+        UsageError: it is no version.
+    """
+    rules = rules_of(VersionOptions(version))
+    if rules.nearest:
+        notifier.warn(_nearest(rules), f"there are {_reproduced()}")
+    return rules.release
+
+
 def state_version(manifests: Manifests, listing: Listing | None) -> StateVersion | None:
     """Return the version of a state, None where nobody says.
 
@@ -173,10 +185,7 @@ def fields(rules: Rules) -> VersionFields:
 def tell(rules: Rules, notifier: Notifier) -> None:
     """Say what of the choice is not as one might expect."""
     if rules.nearest:
-        notifier.warn(
-            f"kube-scheduler {rules.nearest} is not reproduced; answers follow {rules.release.version}, the nearest",
-            f"there are {_reproduced()}; `--strict-version` refuses others",
-        )
+        notifier.warn(_nearest(rules), f"there are {_reproduced()}; `--strict-version` refuses others")
     if rules.skew is not None:
         notifier.warn(rules.skew.text, describe(rules.skew))
 
@@ -220,6 +229,10 @@ def _with_gates(release: Release, options: VersionOptions) -> Release:
         return release.with_gates(parse_gates(options.feature_gates))
     except GateError as error:
         raise UsageError(f"--feature-gates: {error} (kube-scheduler {release.version})", error.hint) from None
+
+
+def _nearest(rules: Rules) -> str:
+    return f"kube-scheduler {rules.nearest} is not reproduced; answers follow {rules.release.version}, the nearest"
 
 
 def _reproduced() -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +13,12 @@ from schedctl.config.types import API_VERSION, KIND, POINTS, SchedulerConfigurat
 from schedctl.framework import points as extension_points
 from schedctl.framework.registries import Registry
 from schedctl.plugins.in_tree import IN_TREE
+from schedctl.releases import minor_of
+from schedctl.scheduler import discovery
 from schedctl.scheduler.discovery import PluginCatalog
 from schedctl.session import configurations
 from schedctl.session.configurations import ConfigurationChoice
+from schedctl.session.kube_versions import release_of
 from schedctl.session.notifiers import SILENT, Notifier
 
 _ALSO_COMPARED = ("parallelism", "podInitialBackoffSeconds", "podMaxBackoffSeconds")
@@ -34,17 +38,29 @@ def load(name: str, plugins: PluginCatalog, notifier: Notifier = SILENT, *, stdi
         ConfigError: it cannot be read, or kube-scheduler would refuse it.
         UsageError: there is no such thing.
     """
-    shipped = configurations.shipped_files()
-    if name not in shipped and not (stdin and name == configurations.STDIN) and not Path(name).is_file():
+    if name in configurations.shipped_files():
+        return ConfigurationChoice(configurations.read_shipped(name, plugins), plugins=plugins)
+    if not (stdin and name == configurations.STDIN) and not Path(name).is_file():
         raise configurations.unknown_profile(name)
-    choice = configurations.load_file(str(shipped.get(name, name)), plugins, partial=False)
+    choice = configurations.load_file(name, plugins, partial=False)
     configurations.warn_of_conversion(choice, notifier)
     return choice
 
 
-def effective(name: str, plugins: PluginCatalog, notifier: Notifier = SILENT) -> dict[str, Any]:
-    """Return all that a configuration sets or leaves to defaults; of one that ships, the profile of that name."""
-    choice = load(name, plugins, notifier, stdin=True)
+def effective(text: str, plugins: Sequence[str], notifier: Notifier = SILENT) -> dict[str, Any]:
+    """Return all that a configuration sets or leaves to defaults; of one that ships, the profile of that name.
+
+    Args:
+        text: the name or the file, and behind ``@`` the version of kube-scheduler that follows it.
+        plugins: what ``--plugin`` names.
+        notifier: as in `load`.
+
+    Raises:
+        ConfigError: as in `load`.
+        UsageError: as in `load`; or a plugin cannot be loaded.
+    """
+    name, version = _version_apart(text)
+    choice = load(name, discovery.find(plugins, release_of(version, notifier)), notifier, stdin=True)
     document = spell_out(choice.configuration, choice.registry)
     if name in configurations.shipped_files():
         of_name = [profile for profile in document["profiles"] if profile["schedulerName"] == name]
@@ -53,6 +69,12 @@ def effective(name: str, plugins: PluginCatalog, notifier: Notifier = SILENT) ->
     document |= {field: plain[field] for field in _ALSO_COMPARED}
     document["extenders"] = {extender["urlPrefix"]: extender for extender in plain["extenders"]}
     return document
+
+
+def _version_apart(text: str) -> tuple[str, str]:
+    """Return a name and the version behind its ``@``, "" where there is none."""
+    name, _, version = text.rpartition("@")
+    return (name, version) if name and minor_of(version) and not Path(text).is_file() else (text, "")
 
 
 def spell_out(configuration: SchedulerConfiguration, registry: Registry | None = None) -> dict[str, Any]:

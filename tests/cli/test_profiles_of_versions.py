@@ -1,0 +1,87 @@
+"""Configurations are completed and refused as the kube-scheduler of a version does it."""
+
+import json
+
+import pytest
+
+from schedctl.config.defaults import default_plugins
+from schedctl.releases import RELEASES
+
+VERSIONS = [release.version for release in RELEASES]
+
+
+def enabled(schedctl, version, point):
+    shown = json.loads(schedctl("profiles", "show", "default", "--kube-version", version, "-o", "json").out)
+    return {one["name"]: one.get("weight") for one in shown["profiles"][0]["plugins"][point]["enabled"]}
+
+
+@pytest.mark.parametrize("release", RELEASES, ids=VERSIONS)
+def test_the_default_profile_of_a_version_has_its_plugins_in_its_order(schedctl, release):
+    order = [plugin.name for plugin in default_plugins(release)]
+    filters = list(enabled(schedctl, release.version, "filter"))
+    assert filters == sorted(filters, key=order.index)
+    assert ("NodeDeclaredFeatures" in filters) is (release.version >= "v1.36")
+    assert (filters.index("NodeName") < filters.index("NodeUnschedulable")) is (release.version >= "v1.37")
+    scores = enabled(schedctl, release.version, "score")
+    assert scores.get("DynamicResources") == (2 if release.version >= "v1.35" else None)
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_the_default_profile_can_be_followed_in_every_version(schedctl, version):
+    ended = schedctl(
+        *("explain", "pod", "shop/fits", "-f", "fixtures/clusters/shop", "-f", "fixtures/pods/fits.yaml"),
+        *("--profile", "default", "--kube-version", version, "-o", "json"),
+    )
+    report = json.loads(ended.out)
+    assert report["metadata"]["kubernetesVersion"] == version
+    assert report["results"][0]["verdict"] == "Scheduled"
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "fields"),
+    [
+        pytest.param(
+            *("default@1.35", "default@1.36", {("filter", "NodeDeclaredFeatures")}), id="a plugin that is new"
+        ),
+        pytest.param(*("default@1.36", "default@1.37", {("filter", "order")}), id="another order"),
+        pytest.param(*("default@1.34", "default@1.35", {("score", "DynamicResources")}), id="a plugin that scores"),
+        pytest.param(*("default", "default@1.37", set()), id="the newest is meant where no version stands"),
+        pytest.param(
+            *("profiles/spreading.yaml@1.36", "profiles/spreading.yaml@1.37", {("filter", "order")}),
+            id="a file that a version completes",
+        ),
+    ],
+)
+def test_what_a_version_changes_is_a_difference(schedctl, left, right, fields):
+    items = json.loads(schedctl("profiles", "diff", left, right, "-o", "json").out)["items"]
+    found = {tuple(item["field"][1:3]) for item in items if item["field"][1] != "preFilter"}
+    assert found == fields
+
+
+def test_a_file_whose_name_has_an_at_sign_is_that_file(schedctl, tmp_path):
+    path = tmp_path / "mine@1.34"
+    path.write_text("apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n")
+    assert json.loads(schedctl("profiles", "diff", str(path), "default@1.37", "-o", "json").out)["items"] == []
+
+
+def test_what_a_version_does_not_have_is_a_problem_of_the_configuration_with_the_next_step(schedctl):
+    ended = schedctl("profiles", "validate", "profiles/default.yaml", "--kube-version", "1.35")
+    assert ended.code == 2
+    assert 'multiPoint.enabled: PreFilterPlugin "NodeDeclaredFeatures" does not exist' in ended.err
+    assert "hint: kube-scheduler of this version does not have it" in ended.err
+    assert "remove it or turn on the feature gate StorageCapacityScoring" in ended.err
+    assert schedctl("profiles", "validate", "profiles/default.yaml", "--kube-version", "1.37").code == 0
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        pytest.param(("show", "default", "--kube-version", "1.30"), id="show"),
+        pytest.param(("validate", "profiles/spreading.yaml", "--kube-version", "1.30"), id="validate"),
+        pytest.param(("diff", "default@1.30", "default"), id="diff"),
+    ],
+)
+def test_a_version_that_is_not_reproduced_is_the_nearest_and_said_to_be(schedctl, arguments):
+    ended = schedctl("profiles", *arguments)
+    assert ended.code == 0
+    assert "warning: kube-scheduler 1.30 is not reproduced; answers follow v1.34.4, the nearest" in ended.err
