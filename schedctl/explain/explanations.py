@@ -212,7 +212,7 @@ def _explain_pending(scheduler: Scheduler, pod: PodInfo, bound_to: str, options:
         preemption = preemptions.place_victims(scheduler, outcome, explanation.preemption)
         explanation = msgspec.structs.replace(
             explanation,
-            reasons=causes.nearest_first(explanation.reasons, found, near_nodes(pod.pod, scheduler.cluster)),
+            reasons=causes.nearest_first(explanation.reasons, found, near_nodes(pod, scheduler.cluster)),
             hints=found,
             preemption=preemption,
         )

@@ -201,6 +201,8 @@ def _cause(result: explanations.Explanation) -> str:
         return f"BOUND {bound_pods.state(result.bound, owners=len(result.owners))}"
     if result.verdict is explanations.Verdict.UNSCHEDULABLE and result.reasons:
         return notices.cause(result.reasons)
+    if result.verdict is explanations.Verdict.REJECTED:
+        return f"REJECTED by the API server: {result.error}"
     spans = tuple(next(answer(result)).spans)
     return "".join(span.text for span in spans[1:]).removeprefix(": ")
 

@@ -70,6 +70,15 @@ def test_a_new_pod_is_rejected_because_of(objects, words, ask):
     assert ended.code == 1
 
 
+def test_the_table_of_answers_says_why_the_api_server_refuses_a_pod(schedctl, tmp_path):
+    large = pod("9")
+    large["metadata"]["name"] = "large"
+    items = [NODE, quota("2", "1500m"), pod(), large]
+    (tmp_path / "state.json").write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": items}))
+    table = schedctl("explain", "--all-pending", "-f", str(tmp_path / "state.json")).out.partition("\n\n")[0]
+    assert 'REJECTED by the API server: pods "web" is forbidden: exceeded quota: team' in " ".join(table.split())
+
+
 @pytest.mark.parametrize(
     "objects",
     [

@@ -45,3 +45,14 @@ def test_the_node_that_the_pod_selects_comes_first_among_the_nodes_of_a_cause(po
     found = ask(pools, pod(cpu="1", nodeSelector={HOSTNAME: "lost"})).reasons[0]
     assert (found.plugin, found.groups[0].nodes) == ("TaintToleration", ["lost"])
     assert found.detail.startswith("taint node.kubernetes.io/unreachable:NoSchedule")
+
+
+def test_a_pod_that_requests_a_gpu_means_the_nodes_that_have_one(ask):
+    tainted = [{"key": "gpu", "value": "present", "effect": "NoSchedule"}]
+    state = cluster(
+        node("full", cpu="100m"),
+        *(node(f"general-{i}", cpu="8") for i in range(5)),
+        node("gpu-a", cpu="8", taints=tainted, **{"example.com/gpu": "4"}),
+    )
+    reasons = ask(state, pod(cpu="1", requests={"example.com/gpu": "1"})).reasons
+    assert (reasons[0].plugin, reasons[0].count) == ("TaintToleration", 1)
