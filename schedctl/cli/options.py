@@ -194,6 +194,15 @@ Compare = Annotated[
         autocompletion=suggestions.profiles,
     ),
 ]
+CompareVersion = Annotated[
+    str,
+    typer.Option(
+        metavar="VERSION",
+        help="Compare with kube-scheduler of this version, e.g. 1.37; without manifests, for what runs in the cluster",
+        rich_help_panel=SCHEDULER,
+        autocompletion=suggestions.words("1.37", "1.36", "1.35", "1.34"),
+    ),
+]
 Config = Annotated[
     str, typer.Option(metavar="FILE", help="Configuration of schedctl, instead of the nearest .schedctl.yaml")
 ]

@@ -25,6 +25,7 @@ Examples:
   schedctl simulate web.yaml -f cluster.json --exit-code -o name
   schedctl simulate web.yaml -f cluster.json --trace run.jsonl
   schedctl simulate web.yaml -f cluster.json --compare bin-packing
+  schedctl simulate -f prod.json.gz --compare-version 1.37   # after an upgrade
 
 Exit codes: 0 answered; 1 pods are not placed, or become unschedulable under --compare (with --exit-code);
 2 usage, configuration or output; 3 input; 4 cluster; 5 inconclusive; 70 a bug; 130 interrupted; 141 output closed
@@ -55,6 +56,7 @@ def simulate(
     scheduler_config: options.SchedulerConfig = "",
     profile: options.Profile = "",
     compare: options.Compare = None,
+    compare_version: options.CompareVersion = "",
     plugin: options.Plugins = None,
     config: options.Config = "",
     no_config: options.NoConfig = False,
@@ -100,6 +102,7 @@ def simulate(
     from schedctl.session import manifests as inputs
     from schedctl.session import simulate as use_case
     from schedctl.session.sessions import SchedulerOptions, Session
+    from schedctl.session.standing_workloads import workloads_of
     from schedctl.session.states import about_nothing
 
     printer = Printer.of(output, color)
@@ -111,13 +114,19 @@ def simulate(
         strict=strict,
         trace=trace,
         fail=exit_code,
+        version=compare_version,
     )
     source.strict = strict
     paths, folders = manifests or [], kustomize or []
-    inputs.check_sources(paths, folders, source.paths)
+    standing = bool(compare_version) and not (paths or folders)
+    if not standing:
+        inputs.check_sources(paths, folders, source.paths)
     namespace = source.namespace(namespace) or DEFAULT_NAMESPACE
     if compare:
-        comparisons.reject_with_compare(("--trace", trace))
+        comparisons.reject_with_compare(("--trace", trace), ("--compare-version", compare_version))
+    if compare_version:
+        rejected = ("--trace", trace), ("--extender-record", extenders.record)
+        comparisons.reject_with_compare(*rejected, compare="--compare-version")
     scheduler = SchedulerOptions(scheduler_config, profile, compare or (), plugin or (), extenders)
     session = Session(source, scheduler, notifier, what_ifs)
     user_settings = settings.load(config, ignored=no_config)
@@ -127,13 +136,15 @@ def simulate(
         recursive=source.recursive,
         stdin_filename=source.stdin_filename,
         namespace=namespace,
-        allow_empty=allow_empty,
+        allow_empty=allow_empty or standing,
         strict=strict,
         custom_kinds=user_settings.custom_kinds,
         kinds=session.kinds,
         notifier=notifier,
     )
     session.load(about=about_nothing)
+    if standing:
+        read = workloads_of(session.state)
     if not notifier.quiet:
         notifier.report([*read.warnings, *inputs.unread_warnings(read)], "warning")
     notifier.report(read.problems, "error")

@@ -127,11 +127,12 @@ class AssumedVolumes(Record, frozen=True, kw_only=True):
 
 
 class Side(Record, frozen=True):
-    """One configuration of a comparison.
+    """One side of a comparison: a configuration, or a version of kube-scheduler with the one in force.
 
     Attributes:
         name: what it is called in the rest of the report: ``A``, ``B``, and so on.
-        configuration: where it came from: a file, or ``built-in defaults``.
+        configuration: where it came from: a file, or ``built-in defaults``; where versions are compared, behind the
+            version.
     """
 
     name: str

@@ -109,12 +109,12 @@ def complete(
     return [extenders.connect(each, notifier, compared=len(found) > 1) for each in found]
 
 
-def reject_with_compare(*options: tuple[str, object]) -> None:
-    """Hold up a comparison with an option that only one configuration can answer.
+def reject_with_compare(*options: tuple[str, object], compare: str = "--compare") -> None:
+    """Hold up a comparison, by the option that asks for it, with an option that only one configuration can answer.
 
     Raises:
         UsageError: there is such an option.
     """
     for option, value in options:
         if value:
-            raise UsageError(f"--compare and {option} were both given", f"use {option} with one configuration")
+            raise UsageError(f"{compare} and {option} were both given", f"use {option} with one configuration")

@@ -135,8 +135,7 @@ def release_of(version: str, notifier: Notifier) -> Release:
         UsageError: it is no version.
     """
     rules = rules_of(VersionOptions(version))
-    if rules.nearest:
-        notifier.warn(_nearest(rules), f"there are {_reproduced()}")
+    tell_nearest(rules, notifier)
     return rules.release
 
 
@@ -180,6 +179,12 @@ def fields(rules: Rules) -> VersionFields:
         feature_gates=[f"{name}={str(value).lower()}" for name, value in sorted(rules.release.switches.items())],
         version_skew=rules.skew,
     )
+
+
+def tell_nearest(rules: Rules, notifier: Notifier) -> None:
+    """Say that the version is not reproduced, where it is not."""
+    if rules.nearest:
+        notifier.warn(_nearest(rules), f"there are {_reproduced()}")
 
 
 def tell(rules: Rules, notifier: Notifier) -> None:

@@ -6,7 +6,7 @@ The constructor chooses, `Session.load` reads, `Session.change` changes; what is
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from schedctl.reports.metadata import Input, Metadata
@@ -118,6 +118,20 @@ class Session:
             self.choices = self._choose(SILENT)
         self.choices = comparisons.complete(self.choices, self.state, self._extenders, self.notifier)
         kube_versions.tell(self.rules, self.notifier)
+
+    def under_version(self, version: str) -> Session:
+        """Return the same state and options under another version of kube-scheduler.
+
+        Raises:
+            ConfigError: that kube-scheduler would refuse the configuration.
+            UsageError: it is no version, or none that is reproduced and has to be; or it refuses a feature gate.
+        """
+        source = replace(self.source, versions=replace(self.source.versions, kube_version=version))
+        other = Session(source, self._options, SILENT, self._what_ifs)
+        kube_versions.tell_nearest(other.rules, self.notifier)
+        other.load(source.state_under(self.state, other.rules, other.kinds))
+        other.notifier, other._reporter = self.notifier, self._reporter
+        return other
 
     def _choose(self, notifier: Notifier) -> list[ConfigurationChoice]:
         options = self._options

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import msgspec
 
@@ -38,6 +38,7 @@ class SimulateOptions:
         strict: whether nothing is simulated if the API server would refuse any object.
         trace: the file that every step is written to, "" for none.
         fail: whether a pod that is not placed, or that another configuration breaks, makes the exit code 1.
+        version: the kube-scheduler that the one in force is compared with, "" for none.
     """
 
     rollout: RolloutStrategy = "replace"
@@ -47,6 +48,7 @@ class SimulateOptions:
     strict: bool = False
     trace: str = ""
     fail: bool = False
+    version: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,8 +119,10 @@ def simulate(
             inputs=runs.inputs(manifests.digests, session.state.manifests.digests, settings or {}),
         )
         question = _Question(session, manifests, options, before, metadata)
+        if options.version:
+            return _compare(question, _versions(question, namespace), assumptions)
         if len(session.choices) > 1:
-            return _compare(question, assumptions)
+            return _compare(question, [(each.origin, question, each) for each in session.choices], assumptions)
         scheduler, facts = question.run(session.choice)
     assumptions.admission(unknown)
     notifier.report(facts.expansion.refused, "error")
@@ -148,19 +152,41 @@ def simulate(
     return report
 
 
-def _compare(question: _Question, assumptions: AssumptionLog) -> SimulationComparison:
-    """Return what each configuration makes of the same manifests, each on a fork of the cluster.
+def _versions(question: _Question, namespace: str) -> list[tuple[str, _Question, ConfigurationChoice]]:
+    """Return the question as it is, and to the kube-scheduler of the other version; each with its name."""
+    other = question.session.under_version(question.options.version)
+    other.change(namespace)
+    return [
+        (
+            f"kube-scheduler {each.session.rules.release.version}, {each.session.choice.origin}",
+            each,
+            each.session.choice,
+        )
+        for each in (question, replace(question, session=other))
+    ]
+
+
+def _compare(
+    question: _Question, compared: Sequence[tuple[str, _Question, ConfigurationChoice]], assumptions: AssumptionLog
+) -> SimulationComparison:
+    """Return what each side makes of the same manifests, each on a fork of its cluster.
+
+    Args:
+        question: that of the first side.
+        compared: of each side what it is called, its question and its configuration.
+        assumptions: what is assumed of the state.
 
     Raises:
         KeyboardInterrupt: somebody interrupted a run, so that there is nothing to compare.
     """
     from schedctl.simulation import comparisons
 
-    session, cluster, results = question.session, question.session.cluster, []
-    for side, choice in zip(sides(each.origin for each in session.choices), session.choices, strict=True):
+    session, results = question.session, []
+    for side, (_, side_question, choice) in zip(sides(name for name, *_ in compared), compared, strict=True):
+        cluster = side_question.session.cluster
         with cluster.fork(), log_assumptions(cluster) as assumptions_of_side:
             assumptions_of_side.guesses |= assumptions.guesses
-            _, facts = question.run(choice)
+            _, facts = side_question.run(choice)
             if facts.run.end is RunEnd.INTERRUPTED:
                 raise KeyboardInterrupt
             assumptions_of_side.admission(session.state.assembled.unknown)
@@ -174,5 +200,5 @@ def _compare(question: _Question, assumptions: AssumptionLog) -> SimulationCompa
             )
         results.append(comparisons.SideRun.of(side, report, facts))
     session.notifier.report(facts.expansion.refused, "error")
-    zones = utilisation.zones(cluster)
+    zones = utilisation.zones(session.cluster)
     return comparisons.compare(results, metadata=question.metadata, zones=zones, fail=question.options.fail)

@@ -9,7 +9,7 @@ import gc
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from schedctl.session import kube_versions
@@ -148,11 +148,27 @@ class StateSource:
             )
         return state
 
+    def state_under(self, state: State, rules: Rules, kinds: tuple[Kind, ...]) -> State:
+        """Return what was read as a cluster of its own, judged by another kube-scheduler."""
+        assembled = self._assemble(state.manifests, state.listing, kinds, rules)
+        assembled.cluster.now = state.assembled.cluster.now
+        return replace(state, assembled=assembled, rules=rules)
+
+    def _assemble(
+        self, manifests: Manifests, listing: Listing | None, kinds: tuple[Kind, ...], rules: Rules
+    ) -> AssembledCluster:
+        from schedctl.workloads.clusters import assemble
+        from schedctl.workloads.volume_controller import complete_written
+
+        objects = (one.object for one in manifests.objects)
+        assembled = assemble(objects, _gaps(manifests, listing), kinds, rules.release)
+        if self.paths:
+            complete_written(assembled.cluster)
+        return assembled
+
     def _read(self, notifier: Notifier, kinds: tuple[Kind, ...]) -> State:
         from schedctl import sources
         from schedctl.api import times
-        from schedctl.workloads.clusters import assemble
-        from schedctl.workloads.volume_controller import complete_written
 
         listing = connection = None
         overlaid: tuple[str, ...] = ()
@@ -172,10 +188,7 @@ class StateSource:
                 overlaid = _overlaid(files) if self.of_cluster else ()
                 manifests = sources.overlay(manifests, files) if self.of_cluster else files
             rules = kube_versions.rules_of(self.versions, kube_versions.state_version(manifests, listing))
-            objects = (one.object for one in manifests.objects)
-            assembled = assemble(objects, _gaps(manifests, listing), kinds, rules.release)
-            if self.paths:
-                complete_written(assembled.cluster)
+            assembled = self._assemble(manifests, listing, kinds, rules)
         state = State(manifests, assembled, listing, connection, overlaid, rules)
         if state.taken:
             # Ages and timeouts are as of the snapshot or listing: the same input gives the same answer on any day.
