@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import count
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 import msgspec
 
@@ -56,6 +56,9 @@ REVISION_LABEL = "controller-revision-hash"
 MANY = 100_000
 """More pods than this of one workload are refused, because somebody's finger slipped."""
 _PATH_OF_REPLICAS = ("spec", "replicas")
+_Scaled = TypeVar(
+    "_Scaled", workloads.Deployment, workloads.ReplicaSet, workloads.StatefulSet, workloads.ReplicationController
+)
 _WITH_SELECTOR = (workloads.Deployment, workloads.ReplicaSet, workloads.StatefulSet, workloads.DaemonSet)
 
 
@@ -292,6 +295,7 @@ class _Expander:
             try:
                 self._refuse_changes(obj)
                 group = maker(obj)
+                obj = group.object
             except _Refused as refused:
                 result.refused.append(one.problem(refused.message, refused.path, refused.hint))
                 continue
@@ -351,6 +355,7 @@ class _Expander:
 
     def _deployment(self, obj: workloads.Deployment) -> Workload:
         count, notes = self._count(obj, self._live(obj))
+        obj = _at_scale(obj, count)
         current = pod_templates.current_replica_set(obj, self.cluster)
         if current is None:
             current = pod_templates.replica_set_of(obj, template_hash(comparable(obj.spec.template)))
@@ -365,6 +370,7 @@ class _Expander:
 
     def _replica_set(self, obj: workloads.ReplicaSet) -> Workload:
         count, notes = self._count(obj, self._live(obj))
+        obj = _at_scale(obj, count)
         owner = Owner("apps/v1", "ReplicaSet", with_namespace(obj.metadata))
         return self._workload(obj, self._equal_replicas(owner, obj.spec.template, count), obj.spec.template, notes)
 
@@ -373,11 +379,13 @@ class _Expander:
         if template is None:
             raise _Refused('the field "template" is required', ("spec", "template"))
         count, notes = self._count(obj, self._live(obj))
+        obj = _at_scale(obj, count)
         owner = Owner("v1", "ReplicationController", with_namespace(obj.metadata))
         return self._workload(obj, self._equal_replicas(owner, template, count), template, notes)
 
     def _stateful_set(self, obj: workloads.StatefulSet) -> Workload:
         count, notes = self._count(obj, self._live(obj))
+        obj = _at_scale(obj, count)
         start = obj.spec.ordinals.start if obj.spec.ordinals else 0
         metadata = with_namespace(obj.metadata)
         for ordinal in range(start, start + count):
@@ -645,6 +653,11 @@ def _check_count(count: int, path: tuple[str | int, ...] = _PATH_OF_REPLICAS) ->
     if count > MANY:
         raise _Refused(f"has {count} pods; at most {MANY} pods of one workload are simulated", path)
     return count
+
+
+def _at_scale(obj: _Scaled, count: int) -> _Scaled:
+    """Return a workload that asks for so many replicas, as an autoscaler makes it: disruption budgets count by that."""
+    return obj if obj.spec.replicas == count else _replace(obj, spec=_replace(obj.spec, replicas=count))
 
 
 def _scaled(stated: int, scaler: workloads.HorizontalPodAutoscaler | None) -> tuple[int, list[str]]:

@@ -39,6 +39,36 @@ def test_a_pod_without_a_controller_does_not_hide_a_disruption_budget() -> None:
     assert "disruption budget web" in result.reasons[0]
 
 
+@pytest.mark.parametrize("kind", ["Deployment", "StatefulSet"])
+@pytest.mark.parametrize(
+    ("replicas", "least", "most", "budget", "outcome"),
+    [
+        pytest.param(1, 3, 6, {"minAvailable": "100%"}, "Violated", id="all of the autoscaler's minimum have to stay"),
+        pytest.param(None, 3, 6, {"minAvailable": "100%"}, "Violated", id="also where the manifest has no replicas"),
+        pytest.param(30, 3, 6, {"maxUnavailable": 1}, "Passed", id="one of the autoscaler's maximum may go"),
+    ],
+)
+def test_a_disruption_budget_counts_by_the_replicas_of_the_autoscaler(
+    kind: str, replicas: int | None, least: int, most: int, budget: dict[str, Any], outcome: str
+) -> None:
+    web = deployment(replicas=1, kind=kind, cpu="100m")
+    web["spec"]["replicas"] = replicas
+    scaler = {
+        "apiVersion": "autoscaling/v2",
+        "kind": "HorizontalPodAutoscaler",
+        "metadata": {"name": "web", "namespace": "shop"},
+        "spec": {
+            "scaleTargetRef": {"apiVersion": "apps/v1", "kind": kind, "name": "web"},
+            "minReplicas": least,
+            "maxReplicas": most,
+        },
+    }
+    selected = {**BUDGET, "spec": {"selector": BUDGET["spec"]["selector"], **budget}}
+    drained = policy(check("drain-safe", documents.DrainSafe()))
+    results = report(cluster(node("a"), node("b")), manifests_of(selected, scaler, web), drained).results
+    assert {result.outcome.value for result in results} == {outcome}
+
+
 def test_a_disruption_budget_beside_a_pod_without_a_controller_is_another_violation() -> None:
     state = [node("a"), node("b", unschedulable=True)]
     before = judge(state, bare("one"), force=False)
