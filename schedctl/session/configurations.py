@@ -9,8 +9,9 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO
 
 from schedctl import KUBERNETES_VERSION, shipped
 from schedctl.config import embedded, expansion, loading
@@ -254,6 +255,12 @@ def contents(path: str) -> tuple[bytes, str]:
     return found.text, found.source
 
 
+@lru_cache(maxsize=1)
+def _content(stream: BinaryIO) -> bytes:
+    """Return what is in a stream; kept, since the configuration of a state of an older version is read once more."""
+    return stream.read()
+
+
 @dataclass(frozen=True, slots=True)
 class _Opened:
     """The text of a configuration, what to call it in messages, and where it is from in words."""
@@ -285,7 +292,7 @@ def read_bytes(path: str) -> bytes:
         ConfigError: it cannot be read.
     """
     try:
-        return sys.stdin.buffer.read() if path == STDIN else Path(path).read_bytes()
+        return _content(sys.stdin.buffer) if path == STDIN else Path(path).read_bytes()
     except OSError as error:
         raise ConfigError([Problem(f"cannot be read: {(error.strerror or str(error)).lower()}", source=path)]) from None
 

@@ -147,3 +147,12 @@ def test_what_a_newer_cluster_does_otherwise_is_not_known(schedctl, state):
     ended = schedctl("explain", "pod", "default/web", "-f", state("v1.99.0"))
     assert f"answers follow the rules of kube-scheduler {KUBERNETES_VERSION}" in " ".join(ended.err.split())
     assert "does not know" in ended.err
+
+
+def test_a_configuration_on_standard_input_is_followed_by_an_older_version_too(schedctl, state):
+    head = "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"
+    config = head + "profiles: [{schedulerName: mine}]"
+    arguments = ("--scheduler-config", "-", "--profile", "mine", "-o", "json")
+    ended = schedctl("explain", "pod", "default/web", "-f", state("v1.35.1"), *arguments, stdin=config)
+    assert ended.err == ""
+    assert json.loads(ended.out)["metadata"]["kubernetesVersion"] == "v1.35.4"
