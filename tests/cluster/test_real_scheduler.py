@@ -7,6 +7,7 @@ its choice was among our ties, every message a pending pod ever had, who was pro
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from dataclasses import dataclass, field, replace
 from itertools import groupby
@@ -17,7 +18,10 @@ import pytest
 from schedctl.api.nodes import Node
 from schedctl.api.pods import Pod
 from schedctl.cache.pod_info import PodInfo
+from schedctl.config import loading
 from schedctl.conformance.cases import Case, cluster_of
+from schedctl.plugins.in_tree import plugins_of
+from schedctl.releases import NEWEST, parse_release
 from schedctl.scheduler import Scheduler
 from schedctl.simulation.events import EventAction, SimulatedEvent
 from schedctl.simulation.outcomes import PodState, Run
@@ -31,6 +35,9 @@ pytestmark = pytest.mark.cluster
 STEP = 0.25
 """Seconds on our clock between two steps. All together stay below the five minutes after which anything is tried again;
 so does the real time they take."""
+
+RELEASE = parse_release(os.environ.get("SCHEDCTL_TEST_RELEASE", NEWEST.version))
+"""The release of the process; `SCHEDCTL_TEST_BIN` is then a folder that has it beside etcd and the API server."""
 
 
 @dataclass
@@ -55,7 +62,7 @@ class Ours:
 
 def simulate_run(objects, theirs, events, until):
     """Run the pending pods of these objects and what happens besides, following their choices."""
-    cluster, _ = cluster_of(Case(id="cluster", objects=objects))
+    cluster, _ = cluster_of(Case(id="cluster", objects=objects), RELEASE)
     disagreements = []
     follow = replay_nodes({key: pod.node for key, pod in theirs.items() if pod.node})
 
@@ -67,7 +74,8 @@ def simulate_run(objects, theirs, events, until):
             disagreements.append(f"{error.pod}: the node\n    theirs  {error.node}\n    ours    one of {ties}")
             return outcome.chosen
 
-    facts = run(Scheduler(cluster), options=Options(choose=choose, horizon=until), events=events)
+    scheduler = Scheduler(cluster, loading.default(RELEASE), plugins_of(RELEASE))
+    facts = run(scheduler, options=Options(choose=choose, horizon=until), events=events)
     return Ours(facts, disagreements)
 
 
