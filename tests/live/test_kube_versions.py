@@ -1,6 +1,8 @@
-"""The API server of a live cluster says which kube-scheduler goes with it; its kubelets, which may be older, do not."""
+"""The API server of a live cluster says which kube-scheduler judges; its kubelets, which may be older, do not."""
 
 from __future__ import annotations
+
+import json
 
 import pytest
 
@@ -54,13 +56,27 @@ def test_an_api_server_of_the_rules_version_is_judged_without_a_word_beside_kube
         pytest.param(
             "v1.39.0", f"the API server is v1.39.0, but answers follow {RULES}", id="two minors above, which it may not"
         ),
-        pytest.param(
-            "v1.36.4",
-            f"the API server is v1.36.4, but answers follow {RULES}",
-            id="one minor below, for kube-scheduler is never newer than its API server",
-        ),
     ],
 )
 def test_an_api_server_of_another_version_is_named_once_whatever_its_kubelets_are(errors, api_server, text):
     found = " ".join(errors(api_server, KUBERNETES_VERSION, "v1.36.0").split())
     assert (found.count(text), found.count(f"answers follow {RULES}")) == (1, 1)
+
+
+@pytest.mark.parametrize(
+    ("api_server", "version"),
+    [
+        pytest.param("v1.36.4", "v1.36.3", id="another patch of a minor that is reproduced"),
+        pytest.param("v1.34.0-gke.1", "v1.34.4", id="one of a vendor"),
+        pytest.param("v1.33.9", "v1.34.4", id="an older one, by the nearest"),
+    ],
+)
+def test_an_api_server_of_an_older_version_is_judged_by_its_kube_scheduler(
+    serve, kubeconfig, capsys, api_server, version
+):
+    pod = {"metadata": {"name": "p", "namespace": "default", "uid": "p"}, "spec": {"containers": [{"name": "c"}]}}
+    cluster = Cluster({"/api/v1/nodes": [node("n", KUBERNETES_VERSION)], "/api/v1/pods": [pod]})
+    cluster.before = lambda request: Reply({"gitVersion": api_server}) if request.path == "/version" else None
+    run(("explain", "pod", "p", "-o", "json", "--kubeconfig", kubeconfig(serve(cluster).url)))
+    metadata = json.loads(capsys.readouterr().out)["metadata"]
+    assert (metadata["kubernetesVersion"], metadata["versionSource"]) == (version, "APIServer")
