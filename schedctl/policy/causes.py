@@ -185,7 +185,7 @@ def _fate(pod: JudgedPod) -> str:
         Fate.FAILED: "its attempt ended in an error",
         Fate.EVICTED: "evicted",
         Fate.ORPHANED: "never scheduled",
-        Fate.FOREIGN_SCHEDULER: "SKIPPED, belongs to another scheduler",
+        Fate.FOREIGN_SCHEDULER: "SKIPPED",
         Fate.INCONCLUSIVE: "not modelled",
         Fate.REJECTED: "rejected by the API server",
         Fate.NOT_CREATED: "not created",

@@ -319,7 +319,9 @@ class _Evaluation:
         if policy.require_match:
             place = policy.location
             hint = "`requireMatch: true` makes this an error"
-            raise ConfigError([Problem(message, policy.source, place.line, place.column, "spec.match", hint=hint)])
+            unmatched = Problem(message, policy.source, place.line, place.column, "spec.match", hint=hint)
+            # what the policy is about may be among the objects that could not be read
+            raise ConfigError([*self._problems(), unmatched])
         if not none:
             self._notes.append(message)
 

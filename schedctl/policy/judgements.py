@@ -221,7 +221,7 @@ class Judgement:
             return Fault(expression, f"schedctl cannot tell where {pods} would go", hint)
         if rejected and expressions.counting_roots(expression.text):
             hint = "an expression that uses `namespaceObject.rejected` is evaluated all the same"
-            return Fault(expression, f"admission rejects {rejected}, which count in no namespace and no quota", hint)
+            return Fault(expression, f"pods that would not exist ({rejected}) count in no namespace and no quota", hint)
         return None
 
     def _answer(self, expression: Expression) -> Value | Fault:

@@ -116,7 +116,7 @@ class NamespaceFacts:
         return next(_quota(each) for each in quotas_of(self.situation, namespace) if each.quota.metadata.name == name)
 
     def rejected_names(self, namespace: str) -> str:
-        """Return the pods of a namespace, or of all for "", that admission rejects, in words; "" for none."""
+        """Return the pods of a namespace, or of all for "", that would not exist, in words; "" for none."""
         if namespace not in self._rejected_names:
             self._rejected_names[namespace] = abbreviate(group_names(pod.name for pod in self._rejected(namespace)))
         return self._rejected_names[namespace]

@@ -229,6 +229,18 @@ def test_a_policy_with_require_match_that_matches_nothing_is_refused() -> None:
         report(cluster(node("a")), manifests_of(deployment()), checked)
 
 
+def test_a_policy_with_require_match_says_which_object_could_not_be_read() -> None:
+    refused = deployment("db", tolerations=[{"operator": "Exists", "effect": "NoSchedul"}])
+    checked = policy(
+        check("schedulable", documents.Schedulable()), match=documents.Match(names=("db",)), require_match=True
+    )
+    with pytest.raises(ConfigError) as caught:
+        report(cluster(node("a")), manifests_of(refused, deployment()), checked)
+    first, second = caught.value.problems
+    assert (first.subject, first.path) == ("Deployment shop/db", "spec.template.spec.tolerations[0].effect")
+    assert second.message == "policy policy matches nothing in the manifests"
+
+
 # -- objects that take no part -------------------------------------------------------
 
 

@@ -122,7 +122,7 @@ def test_pods_that_a_quota_rejects_leave_the_namespace_in_doubt() -> None:
         )
     )
     assert (doubted.outcome, judged.outcome) == ("Inconclusive", "Violated")
-    assert "admission rejects web[3], which count in no namespace" in doubted.message
+    assert "pods that would not exist (web[3]) count in no namespace" in doubted.message
 
 
 def test_where_admission_counts_no_quotas_what_is_used_is_unknown() -> None:
@@ -207,5 +207,5 @@ def test_a_rejected_pod_leaves_headroom_in_doubt() -> None:
     (result,) = judge(check("headroom", arguments), *objects).results
     assert (result.outcome, result.message) == (
         "Inconclusive",
-        "500m of cpu free, needs 500m, without web[3], which admission rejects",
+        "500m of cpu free, needs 500m, without pods that would not exist (web[3])",
     )

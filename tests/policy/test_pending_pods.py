@@ -73,7 +73,7 @@ CASES = (
         [TOO_LARGE],
         "placement",
         documents.Placement(must_not=NO_GPU),
-        "0 of 0 pods on a node that is not allowed; 3 pods pending",
+        "no pod has a node; 3 pods pending",
     ),
     Case(
         "pending pods on no node at all",

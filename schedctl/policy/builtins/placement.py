@@ -29,7 +29,8 @@ def judge(view: findings.View, arguments: Placement, about: findings.Judged) -> 
             wrong.setdefault(f"{pod.node} {why}", []).append(pod.name)
             violates[f"{node_class(node)} {why}"] += 1
     outside = sum(map(len, wrong.values()))
-    message = f"{outside} of {counts.of(len(judged.placed_pods), 'pod')} on a node that is not allowed"
+    placed = counts.of(len(judged.placed_pods), "pod")
+    message = f"{outside} of {placed} on a node that is not allowed" if judged.placed_pods else "no pod has a node"
     if wrong:
         reasons = [f"{where}: {', '.join(names[:_SHOWN])}" for where, names in list(wrong.items())[:_SHOWN]]
         if len(wrong) > _SHOWN:
@@ -39,7 +40,7 @@ def judge(view: findings.View, arguments: Placement, about: findings.Judged) -> 
     elif undecided := judged.undecided_pods(arguments.ignore_pending):
         yield findings.undecided_finding(message, undecided, view.causes.explain_pending(undecided))
     else:
-        yield findings.pass_finding(f"{counts.of(len(judged.placed_pods), 'pod')} on allowed nodes")
+        yield findings.pass_finding(f"{placed} on allowed nodes")
 
 
 def _objection(node: Node, arguments: Placement) -> str:

@@ -64,7 +64,7 @@ def _compare(arguments: Headroom, free: int, limit: int, about: Judged, rejected
         violates = percent_missing(arguments.resource, free, needed)
         return Finding(CheckOutcome.VIOLATED, message, about=about, violates=violates)
     if rejected:
-        return _inconclusive(f"{message}, without {rejected}, which admission rejects", about)
+        return _inconclusive(f"{message}, without pods that would not exist ({rejected})", about)
     return Finding(CheckOutcome.PASSED, message, about=about)
 
 
