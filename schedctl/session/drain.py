@@ -64,10 +64,13 @@ def drain(session: Session, selection: NodeSelection, flags: DrainFlags, *, fail
     with log_assumptions(cluster) as assumptions:
         # A budget's status knows nothing of the what-ifs; what they take is counted afterwards, by the drain.
         budgets = Budgets.of(cluster)
+        bound = frozenset(cluster.pod_table.row_of)
         session.change()
         names = selection.find(cluster)
         scheduler = session.scheduler()
         settled = session.settle(scheduler)
+        for key in cluster.pod_table.row_of.keys() - bound:
+            budgets.note_running(cluster.pod_table.infos[cluster.pod_table.row_of[key]])
         with notifier.progress("draining") as progress:
             facts = drains.drain(scheduler, names, flags, budgets=budgets, progress=runs.RunProgress(progress))
     assumptions.admission(session.state.assembled.unknown)

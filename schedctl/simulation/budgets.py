@@ -40,6 +40,7 @@ class BudgetState:
         query: the pods it selects, in its namespace.
         namespace: its namespace.
         desired: how many of them must be healthy.
+        computed: the same by the spec and the pods that are expected, whatever the status of the budget says.
         margin: how many more than that are; below 0 where too few are.
         healthy: the healthy pods, by key.
         lenient: pods that are not healthy may go whatever it allows (``unhealthyPodEvictionPolicy: AlwaysAllow``).
@@ -51,6 +52,7 @@ class BudgetState:
     query: LabelQuery
     namespace: str
     desired: int
+    computed: int
     margin: int
     healthy: set[str]
     lenient: bool
@@ -111,10 +113,11 @@ class Budgets:
             namespace = budget.metadata.namespace
             pods = _select_pods(cluster, query, namespace)
             healthy = {info.key for info in pods if _is_healthy(info)}
-            desired, margin = _margin(budget, cluster, pods, healthy)
+            computed, expected = _pods_desired_and_expected(budget, cluster, pods)
+            desired, margin = _margin(budget, computed, expected, healthy)
             lenient = budget.spec.unhealthy_pod_eviction_policy == "AlwaysAllow"
             budgets.books[key] = BudgetState(
-                key, budget.metadata.name, query, namespace, desired, margin, healthy, lenient
+                key, budget.metadata.name, query, namespace, desired, computed, margin, healthy, lenient
             )
         return budgets
 
@@ -129,11 +132,10 @@ class Budgets:
             if healthy != book.healthy:
                 book.margin += len(healthy) - len(book.healthy)
                 book.healthy = healthy
-            if _has_status(budget):
-                continue
-            desired, _ = _pods_desired_and_expected(budget, cluster, pods)
-            book.margin -= desired - book.desired
-            book.desired = desired
+            computed, _ = _pods_desired_and_expected(budget, cluster, pods)
+            more, book.computed = computed - book.computed, computed
+            book.desired += more
+            book.margin -= more
 
     def books_of(self, info: PodInfo) -> list[BudgetState]:
         """Return the budgets that select a pod."""
@@ -195,13 +197,10 @@ def _has_status(budget: PodDisruptionBudget) -> bool:
     return budget.status != PodDisruptionBudgetStatus()
 
 
-def _margin(
-    budget: PodDisruptionBudget, cluster: Cluster, pods: Iterable[PodInfo], healthy: set[str]
-) -> tuple[int, int]:
+def _margin(budget: PodDisruptionBudget, desired: int, expected: int, healthy: set[str]) -> tuple[int, int]:
     """Return how many pods must be healthy, and how many more are."""
     status = budget.status
     if not _has_status(budget):
-        desired, expected = _pods_desired_and_expected(budget, cluster, pods)
         # as the disruption controller has it: where no pods are expected, none may be disrupted
         return desired, len(healthy) - desired if expected > 0 else min(0, len(healthy) - desired)
     if not (status.current_healthy or status.desired_healthy):  # only what is allowed is known, so that counts

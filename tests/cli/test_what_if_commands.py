@@ -193,3 +193,89 @@ def test_no_fix_undoes_what_was_asked_about(arguments, schedctl, tmp_path):
     assert "volume pv-0 of claim data is reachable only from topology.kubernetes.io/zone=a" in printed
     assert "would fit if another node like a-1 is added" in printed
     assert "uncordon" not in printed
+
+
+def workload_on_two_nodes(budget_spec, status):
+    """Return two nodes, a Deployment with a pod on each, and its PodDisruptionBudget."""
+
+    def owned(kind, owner):
+        return {
+            "ownerReferences": [
+                {"apiVersion": "apps/v1", "kind": kind, "name": owner, "uid": owner, "controller": True}
+            ]
+        }
+
+    def named(name, **more):
+        return {"name": name, "namespace": "default", "uid": name, **more}
+
+    labels, containers = {"app": "web"}, {"containers": [{"name": "main", "image": "a"}]}
+    spec = {
+        "replicas": 2,
+        "selector": {"matchLabels": labels},
+        "template": {"metadata": {"labels": labels}, "spec": containers},
+    }
+    budget = {"apiVersion": "policy/v1", "kind": "PodDisruptionBudget", "metadata": named("web"), "status": status}
+    allocatable = {"cpu": "4", "memory": "8Gi", "pods": "110"}
+    return [
+        *(
+            {"apiVersion": "v1", "kind": "Node", "metadata": {"name": name}, "status": {"allocatable": allocatable}}
+            for name in "ab"
+        ),
+        {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": named("web"), "spec": spec},
+        {
+            "apiVersion": "apps/v1",
+            "kind": "ReplicaSet",
+            "metadata": named("web-1", **owned("Deployment", "web")),
+            "spec": spec,
+        },
+        *(
+            {
+                "apiVersion": "v1",
+                "kind": "Pod",
+                "metadata": named(f"web-1-{name}", labels=labels, **owned("ReplicaSet", "web-1")),
+                "spec": {**containers, "nodeName": name},
+                "status": {"phase": "Running"},
+            }
+            for name in "ab"
+        ),
+        {**budget, "spec": {"selector": {"matchLabels": labels}, **budget_spec}},
+    ]
+
+
+@pytest.mark.parametrize(
+    ("spec", "status", "replicas", "allowed", "desired"),
+    [
+        pytest.param(
+            {"minAvailable": 2},
+            {"currentHealthy": 2, "desiredHealthy": 2, "expectedPods": 2},
+            2,
+            0,
+            2,
+            id="no pod to spare before",
+        ),
+        pytest.param(
+            {"minAvailable": 2},
+            {"currentHealthy": 2, "desiredHealthy": 2, "expectedPods": 2},
+            3,
+            1,
+            2,
+            id="one pod to spare, beside a status that knows nothing of it",
+        ),
+        pytest.param({"minAvailable": 2}, {}, 3, 1, 2, id="one pod to spare, without a status"),
+        pytest.param(
+            {"maxUnavailable": 1},
+            {"currentHealthy": 2, "desiredHealthy": 1, "expectedPods": 2, "disruptionsAllowed": 1},
+            4,
+            1,
+            3,
+            id="of more pods, more must be healthy",
+        ),
+        pytest.param({"minAvailable": "100%"}, {}, 3, 0, 3, id="all of them must be, however many there are"),
+    ],
+)
+def test_a_budget_counts_the_pods_that_scaling_up_adds(spec, status, replicas, allowed, desired, schedctl, tmp_path):
+    state = tmp_path / "state.json"
+    state.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": workload_on_two_nodes(spec, status)}))
+    ended = schedctl("drain", "a", "-f", str(state), "--scale", f"deploy/web={replicas}", "-o", "json")
+    (use,) = json.loads(ended.out)["budgets"]
+    assert (use["allowed"], use["desired"], use["blocked"] > 0) == (allowed, desired, allowed == 0)
