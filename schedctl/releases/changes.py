@@ -16,26 +16,51 @@ class ReleaseChange(Enum):
         self.text = text
 
     SCORED_DEVICES = (1, 35), "DynamicResources scores nodes: the earlier an alternative of a request, the better"
-    NODE_NAME_FIRST = (1, 37), "NodeName is asked before NodeUnschedulable, and names the reason where both refuse"
-    UNNAMED_FEATURES = (1, 36), "nodes without a declared feature are refused without naming the feature"
-    HOST_USER_NAMESPACES = (1, 36), "user namespaces on the host network need the node's declared feature"
-    BIND_MOUNT_OPTIONS = (1, 37), "bind mount options need the node's declared feature"
-    OPT_IN_DRIVERS = (1, 36), "a missing CSI driver refuses a node only if it asks for that"
-    SILENT_DEVICES = (1, 37), "a PostFilter that finds nothing to deallocate says nothing"
-    RESIZED_SUMS = (1, 37), "of a resized pod the largest sum counts, of what is asked, granted and in use"
+    NODE_NAME_FIRST = (
+        (1, 37),
+        "NodeName is asked before NodeUnschedulable, so it is the reason given where both reject a node",
+    )
+    UNNAMED_FEATURES = (1, 36), "the message about a node without a declared feature no longer names the feature"
+    HOST_USER_NAMESPACES = (
+        (1, 36),
+        "a pod with a user namespace on the host network needs a node that declares the feature",
+    )
+    BIND_MOUNT_OPTIONS = (1, 37), "a pod with bind mount options needs a node that declares the feature"
+    OPT_IN_DRIVERS = (
+        (1, 36),
+        "a node without the CSI driver of a volume is rejected only if the CSIDriver object asks for it",
+    )
+    SILENT_DEVICES = (1, 37), "DynamicResources adds no text of its own to the event when it has nothing to deallocate"
+    RESIZED_SUMS = (
+        (1, 37),
+        "a resized pod requests the largest of three sums over its containers (asked, granted, in use); before, the"
+        " largest was taken of each container",
+    )
     IMAGE_VOLUMES = (1, 36), "ImageLocality counts the images of volumes"
     IMAGES_OF_ALL = (1, 37), "ImageLocality's score is relative to all images, those of volumes among them"
-    PREEMPTION_MESSAGE = (1, 37), "a preemption that found room says so in the event"
-    DEVICE_ERRORS = (1, 37), "errors of device allocation name the device; capacity that cannot be worked out is one"
-    COMPATIBILITY_GROUPS = (1, 37), "a slice with compatibility groups is left out, so that its pool is incomplete"
-    COUNTERS_BY_NODE = (1, 37), "shared counters count for the nodes that reach their slice"
+    PREEMPTION_MESSAGE = (1, 37), "the event of a pod that preempts names the node and the number of victims"
+    DEVICE_ERRORS = (
+        (1, 37),
+        "errors of device allocation name the device, and capacity that cannot be computed ends the cycle",
+    )
+    COMPATIBILITY_GROUPS = (
+        (1, 37),
+        "a ResourceSlice with compatibility groups is ignored, which makes its pool incomplete",
+    )
+    COUNTERS_BY_NODE = (1, 37), "shared counters count only for nodes that reach their ResourceSlice"
     WHOLE_REQUESTS = (1, 37), "a request for all devices fails when one of them has no capacity left"
-    ALL_SHARES = (1, 37), "a device shared without taking capacity has drawn on its counters"
-    BALANCE_IMPROVEMENT = (1, 36), "NodeResourcesBalancedAllocation rates how much the pod evens out the use of a node"
-    PLAIN_ALLOCATOR = (1, 35), "the status of devices alone does not ask for the experimental allocator"
-    CAPITAL_POD = (1, 36), "a claim made for another pod is told with a capital Pod"
-    WHOLE_POOLS = (1, 35), "a pool of devices is judged by all its slices, not only by those that a node reaches"
-    PAIRED_ALLOCATIONS = (1, 36), "a pod that has some of its claims and is to get others is scored, not an error"
-    SPARED_VICTIMS = (1, 35), "victims that are on their way out already are not deleted again"
-    DISTINCT_VALUES = (1, 35), "distinctAttribute of a claim compares values; before, any two devices are distinct"
-    GATED_TAINT_RULES = (1, 35), "DeviceTaintRules have a feature gate of their own beside that of device taints"
+    ALL_SHARES = (1, 37), "a device that is shared without a capacity request counts as having used its counters"
+    BALANCE_IMPROVEMENT = (
+        (1, 36),
+        "NodeResourcesBalancedAllocation scores how much the pod evens out the use of a node, not how even it is",
+    )
+    PLAIN_ALLOCATOR = (1, 35), "DRAResourceClaimDeviceStatus alone no longer selects the experimental allocator"
+    CAPITAL_POD = (1, 36), "the message about a claim that belongs to another pod writes Pod with a capital letter"
+    WHOLE_POOLS = (
+        (1, 35),
+        "a pool of devices is judged by all of its ResourceSlices, not only by those that the node reaches",
+    )
+    PAIRED_ALLOCATIONS = (1, 36), "a pod with allocated and unallocated claims is scored; before, that was an error"
+    SPARED_VICTIMS = (1, 35), "victims that are being deleted already are not deleted again"
+    DISTINCT_VALUES = (1, 35), "the values of distinctAttribute are compared; before, any two devices counted as distinct"
+    GATED_TAINT_RULES = (1, 35), "DeviceTaintRules have a feature gate of their own, DRADeviceTaintRules"
