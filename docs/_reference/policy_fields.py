@@ -79,7 +79,7 @@ def _builtins() -> Iterator[str]:
 
 
 def _record(heading: str, text: str, fields: Mapping[str, Any] | None, links: Mapping[str, str]) -> str:
-    table = record_table(fields, links, read=True) if fields else "It has no arguments.\n"
+    table = record_table(fields, links, read=True) if fields and fields.get("properties") else "It has no arguments.\n"
     return f"### {heading}\n\n{sentence(text)}\n\n{table}"
 
 
