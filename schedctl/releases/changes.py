@@ -62,5 +62,8 @@ class ReleaseChange(Enum):
     )
     PAIRED_ALLOCATIONS = (1, 36), "a pod with allocated and unallocated claims is scored; before, that was an error"
     SPARED_VICTIMS = (1, 35), "victims that are being deleted already are not deleted again"
-    DISTINCT_VALUES = (1, 35), "the values of distinctAttribute are compared; before, any two devices counted as distinct"
+    DISTINCT_VALUES = (
+        (1, 35),
+        "the values of distinctAttribute are compared; before, any two devices counted as distinct",
+    )
     GATED_TAINT_RULES = (1, 35), "DeviceTaintRules have a feature gate of their own, DRADeviceTaintRules"
