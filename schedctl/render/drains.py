@@ -113,7 +113,7 @@ def _tally(summary: DrainSummary) -> Iterator[str]:
         yield f"{counts.of(summary.pods, 'pod')} would be evicted: {summary.moved} placed elsewhere"
     numbers = (
         (summary.pending, "pending"),
-        (summary.lost, "lost (no controller recreates them)"),
+        (summary.lost, f"lost (no controller recreates {'it' if summary.lost == 1 else 'them'})"),
         (summary.inconclusive, "inconclusive"),
         (summary.blocked if summary.nodes > 1 else 0, "refused by PodDisruptionBudgets"),
         (summary.refused if summary.nodes > 1 else 0, "in the way"),
@@ -243,5 +243,6 @@ def _last(report: DrainReport, wide: bool) -> Iterator[Block]:
     errors = [error for result in report.results for error in result.errors]
     flags = list(dict.fromkeys(flag for what, flag in _FLAGS if any(what in error for error in errors)))
     if flags:
-        yield notices.hint(f"add `{' '.join(flags)}`, as with kubectl drain")
+        lost = "; it also deletes pods that no controller recreates" if "--force" in flags else ""
+        yield notices.hint(f"add `{' '.join(flags)}`, as with kubectl drain{lost}")
     yield notices.end(report.metadata, wide=wide)

@@ -279,3 +279,16 @@ def test_a_budget_counts_the_pods_that_scaling_up_adds(spec, status, replicas, a
     ended = schedctl("drain", "a", "-f", str(state), "--scale", f"deploy/web={replicas}", "-o", "json")
     (use,) = json.loads(ended.out)["budgets"]
     assert (use["allowed"], use["desired"], use["blocked"] > 0) == (allowed, desired, allowed == 0)
+
+
+def test_what_force_costs_stands_beside_the_hint_to_use_it(schedctl, tmp_path):
+    *nodes, alone = (
+        each for each in workload_on_two_nodes({}, {}) if each["metadata"]["name"] in ("a", "b", "web-1-b")
+    )
+    alone["metadata"] = {"name": "alone", "namespace": "default", "uid": "alone"}
+    state = tmp_path / "state.json"
+    state.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": [*nodes, alone]}))
+    refused = schedctl("drain", "b", "-f", str(state)).out
+    assert "hint: add `--force`, as with kubectl drain; it also deletes pods that no controller recreates" in refused
+    forced = schedctl("drain", "b", "-f", str(state), "--force").out
+    assert "1 pod would be evicted: 0 placed elsewhere, 1 lost (no controller recreates it)" in forced
