@@ -6,7 +6,7 @@ that every command says the same of a pending pod.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Iterable
+from collections.abc import Collection, Hashable, Iterable, Iterator
 
 import msgspec
 
@@ -78,9 +78,14 @@ class PendingPodExplainer:
             example=explained,
             reasons=without_nodes(explanation.reasons),
             hints=explanation.hints,
-            notes=_notes(explanation),
+            notes=[*_notes(explanation), *self._untried(example, group.fate)],
             remarks=explanation.remarks,
         )
+
+    def _untried(self, pod: PodInfo, fate: Fate | None) -> Iterator[str]:
+        """Yield that no fixes were tried, where there are too many different answers for that."""
+        if self._group_key(pod, fate) not in self._hinted:
+            yield f"no fixes were tried, as for {self._hinted_groups} others: `schedctl explain pod {pod.key}` does"
 
     def _group_key(self, pod: PodInfo, fate: Fate | None) -> Hashable:
         # Without a profile no plugin could say which pods it reads alike.

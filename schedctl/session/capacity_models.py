@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -37,13 +37,13 @@ class Model:
         object: a pod or workload.
         subject: how messages name it, e.g. ``deploy shop/web``.
         companions: what was given beside it and joins the cluster.
-        notes: what should be known of it.
+        notes: what should be known of it; admission adds to them.
     """
 
     object: Any
     subject: str
     companions: Sequence[Any] = ()
-    notes: Sequence[str] = ()
+    notes: list[str] = field(default_factory=list)
 
 
 def find(text: str, state: AssembledCluster, namespace: str) -> list[Model]:
@@ -101,6 +101,11 @@ def copies(model: Model, scheduler: Scheduler, profile: str) -> PodCopies:
         if not isinstance(obj, Pod) or not obj.metadata.uid:
             admitted = admission.admit(pod, cluster)
             pod = admitted.pod
+            model.notes.extend(
+                f"the API server would reject such a pod: {refusal.message}"
+                for refusal in admitted.refusals
+                if refusal.plugin != admission.RESOURCE_QUOTA  # counted apart, by how many pods fit
+            )
             for claim in admitted.claims:
                 cluster.put(claim)
         pod = as_pending(pod)

@@ -21,8 +21,8 @@ from schedctl.simulation.simulations import Simulation
 from schedctl.sources.manifests import Sourced
 from schedctl.workloads import ownership
 
-_HINTED_GROUPS = 20
-_HINTED_GROUPS_OF_A_DRAIN = 10
+_HINTED_GROUPS = 40
+_HINTED_GROUPS_OF_A_DRAIN = 20
 _EXPLAINED = (Fate.UNSCHEDULABLE, Fate.NOMINATED, Fate.GATED, Fate.WAITING, Fate.QUEUED, Fate.FAILED)
 _STAYING = (DrainFate.KEPT, DrainFate.IGNORED, DrainFate.MIRROR, DrainFate.TERMINATING)
 _replace = msgspec.structs.replace

@@ -277,6 +277,13 @@ class _Expander:
             if isinstance(scaler, workloads.HorizontalPodAutoscaler)
         }
 
+    def _without_target(self, scaler: workloads.HorizontalPodAutoscaler) -> Iterator[Skipped]:
+        """Yield an autoscaler whose workload is not among the manifests: no pods are made for it."""
+        target, namespace = scaler.spec.scale_target_ref, scaler.metadata.namespace
+        if (target.kind, namespace, target.name) not in self.owners:
+            subject = f"HorizontalPodAutoscaler {namespace}/{scaler.metadata.name}"
+            yield Skipped(subject, f"its target {target.kind} {target.name} is not among the manifests")
+
     def expand(self) -> Expansion:
         if self.new_nodes:
             self.result.groups += self._unchanged_daemon_sets()
@@ -290,6 +297,8 @@ class _Expander:
                     continue  # the one that runs stays as it is
                 maker = None
             if maker is None:
+                if isinstance(obj, workloads.HorizontalPodAutoscaler):
+                    result.skipped += self._without_target(obj)
                 result.joined.append(obj)
                 continue
             try:

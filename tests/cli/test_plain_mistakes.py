@@ -130,3 +130,15 @@ def test_a_wrong_number_may_stand_in_the_environment(schedctl, monkeypatch):
     monkeypatch.setenv("SCHEDCTL_LIMIT", "x")
     ended = schedctl("explain", "--all-pending", *SHOP)
     assert ended.err.startswith("error: invalid value for '--limit' or SCHEDCTL_LIMIT: expected a whole number\n")
+
+
+def test_capacity_says_of_pods_that_the_api_server_would_reject_that_it_would(schedctl, tmp_path):
+    (tmp_path / "pod.yaml").write_text(
+        "apiVersion: v1\nkind: Pod\nmetadata: {name: p}\n"
+        "spec: {priorityClassName: hgih, containers: [{name: c, image: c}]}\n"
+    )
+    (tmp_path / "node.yaml").write_text(
+        'apiVersion: v1\nkind: Node\nmetadata: {name: n}\nstatus: {allocatable: {cpu: "1", memory: 1Gi, pods: "3"}}\n'
+    )
+    ended = schedctl("capacity", "--like", str(tmp_path / "pod.yaml"), "-f", str(tmp_path / "node.yaml"))
+    assert "note: the API server would reject such a pod: no PriorityClass with name hgih was found" in ended.out

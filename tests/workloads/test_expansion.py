@@ -488,3 +488,25 @@ def test_an_owner_has_to_be_one_that_makes_such_objects(expand_manifests, owner,
     )
     found = expand_manifests(f"{above}---\n{below}")
     assert ([group.kind for group in found.groups], bool(found.skipped)) == (["StatefulSet", "Deployment"], skipped)
+
+
+@pytest.mark.parametrize(
+    ("target", "skipped"),
+    [
+        pytest.param("web", [], id="of the manifests is followed"),
+        pytest.param(
+            "cart",
+            [("HorizontalPodAutoscaler shop/h", "its target Deployment cart is not among the manifests")],
+            id="that is only in the cluster is told apart, since no pods are made for it",
+        ),
+    ],
+)
+def test_an_autoscaler_of_a_workload(expand_manifests, target, skipped):
+    scaler = f"""\
+apiVersion: autoscaling/v2
+kind: HorizontalPodAutoscaler
+metadata: {{name: h, namespace: shop}}
+spec: {{minReplicas: 3, maxReplicas: 9, scaleTargetRef: {{apiVersion: apps/v1, kind: Deployment, name: {target}}}}}
+"""
+    found = expand_manifests(f"{workload('Deployment', 'replicas: 1')}---\n{scaler}")
+    assert [tuple(each) for each in found.skipped] == skipped
