@@ -22,6 +22,7 @@ from schedctl.framework.faults import ESCAPING
 from schedctl.framework.pod_edits import as_pending
 from schedctl.scheduler.schedulers import Scheduler
 from schedctl.workloads import ownership
+from schedctl.workloads.disruption_budgets import Budgets
 
 _MOST_PENDING = 2
 """Of how many other pending workloads a pod is placed before and after; each is a cycle more."""
@@ -47,6 +48,11 @@ class Consequences:
     def prepare(self) -> None:
         """Find out which other pending pods have a place now; outside of any fork, for once there it is too late."""
         _ = self._placeable
+
+    def are_refused(self, removed: Sequence[PodInfo]) -> bool:
+        """Return whether a disruption budget refuses the eviction of one of the pods; outside of any fork."""
+        budgets = Budgets.of(self._scheduler.cluster) if removed else Budgets()
+        return any(budgets.evict(info) is not None for info in removed)
 
     def after(self, outcome: Attempt, removed: Sequence[PodInfo]) -> tuple[dict[Rule, str], list[str], bool]:
         """Place the pod of a fix in the fork; return the rules that are violated then, and who loses a place.

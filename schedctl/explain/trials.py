@@ -49,7 +49,8 @@ class Trial:
         nominated: the node on which preemption would then make room, "" for none.
         victims: the pods that would be preempted there.
         consequences: what else it would cause, in words.
-        displaces: whether a running pod that goes would find no other place, which only moves the problem.
+        displaces: whether a running pod that goes would find no other place, which only moves the problem, or may not
+            go by its disruption budget.
     """
 
     fits: int = 0
@@ -101,9 +102,11 @@ class Trials:
         self.made += 1
         self.kinds += (remedy.kind for remedy in remedies)
         self._consequences.prepare()
+        removed = _removed(remedies, self.cluster)
+        refused = self._consequences.are_refused(removed)
         with self._scheduler.fork():
             cluster, pod = self.cluster, self._pod
-            removed, elsewhere = _removed(remedies, cluster), []
+            elsewhere: list[Remedy] = []
             for remedy in remedies:
                 before, pod = pod, remedy.apply(pod, cluster)
                 elsewhere += [remedy] if pod == before else []
@@ -120,7 +123,7 @@ class Trials:
             if not trial.fits:
                 return trial
             violated, texts, displaces = self._consequences.after(outcome, removed)
-        return replace(trial, consequences=(*self._consequences.new(violated), *texts), displaces=displaces)
+        return replace(trial, consequences=(*self._consequences.new(violated), *texts), displaces=displaces or refused)
 
     def patches_and_command(self, trial: Trial) -> tuple[list[Patch], str]:
         """Return what was tried as patches and as a command, see `patches.patches_and_command`."""

@@ -14,9 +14,9 @@ from schedctl.scheduler.gaps import log_assumptions
 from schedctl.session import pending_reasons, runs
 from schedctl.session.sessions import Session
 from schedctl.simulation import drain_report_builder, drains
-from schedctl.simulation.budgets import Budgets
 from schedctl.simulation.drains import DrainFlags
 from schedctl.simulation.node_choices import node_named, nodes_chosen
+from schedctl.workloads.disruption_budgets import Budgets
 
 _NODE_PREFIX = re.compile(r"^(?:nodes?|no)/")
 """What `kubectl get nodes -o name` prints before a name, and what else kubectl takes for it."""

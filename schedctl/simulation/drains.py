@@ -21,13 +21,13 @@ from schedctl.cache.cluster import Cluster
 from schedctl.cache.pod_info import PodInfo
 from schedctl.reports.drains import DrainFate
 from schedctl.scheduler import Scheduler
-from schedctl.simulation.budgets import Budgets, RefusedEviction
 from schedctl.simulation.events import EventAction, SimulatedEvent
 from schedctl.simulation.outcomes import Eviction, PodOutcome, PodState, RunEnd
 from schedctl.simulation.pod_state import remaining_grace_period
 from schedctl.simulation.replacement import ReplacementController, controller_of
 from schedctl.simulation.runs import Options, Progress, run
 from schedctl.simulation.what_ifs import is_mirror, pods_on
+from schedctl.workloads.disruption_budgets import Budgets, RefusedEviction
 
 RETRY = 5.0
 """Seconds after which kubectl asks again for an eviction that a budget did not allow."""

@@ -2,6 +2,8 @@
 
 import pytest
 
+from schedctl.api.meta import LabelSelector, ObjectMeta
+from schedctl.api.policies import PodDisruptionBudget, PodDisruptionBudgetSpec
 from schedctl.api.topology import ZONE
 from schedctl.testing.builders import cluster, node, pod
 
@@ -127,3 +129,22 @@ def test_the_cluster_is_as_before(ask):
     assert ask(state, lone).hints[0].consequences
     assert [each is old for each, old in zip(state.pending.values(), before[0], strict=True)] == [True, True]
     assert sorted(state.pod_table.row_of) == before[1]
+
+
+@pytest.mark.parametrize(
+    ("min_available", "offered"),
+    [
+        pytest.param(1, [], id="the budget allows no disruption"),
+        pytest.param(0, ["would fit on a if pod default/db-0 is deleted"], id="the budget allows one"),
+    ],
+)
+def test_no_fix_deletes_a_pod_whose_eviction_a_budget_refuses(ask, min_available, offered):
+    budget = PodDisruptionBudget(
+        metadata=ObjectMeta(name="db", namespace="default"),
+        spec=PodDisruptionBudgetSpec(min_available=min_available, selector=LabelSelector(match_labels={"app": "db"})),
+    )
+    rules, owner = repelled_by(app="web"), owned_by("StatefulSet", "db")
+    holder = pod("db-0", on="a", labels={"app": "db"}, affinity=rules, metadata=owner)
+    state = cluster(node("a", zone="x"), node("b", zone="y", cpu="200m"), holder, budget)
+    texts = [hint.text for hint in ask(state, pod("lone", cpu="1", labels={"app": "web"})).hints]
+    assert [text for text in texts if "deleted" in text] == offered

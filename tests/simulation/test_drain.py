@@ -13,10 +13,10 @@ from schedctl.reports.drains import DrainFate, DrainVerdict
 from schedctl.reports.simulations import Fate
 from schedctl.scheduler import Scheduler
 from schedctl.simulation import drain_report_builder
-from schedctl.simulation.budgets import SEVERAL, VIOLATES, Budgets
 from schedctl.simulation.drains import DrainFlags, drain
 from schedctl.simulation.outcomes import PodOutcome, PodState
 from schedctl.testing.builders import cluster, node, pod
+from schedctl.workloads.disruption_budgets import SEVERAL, VIOLATES, Budgets
 
 EMPTY_DIR = [{"name": "tmp", "emptyDir": {}}]
 WEB = {"app": "web"}

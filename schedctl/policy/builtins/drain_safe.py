@@ -13,12 +13,12 @@ from schedctl.policy.documents import DrainSafe
 from schedctl.policy.identities import owner
 from schedctl.reports import counts
 from schedctl.reports.drains import DrainFate
-from schedctl.simulation.budgets import Budgets
 from schedctl.simulation.drains import DrainedPod, DrainFacts, DrainFlags, Plan, drain, plan_for
 from schedctl.simulation.outcomes import Eviction
 from schedctl.simulation.replacement import controller_of
 from schedctl.simulation.runs import Options
 from schedctl.simulation.what_ifs import abbreviate
+from schedctl.workloads.disruption_budgets import Budgets
 from schedctl.workloads.ownership import workload_of
 
 # What kubectl refuses is told beside what the rest of the drain comes to, so that neither hides the other.

@@ -10,13 +10,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from schedctl.api.meta import controller_of
 from schedctl.api.pods import Pod
 from schedctl.api.policies import PodDisruptionBudget, PodDisruptionBudgetStatus
 from schedctl.api.selectors import LabelQuery, SelectorError, compile_selector
 from schedctl.api.workloads import Deployment, ReplicaSet, ReplicationController, StatefulSet
 from schedctl.cache.cluster import Cluster
 from schedctl.cache.pod_info import PodInfo
-from schedctl.simulation.replacement import controller_of
 
 VIOLATES = "Cannot evict pod as it would violate the pod's disruption budget."
 """What the API server answers when a budget allows no eviction; why is a cause of its own."""
@@ -247,7 +247,7 @@ def _expected_pods(pods: Iterable[PodInfo], cluster: Cluster) -> int:
 def _scale(pod: Pod, cluster: Cluster) -> tuple[tuple[str, str], int | None] | None:
     """Return who scales a pod, a Deployment rather than its ReplicaSet, and to how many."""
     owner = controller_of(pod)
-    if owner is None:
+    if owner is None or owner.kind == "Node":  # a static pod: the kubelet runs it itself
         return None
     kind, name = owner.kind, owner.name
     obj: Any = cluster.get(_SCALES[kind], f"{pod.metadata.namespace}/{name}") if kind in _SCALES else None
