@@ -138,7 +138,8 @@ def test_capacity_says_of_pods_that_the_api_server_would_reject_that_it_would(sc
         "spec: {priorityClassName: hgih, containers: [{name: c, image: c}]}\n"
     )
     (tmp_path / "node.yaml").write_text(
-        'apiVersion: v1\nkind: Node\nmetadata: {name: node-a}\nstatus: {allocatable: {cpu: "1", memory: 1Gi, pods: "3"}}\n'
+        "apiVersion: v1\nkind: Node\nmetadata: {name: node-a}\n"
+        'status: {allocatable: {cpu: "1", memory: 1Gi, pods: "3"}}\n'
     )
     ended = schedctl("capacity", "--like", str(tmp_path / "pod.yaml"), "-f", str(tmp_path / "node.yaml"))
     assert "note: the API server would reject such a pod: no PriorityClass with name hgih was found" in ended.out
