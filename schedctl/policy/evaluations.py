@@ -318,8 +318,7 @@ class _Evaluation:
         message = f"policy {policy.name} matches nothing in the manifests"
         if policy.require_match:
             place = policy.location
-            hint = "`requireMatch: true` makes this an error"
-            unmatched = Problem(message, policy.source, place.line, place.column, "spec.match", hint=hint)
+            unmatched = Problem(message, policy.source, place.line, place.column, "spec.match")
             # what the policy is about may be among the objects that could not be read
             raise ConfigError([*self._problems(), unmatched])
         if not none:

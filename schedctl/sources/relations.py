@@ -113,6 +113,10 @@ def _container(obj: pods.Container, path: Path) -> Iterator[Finding]:
     limits, requests = obj.resources.limits or {}, obj.resources.requests or {}
     yield from _amounts(limits, (*path, "resources", "limits"))
     yield from _amounts(requests, (*path, "resources", "requests"))
+    for field, amounts in (("limits", limits), ("requests", requests)):
+        for name in ("memory", "ephemeral-storage"):
+            if name in amounts:
+                yield from _fraction_of_byte(amounts[name], (*path, "resources", field, name))
     for name, request in requests.items():
         limit = limits.get(name)
         if _whole_units(name) or name.startswith("hugepages-"):
@@ -128,6 +132,16 @@ def _container(obj: pods.Container, path: Path) -> Iterator[Finding]:
                 f"Invalid value: {_quoted(request)}: must be less than or equal to {name} limit of {_written(limit)}"
             )
             yield Finding((*path, "resources", "requests", name), message)
+
+
+def _fraction_of_byte(quantity: Quantity, path: Path) -> Iterator[Finding]:
+    """Yield what an API server warns of where bytes are not whole: `m`, thousandths, is written for `M` or `Mi`."""
+    amount = quantities.parse(quantity)
+    if amount.milli_value % 1000:
+        mega = re.fullmatch(r"([0-9.]+)m", str(quantity))
+        hint = f'did you mean "{mega[1]}Mi"?' if mega else "write a whole number of bytes"
+        message = f"{quote(str(quantity))} is {amount.nano_units / 10**9:g} bytes, expected a whole number"
+        yield Finding(path, message, hint, warning=True)
 
 
 @lru_cache(maxsize=1 << 14)

@@ -88,6 +88,36 @@ def test_a_number_that_is_none_is_a_warning_because_an_api_server_takes_it(read)
 
 
 @pytest.mark.parametrize(
+    ("amounts", "message", "hint"),
+    [
+        pytest.param(
+            "requests: {memory: 512m}",
+            'spec.containers[0].resources.requests.memory: "512m" is 0.512 bytes, expected a whole number',
+            'did you mean "512Mi"?',
+            id="a request of memory in thousandths of a byte",
+        ),
+        pytest.param(
+            "limits: {ephemeral-storage: 1.5}",
+            'spec.containers[0].resources.limits[ephemeral-storage]: "1.5" is 1.5 bytes, expected a whole number',
+            "write a whole number of bytes",
+            id="a limit of storage between two bytes",
+        ),
+    ],
+)
+def test_a_fraction_of_a_byte_is_a_warning_because_an_api_server_takes_it(read, amounts, message, hint):
+    container = f"{{name: c, resources: {{{amounts}}}}}"
+    containers = f"apiVersion: v1\nkind: Pod\nmetadata: {{name: a}}\nspec: {{containers: [{container}]}}\n"
+    (warning,) = read(containers).warnings
+    assert str(warning).endswith(message)
+    assert (warning.line > 0, warning.hint) == (True, hint)
+
+
+def test_whole_bytes_in_thousandths_are_fine(read):
+    containers = "spec: {containers: [{name: c, resources: {requests: {cpu: 5m, memory: 2000m}}}]}\n"
+    assert read(f"apiVersion: v1\nkind: Pod\nmetadata: {{name: a}}\n{containers}").warnings == []
+
+
+@pytest.mark.parametrize(
     ("text", "path"),
     [
         pytest.param(
