@@ -466,3 +466,10 @@ class PodTemplate(Struct, frozen=True):
 
     metadata: ObjectMeta = ObjectMeta()
     template: PodTemplateSpec = PodTemplateSpec()
+
+
+def is_pending_manifest(pod: Pod) -> bool:
+    """Return whether a Pending pod is as somebody wrote it: neither an API server nor a kubelet has added anything."""
+    status = pod.status
+    reported = pod.metadata.uid or status.start_time or status.conditions or status.container_statuses
+    return status.phase == "Pending" and not reported

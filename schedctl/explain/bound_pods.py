@@ -5,16 +5,17 @@ Nothing is judged here; how such a pod would be placed today is asked of `explan
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import msgspec
 
-from schedctl.api.pods import FINISHED, ContainerStateWaiting, ContainerStatus, Pod, PodStatus
+from schedctl.api.pods import FINISHED, ContainerStateWaiting, ContainerStatus, Pod, PodStatus, is_pending_manifest
 from schedctl.cache.cluster import Cluster
 from schedctl.cache.pod_info import PodInfo
 from schedctl.explain import explanations
 from schedctl.framework.commands import kubectl
+from schedctl.framework.similar import closest_names, did_you_mean
 from schedctl.reports.bound_pods import BoundPod, ContainerReport, FalseCondition
 from schedctl.reports.explanations import Explanation, Verdict
 from schedctl.reports.reasons import Hint
@@ -37,7 +38,7 @@ def explain(pod: Pod, cluster: Cluster) -> Explanation:
         pod=explanations.reference(PodInfo(pod), pod.spec.node_name),
         verdict=Verdict.BOUND,
         bound=bound,
-        hints=[*_next_steps(pod, bound)],
+        hints=[*_next_steps(pod, bound, cluster.node_table.row_of)],
         notes=[*_notes(pod, bound)],
     )
 
@@ -190,15 +191,16 @@ def _container_cause(container: ContainerReport) -> str:
 # -- what to do next -------------------------------------------------------------
 
 
-def _next_steps(pod: Pod, bound: BoundPod) -> Iterator[Hint]:
+def _next_steps(pod: Pod, bound: BoundPod, known: Collection[str]) -> Iterator[Hint]:
     """Yield the command that shows more of what keeps a pod from running, none for one that runs."""
     if not bound.cause:
         return
     if bound.phase in FINISHED:
         yield _describe(pod, "shows why the pod has ended; its controller, if it has one, replaces it")
         return
-    if not (bound.node_exists or bound.phase or pod.metadata.uid):
-        text = f"spec.nodeName {bound.node} does not exist: the scheduler never sees this pod; remove nodeName"
+    if not bound.node_exists and (is_pending_manifest(pod) or not (bound.phase or pod.metadata.uid)):
+        meant = did_you_mean(*closest_names(bound.node, known))
+        text = f"spec.nodeName {bound.node} does not exist{meant}: the scheduler never sees this pod; remove nodeName"
         yield Hint("bound-pod", text)
         return
     if not bound.node_exists:
@@ -258,7 +260,7 @@ def _notes(pod: Pod, bound: BoundPod) -> Iterator[str]:
         yield "the cluster as it was read says nothing of the pod's status: whether it runs is not known"
     elif bound.phase not in FINISHED and any(each.state == "Unknown" for each in bound.containers):
         yield "the states of its containers are not known: a snapshot holds none"
-    elif bound.cause and bound.phase == "Pending" and not bound.containers:
+    elif bound.cause and bound.phase == "Pending" and not (bound.containers or is_pending_manifest(pod)):
         yield "no container statuses: the kubelet has not reported any, or the cluster was read from a snapshot or file"
     if pod.metadata.deletion_timestamp:
         yield f"its deletion was asked for at {pod.metadata.deletion_timestamp}"

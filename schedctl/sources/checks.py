@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from schedctl.api.kinds import Kind
 from schedctl.api.nodes import Node
-from schedctl.api.pods import FINISHED, Pod
+from schedctl.api.pods import FINISHED, Pod, is_pending_manifest
 from schedctl.documents.findings import printable
 from schedctl.errors import Problem
+from schedctl.framework.similar import closest_names, did_you_mean
 from schedctl.sources.manifests import Sourced
 
 _NAMED_NODES = 5
@@ -46,15 +47,30 @@ def latest(objects: Iterable[Sourced]) -> tuple[list[Sourced], list[Problem]]:
 
 
 def pods_on_unknown_nodes(objects: Sequence[Sourced]) -> list[Problem]:
-    """Return a warning when pods run on nodes that are not among the objects; such pods take up no room anywhere."""
+    """Return warnings of pods on nodes that are not among the objects; such pods take up no room anywhere."""
     known = {one.object.metadata.name for one in objects if isinstance(one.object, Node)}
     missing: dict[str, list[Sourced]] = {}
+    pending: dict[str, list[Sourced]] = {}
     for one in objects:
         pod = one.object
         if not isinstance(pod, Pod) or pod.spec.node_name in known or not pod.spec.node_name:
             continue
-        if pod.status.phase not in FINISHED:
+        if is_pending_manifest(pod):
+            pending.setdefault(pod.spec.node_name, []).append(one)
+        elif pod.status.phase not in FINISHED:
             missing.setdefault(pod.spec.node_name, []).append(one)
+    mistaken = [_pending_on_unknown_node(node, pods, known) for node, pods in pending.items()]
+    return [*mistaken, *_running_on_unknown_nodes(missing)]
+
+
+def _pending_on_unknown_node(node: str, pods: Sequence[Sourced], known: Collection[str]) -> Problem:
+    meant = did_you_mean(*closest_names(node, known))
+    others = f"; other pods that name it: {len(pods) - 1}" if len(pods) > 1 else ""
+    message = f'the scheduler is skipped, and node "{printable(node)}" is not in the input{meant}{others}'
+    return pods[0].problem(message, ("spec", "nodeName"), "remove spec.nodeName, and the scheduler chooses a node")
+
+
+def _running_on_unknown_nodes(missing: Mapping[str, list[Sourced]]) -> list[Problem]:
     if not missing:
         return []
     first = next(iter(missing.values()))[0]

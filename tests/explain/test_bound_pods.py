@@ -114,6 +114,14 @@ def test_a_node_that_is_gone_or_not_ready_comes_before_what_its_kubelet_said_las
     assert answer.hints[0].command == command
 
 
+def test_a_pending_manifest_that_misspells_its_node_is_told_so():
+    answer = explained(pod(on="lots", metadata={"uid": ""}, status={"phase": "Pending"}))
+    assert [hint.text for hint in answer.hints] == [
+        'spec.nodeName lots does not exist (did you mean "lost"?): the scheduler never sees this pod; remove nodeName'
+    ]
+    assert answer.notes == []
+
+
 def test_a_pod_that_runs_needs_no_next_step():
     answer = explained(pod(on="a", status=status(container({"running": {}}), phase="Running")))
     assert (answer.bound.running, answer.bound.since, answer.hints) == (True, STARTED, [])

@@ -66,6 +66,16 @@ def test_one_pod_on_one_unknown_node_is_in_the_singular(read):
     assert warning.message == "1 pod runs on a node that is not in the input: node-b (1)"
 
 
+def test_pending_pods_on_an_unknown_node_have_a_mistaken_name(read):
+    pending = [pod(name, ", nodeName: nod-a") + "status: {phase: Pending}\n" for name in ("p", "q")]
+    (warning,) = read(NODE + "---\n" + "---\n".join(pending)).warnings
+    assert warning.message == (
+        'the scheduler is skipped, and node "nod-a" is not in the input (did you mean "node-a"?); '
+        "other pods that name it: 1"
+    )
+    assert warning.hint == "remove spec.nodeName, and the scheduler chooses a node"
+
+
 def test_pods_that_have_ended_and_pods_on_known_nodes_are_fine(read):
     ended = pod("done", ", nodeName: gone") + "status: {phase: Succeeded}\n"
     assert read(NODE + "---\n" + ended + "---\n" + pod("p", ", nodeName: node-a")).warnings == []
