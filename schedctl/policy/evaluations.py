@@ -19,7 +19,7 @@ from schedctl.cache.pod_info import PodInfo
 from schedctl.documents.spelling import nearest
 from schedctl.errors import ConfigError, Problem, UsageError
 from schedctl.explain import remarks
-from schedctl.policy import documents, judged_objects, not_judged, scenarios, side_by_side, situations
+from schedctl.policy import documents, idle_budgets, judged_objects, not_judged, scenarios, side_by_side, situations
 from schedctl.policy import facts as data
 from schedctl.policy.builtins import JUDGES, survives
 from schedctl.policy.causes import Causes
@@ -219,6 +219,7 @@ class _Evaluation:
         pods = (outcome.pod.pod for outcome in self._facts.run.pods.values())
         self._assumed = assumed_volumes(pods, cluster)
         self._notes += self._warnings()
+        self._notes += map(str, idle_budgets.find(self._manifests.objects, self._placed))
 
     def _warnings(self) -> Iterator[str]:
         """Yield what plugins find in the specs of the manifests that does not do what was probably meant."""

@@ -170,6 +170,35 @@ def test_an_affinity_term_that_matches_no_pod(subject, others, expected):
     assert texts(subject, *ZONES, *others) == expected
 
 
+UNKNOWN_KEYS = {
+    "required anti-affinity over a label of no node": (
+        required("podAntiAffinity", term(WEB, "topology.kubernetes.io/zones")),
+        [
+            "its required pod anti-affinity over topology.kubernetes.io/zones keeps nothing apart:"
+            f' no node has this label (did you mean "{ZONE}"?)'
+        ],
+    ),
+    "preferred anti-affinity over a label of no node": (
+        preferred("podAntiAffinity", term(WEB, "rack")),
+        ["its preferred pod anti-affinity over rack keeps nothing apart: no node has this label"],
+    ),
+    "preferred affinity over a label of no node": (
+        preferred("podAffinity", term(WEB, "rack")),
+        ["its preferred pod affinity over rack has no effect: no node has this label"],
+    ),
+    "required affinity over it is the scheduler's to reject": (required("podAffinity", term(WEB, "rack")), []),
+}
+
+
+@pytest.mark.parametrize(("subject", "expected"), UNKNOWN_KEYS.values(), ids=UNKNOWN_KEYS)
+def test_a_topology_key_that_no_node_has(subject, expected):
+    assert texts(subject, *ZONES, replicas=3) == expected
+
+
+def test_a_topology_key_that_one_node_has_is_fine():
+    assert texts(required("podAntiAffinity", term(WEB, "rack")), *ZONES, node("r1", labels={"rack": "1"})) == []
+
+
 def test_namespaces_that_could_not_be_listed_leave_it_open_what_a_namespace_selector_matches():
     made = cluster(*ZONES)
     made.lack([Gap("Namespace", FORBIDDEN)])

@@ -446,3 +446,37 @@ def test_the_order_of_checks_changes_no_result(order: list[int], replicas: int, 
         return {name: list(each) for name, each in itertools.groupby(results, key=lambda result: result.check)}
 
     assert found(order) == found(range(len(CHECKS)))
+
+
+def budget(**spec: Any) -> dict[str, Any]:
+    """A PodDisruptionBudget."""
+    metadata = {"name": "web", "namespace": "shop"}
+    return {"apiVersion": "policy/v1", "kind": "PodDisruptionBudget", "metadata": metadata, "spec": spec}
+
+
+UNSELECTED = (
+    "PodDisruptionBudget shop/web: spec.selector: selects no pod in namespace shop, of the manifests or of the state"
+)
+BUDGETS = {
+    "one that selects pods of the manifests": ("web", deployment(), None),
+    "one that selects a pod of the state alone": ("old", deployment(), None),
+    "one that selects pods of a workload without replicas": ("web", deployment(replicas=0), None),
+    "a misspelt one": ("wbe", deployment(), f'{UNSELECTED}: selector app=wbe (did you mean "app=web"?)'),
+    "one whose pods are gone": ("web", deployment("cart"), f"{UNSELECTED}: selector app=web"),
+    "one whose pods are in another namespace": (
+        "web",
+        deployment(namespace="pay"),
+        f"{UNSELECTED}: selector app=web",
+    ),
+}
+
+
+@pytest.mark.parametrize(("app", "workload", "expected"), BUDGETS.values(), ids=BUDGETS)
+def test_a_disruption_budget_that_protects_no_pod_is_worth_a_note(
+    app: str, workload: dict[str, Any], expected: str | None
+) -> None:
+    state = [*zoned(2), pod("old", namespace="shop", on="a0", labels={"app": "old"})]
+    manifests = manifests_of(workload, budget(maxUnavailable=1, selector={"matchLabels": {"app": app}}))
+    judged = report(cluster(*state), manifests, policy(check("schedulable", documents.Schedulable())))
+    found = [note for note in judged.notes if "PodDisruptionBudget" in note]
+    assert [note.partition(": ")[2] for note in found] == ([] if expected is None else [expected])

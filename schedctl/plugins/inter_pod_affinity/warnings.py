@@ -13,6 +13,7 @@ from schedctl.cache.nodes import ClusterView
 from schedctl.cache.pod_info import AffinityTerm, PodInfo
 from schedctl.framework.remarks import Remark
 from schedctl.framework.selector_wording import describe_mismatch, describe_selector, is_near_miss
+from schedctl.framework.similar import closest_name, did_you_mean
 from schedctl.framework.usable_nodes import at_most, count_domains, usable_domains, usable_nodes
 from schedctl.framework.wording import few
 from schedctl.plugins.inter_pod_affinity.state import NO_DOMAIN, resolve_namespaces
@@ -27,11 +28,32 @@ _EFFECTS = {
 
 
 def warnings(pod: PodInfo, replicas: int, cluster: ClusterView) -> list[Remark]:
-    """Return the terms that match no pod, and the anti-affinity that leaves no domain for some of the replicas."""
+    """Return the terms over labels of no node or that match no pod, and anti-affinity too strict for the replicas."""
     try:
-        return [*_unmatched_terms(pod, cluster), *_too_many_replicas(pod, replicas, cluster)]
+        return [
+            *_unknown_keys(pod, cluster),
+            *_unmatched_terms(pod, cluster),
+            *_too_many_replicas(pod, replicas, cluster),
+        ]
     except SelectorError:  # kube-scheduler rejects the pod for it
         return []
+
+
+def _unknown_keys(pod: PodInfo, cluster: ClusterView) -> Iterator[Remark]:
+    """Yield the terms over a label that no node has; where affinity is required, the scheduler itself says so."""
+    table, rows = cluster.node_table, cluster.rows
+    kinds = {
+        "required pod anti-affinity": pod.required_anti_affinity,
+        "preferred pod anti-affinity": [each.term for each in pod.preferred_anti_affinity],
+        "preferred pod affinity": [each.term for each in pod.preferred_affinity],
+    }
+    for kind, terms in kinds.items() if len(rows) else ():
+        for key in dict.fromkeys(term.topology_key for term in terms):
+            if (table.labels.domains(key).codes[rows] == NO_DOMAIN).all():
+                known = {label for row in rows.tolist() for label in table.objects[row].metadata.labels or ()}
+                meant = did_you_mean(closest_name(key, known))
+                text = f"its {kind} over {key} {_EFFECTS[kind]}: no node has this label{meant}"
+                yield Remark(text, evidence={"kind": kind, "topology_key": key})
 
 
 def _unmatched_terms(pod: PodInfo, cluster: ClusterView) -> Iterator[Remark]:
