@@ -91,15 +91,20 @@ class Causes:
                 path = path or deciding_field(explanation.reasons, first.info.pod.spec)
         return Cause(tuple(reasons), tuple(fixes), path, tuple(fixes.values()))
 
-    def explain_absence(self, pod: JudgedPod, key: str, value: str) -> Cause:
+    def explain_absence(self, pod: JudgedPod, tied: str, key: str, value: str) -> Cause:
         """Return why a pod like this one is in no node of a domain, and what would let it in.
 
         Args:
             pod: the pod, which stays where it is; another like it is tried.
+            tied: the node that its template names, "" for none; its pods are placed without a scheduler.
             key: the label that makes the domains.
             value: the domain.
         """
         name = value or f"no {key}"
+        if tied:
+            return Cause(
+                (f"{name}: nodeName ties its pods to {tied}; no scheduler chooses a node",), path=("nodeName",)
+            )
         nodes = nodes_with(self.situation, key, value)
         keys = self._keys_of_domain(nodes, key) if value else (key,)
         explanation = self.explain(_restrict_to_domain(pod.info.pod, keys, value))

@@ -593,6 +593,15 @@ def test_a_feasible_zone_is_explained_by_what_keeps_the_pods_out_of_it() -> None
     assert result.hints == ["it has 1 pod, fewer than 2 zones"]
 
 
+def test_pods_tied_to_a_node_are_in_no_other_zone_because_of_that() -> None:
+    judged = policy(check("spread", documents.Spread(min_domains=2)))
+    constraint = {"maxSkew": 1, "topologyKey": ZONE, "whenUnsatisfiable": "DoNotSchedule"}
+    tied = deployment(replicas=2, nodeName="a0", topologySpreadConstraints=[constraint])
+    (result,) = report(cluster(*zoned(1, 1)), manifests_of(tied), judged).results
+    assert result.reasons == ["eu-1b: nodeName ties its pods to a0; no scheduler chooses a node"]
+    assert result.location.path == "spec.template.spec.nodeName"
+
+
 def test_pending_pods_are_explained_with_the_field_that_decides() -> None:
     judged = policy(check("schedulable", documents.Schedulable()))
     (result,) = report(cluster(*zoned(2)), manifests_of(deployment(replicas=2, cpu="5")), judged).results

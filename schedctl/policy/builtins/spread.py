@@ -136,13 +136,17 @@ def _explain(
     model = next((pod for pod in judged.placed_pods), None)
     least = min((count for domain, count in pods_by_domain.items() if domain), default=0)
     empty = [domain for domain, count in pods_by_domain.items() if domain and count == least]
+    template = judged.workload.template
+    tied = template.spec.node_name if template is not None else ""
     causes = (
-        [view.causes.explain_absence(model, key, domain) for domain in empty[:_EXPLAINED]] if model is not None else []
+        [view.causes.explain_absence(model, tied, key, domain) for domain in empty[:_EXPLAINED]]
+        if model is not None
+        else []
     )
     if judged.pending_pods:
         causes.append(view.causes.explain_pending(judged.pending_pods))
     for cause in causes:
         finding = finding.because(cause)
-    spreading = fields.first(spec, fields.SPREADING)
+    spreading = fields.first(spec, fields.SPREADING) if not tied else ()
     # What spreads the pods decides, whatever field kept them out of a domain.
     return replace(finding, path=spreading) if spreading else finding
