@@ -41,6 +41,7 @@ from schedctl.reports.explanations import (
 from schedctl.reports.metadata import Metadata
 from schedctl.scheduler.gaps import guesses_of
 from schedctl.scheduler.schedulers import Scheduler
+from schedctl.workloads.quotas import QuotaShortage
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,16 +108,24 @@ def explain(
     return msgspec.structs.replace(answer, warnings=warnings, notes=[*answer.notes, *_history(info)])
 
 
-def rejected(scheduler: Scheduler, pod: PodInfo, message: str, *, hints: bool = True) -> Explanation:
+def rejected(
+    scheduler: Scheduler,
+    pod: PodInfo,
+    message: str,
+    shortages: Sequence[QuotaShortage] = (),
+    *,
+    hints: bool = True,
+) -> Explanation:
     """Return the explanation of a pod that the API server refuses.
 
     Args:
         scheduler: to try next steps with.
         pod: the pod.
         message: the API server's.
+        shortages: what quotas lack for it.
         hints: whether to look for next steps.
     """
-    found = next_steps.accepted(scheduler, pod) if hints else []
+    found = next_steps.accepted(scheduler, pod, shortages) if hints else []
     return Explanation(pod=reference(pod), verdict=Verdict.REJECTED, error=message, hints=found)
 
 

@@ -28,6 +28,7 @@ from schedctl.framework.wording import few
 from schedctl.reports import counts
 from schedctl.reports.reasons import Hint, Reason
 from schedctl.scheduler.schedulers import Scheduler
+from schedctl.workloads.quotas import QuotaShortage
 
 _CANDIDATES = 24
 """For how many nodes a plan is made; they differ in who refuses them, or on what evidence."""
@@ -97,15 +98,37 @@ def foreign(scheduler: Scheduler, pod: PodInfo) -> list[Hint]:
     return [_hint(pod_remedies.USE_SCHEDULER, text, trial, trials)]
 
 
-def accepted(scheduler: Scheduler, pod: PodInfo) -> list[Hint]:
-    """Return what would make the API server take a pod, none where that is in its message already."""
+def accepted(scheduler: Scheduler, pod: PodInfo, shortages: Sequence[QuotaShortage] = ()) -> list[Hint]:
+    """Return what would make the API server take a pod, none where that is in its message already.
+
+    Args:
+        scheduler: to try with.
+        pod: the pod.
+        shortages: what quotas lack for it.
+    """
     cluster, spec = scheduler.cluster, pod.pod.spec
     name, runtime = spec.priority_class_name, spec.runtime_class_name
     if name and name not in cluster.every(PriorityClass) and name not in SYSTEM_CLASSES:
         return _missing_priority_class(scheduler, pod, name)
     if runtime and cluster.get(RuntimeClass, runtime) is None:
         return _missing_runtime_class(scheduler, pod, runtime)
-    return []
+    return _quota_hints(scheduler, pod, shortages)
+
+
+def _quota_hints(scheduler: Scheduler, pod: PodInfo, shortages: Sequence[QuotaShortage]) -> list[Hint]:
+    """Return the amounts with which quotas would admit a pod: lower ones of its own, or higher ones of the quotas."""
+    if not shortages:
+        return []
+    hints = []
+    if all(each.room for each in shortages):
+        most = dict.fromkeys(f"{each.resource} <= {each.room}" for each in shortages)
+        hints.append(Hint(type="quota", text=f"would be admitted with {' and '.join(most)}"))
+    enough = " and ".join(f"quota {each.quota} allows {each.resource}={each.needed}" for each in shortages)
+    trials = Trials(scheduler, pod.pod)
+    trial = trials.attempt([])
+    then = f"would be placed on {trial.chosen}" if trial.fits else "would then fit nowhere"
+    text = f"would be admitted if {enough}; the pod {then}"
+    return [*hints, _hint("quota", text, trial, trials)]
 
 
 def _missing_runtime_class(scheduler: Scheduler, pod: PodInfo, name: str) -> list[Hint]:

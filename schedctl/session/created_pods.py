@@ -11,7 +11,7 @@ from schedctl.api.pods import Pod
 from schedctl.api.policies import PriorityClass, RuntimeClass
 from schedctl.cache.cluster import Cluster
 from schedctl.workloads import admission
-from schedctl.workloads.quotas import Quotas
+from schedctl.workloads.quotas import Quotas, QuotaShortage
 
 _KINDS = {admission.PRIORITY: PriorityClass, admission.RUNTIME_CLASS: RuntimeClass}
 """The plugins that refuse a pod because an object is not there, with its kind."""
@@ -46,6 +46,10 @@ class CreatedPods:
         if not message and not (message := self._quotas.charge_pod(pod)):
             self._quotas.credit_pod(pod)
         return f'pods "{pod.metadata.name}" is forbidden: {message}' if message else ""
+
+    def shortages(self, pod: Pod) -> list[QuotaShortage]:
+        """Return what the quotas lack for a pod that is refused."""
+        return self._quotas.shortages(pod)
 
 
 def is_created(pod: Pod) -> bool:

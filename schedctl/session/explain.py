@@ -182,7 +182,8 @@ def explain_objects(
             with log_assumptions(cluster) as assumptions:
                 pod, notes, refusals = pod_of(obj, cluster, options.node)
             if pod is not None and (message := created.refusal(pod, refusals)):
-                rejected = explanations.rejected(scheduler, PodInfo(with_scheduler(pod, profile)), message, hints=hints)
+                info, shortages = PodInfo(with_scheduler(pod, profile)), created.shortages(pod)
+                rejected = explanations.rejected(scheduler, info, message, shortages, hints=hints)
                 yield _replace(rejected, notes=notes)
                 continue
             if pod is None:

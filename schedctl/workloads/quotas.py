@@ -48,6 +48,23 @@ class QuotaUsage:
         return not _scopes(self.quota)
 
 
+@dataclass(frozen=True, slots=True)
+class QuotaShortage:
+    """A resource of which a quota leaves too little.
+
+    Attributes:
+        quota: the name of the quota.
+        resource: the resource, as the quota names it.
+        room: how much the quota leaves, "" for nothing.
+        needed: how much it would have to allow.
+    """
+
+    quota: str
+    resource: str
+    room: str
+    needed: str
+
+
 @dataclass(slots=True)
 class _Counted:
     """One quota and what is used of it."""
@@ -72,17 +89,29 @@ class _Counted:
 
     def excess(self, usage: AmountList) -> str:
         """Return the refusal of a usage that is too much, "" if it fits."""
+        over = self._exceeded(usage)
+        if not over:
+            return ""
+        requested, used, limited = (_pretty(part, over) for part in (usage, self.used, self.hard))
+        return f"exceeded quota: {self.name}, requested: {requested}, used: {used}, limited: {limited}"
+
+    def shortages(self, usage: AmountList) -> Iterator[QuotaShortage]:
+        """Yield what a usage that is too much lacks."""
+        for name in self._exceeded(usage):
+            used = self.used.get(name, amounts.ZERO)
+            left = self.hard[name].minus(used)
+            room = str(left) if left.more_than(amounts.ZERO) else ""
+            yield QuotaShortage(self.name, name, room, str(used.plus(usage[name])))
+
+    def _exceeded(self, usage: AmountList) -> list[str]:
+        """Return the resources of which a usage is too much."""
         # What asks for nothing of a resource is let in even where the quota is exceeded already.
         charged = {name: amount for name, amount in usage.items() if name in self.hard and not amount.is_zero}
-        over = [
+        return [
             name
             for name in sorted(charged)
             if self.used.get(name, amounts.ZERO).plus(charged[name]).more_than(self.hard[name])
         ]
-        if not over:
-            return ""
-        requested, used, limited = (_pretty(part, over) for part in (charged, self.used, self.hard))
-        return f"exceeded quota: {self.name}, requested: {requested}, used: {used}, limited: {limited}"
 
 
 class Quotas:
@@ -128,6 +157,12 @@ class Quotas:
             if missing := _missing_requests(counted, pod.spec):
                 return f"failed quota: {counted.name}: must specify {missing}"
         return _charge_all(matching, pod_usage(pod))
+
+    def shortages(self, pod: Pod) -> list[QuotaShortage]:
+        """Return what all quotas together lack for a pod."""
+        matching = [counted for counted in self._of(pod.metadata.namespace) if _matches_pod(counted, pod)]
+        usage = pod_usage(pod) if matching else {}
+        return [shortage for counted in matching for shortage in counted.shortages(usage)]
 
     def credit_pod(self, pod: Pod) -> None:
         """Count a pod that goes."""

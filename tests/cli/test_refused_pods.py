@@ -70,6 +70,31 @@ def test_a_new_pod_is_rejected_because_of(objects, words, ask):
     assert ended.code == 1
 
 
+@pytest.mark.parametrize(
+    ("objects", "fixes"),
+    [
+        pytest.param(
+            [quota("2", "1500m"), pod()],
+            [
+                "would be admitted with requests.cpu <= 500m",
+                "would be admitted if quota team allows requests.cpu=2500m; the pod would be placed on a",
+            ],
+            id="the pod may ask for less",
+        ),
+        pytest.param(
+            [quota("2", "2"), pod("9")],
+            ["would be admitted if quota team allows requests.cpu=11; the pod would then fit nowhere"],
+            id="nothing is left, and no node has as much",
+        ),
+    ],
+)
+def test_a_pod_that_a_quota_refuses_is_told_what_would_be_admitted(objects, fixes, schedctl, tmp_path):
+    state = tmp_path / "state.json"
+    state.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": [NODE, *objects]}))
+    answer = json.loads(schedctl("explain", "pod", "shop/web", "-f", str(state), "-o", "json").out)
+    assert [hint["text"] for hint in answer["results"][0]["hints"]] == fixes
+
+
 def test_the_table_of_answers_says_why_the_api_server_refuses_a_pod(schedctl, tmp_path):
     large = pod("9")
     large["metadata"]["name"] = "large"
