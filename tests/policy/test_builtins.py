@@ -317,7 +317,7 @@ CASES = (
         "headroom",
         documents.Headroom(resource="cpu", percent=20, by="zone"),
         ["Violated", "Passed"],
-        "10 % of cpu free, needs 20 % (100m of 1)",
+        "10 % of cpu free, needs 20 % (100m of 1000m)",
     ),
     Case(
         "a cordoned node has no room",

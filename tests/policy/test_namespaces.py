@@ -152,13 +152,13 @@ HEADROOM: dict[str, tuple[Headroom, str, str, str]] = {
         Headroom(resource="cpu", percent=60, by_namespace=True),
         SHOP,
         "Passed",
-        "62.5 % of cpu free, needs 60 % (2500m of 4)",
+        "62.5 % of cpu free, needs 60 % (2500m of 4000m)",
     ),
     "what the quota leaves is too little": (
         Headroom(resource="cpu", absolute="3", by_namespace=True),
         SHOP,
         "Violated",
-        "2500m of cpu free, needs 3",
+        "2500m of cpu free, needs 3000m",
     ),
     "no quota limits the resource": (
         Headroom(resource="memory", percent=10, by_namespace=True),
@@ -170,13 +170,13 @@ HEADROOM: dict[str, tuple[Headroom, str, str, str]] = {
         Headroom(resource="cpu", percent=20, by_pod_label="team", limits={"red": "2"}),
         "pods with team=red",
         "Passed",
-        "25 % of cpu free, needs 20 % (500m of 2)",
+        "25 % of cpu free, needs 20 % (500m of 2000m)",
     ),
     "what the pods of a team leave of its limit is too little": (
         Headroom(resource="cpu", percent=30, by_pod_label="team", limits={"red": "2"}),
         "pods with team=red",
         "Violated",
-        "25 % of cpu free, needs 30 % (500m of 2)",
+        "25 % of cpu free, needs 30 % (500m of 2000m)",
     ),
     "a team has no limit": (
         Headroom(resource="cpu", percent=20, by_pod_label="team", limits={"rad": "2"}),

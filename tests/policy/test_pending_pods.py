@@ -39,7 +39,7 @@ CASES = (
         "headroom",
         documents.Headroom(resource="cpu", percent=20),
         "100 % of cpu free, needs 20 % (4 of 4)",
-        ["3 pods without a node request 27 of cpu"],
+        ["3 pods without a node request 27 cores"],
     ),
     Case(
         "free cpu that pending pods of the state request",
@@ -47,8 +47,8 @@ CASES = (
         [deployment(replicas=1)],
         "headroom",
         documents.Headroom(resource="cpu", percent=20),
-        "87.5 % of cpu free, needs 20 % (3500m of 4)",
-        ["1 pod without a node requests 9 of cpu"],
+        "87.5 % of cpu free, needs 20 % (3500m of 4000m)",
+        ["1 pod without a node requests 9 cores"],
     ),
     Case(
         "room for replicas that pending pods may want",
@@ -65,7 +65,7 @@ CASES = (
         "max-utilization",
         documents.MaxUtilization(percent=50),
         "0 % of cpu requested, at most 50 % allowed (0 of 4)",
-        ["3 pods without a node request 27 of cpu"],
+        ["3 pods without a node request 27 cores"],
     ),
     Case(
         "pending pods on no node that they must not run on",

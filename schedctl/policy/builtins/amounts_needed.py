@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
-from schedctl.api.amounts import amount
+from schedctl.api.amounts import on_one_scale
 from schedctl.api.quantities import parse
 from schedctl.api.resources import CPU
 from schedctl.policy.documents import Headroom
@@ -16,11 +16,13 @@ def compare_with_need(arguments: Headroom, free: int, total: int) -> tuple[str, 
     """Return in words what is free of a total and what has to be, and the latter as a number."""
     resource = arguments.resource
     if arguments.percent is not None:
-        left = f"{amount(resource, free)} of {amount(resource, total)}"
+        scaled = on_one_scale(resource, (free, total))
+        left = f"{scaled(free)} of {scaled(total)}"
         message = f"{share(free, total):g} % of {resource} free, needs {arguments.percent:g} % ({left})"
         return message, arguments.percent * total / 100
     needed = in_units(resource, arguments.absolute)
-    return f"{amount(resource, free)} of {resource} free, needs {amount(resource, needed)}", needed
+    scaled = on_one_scale(resource, (free, needed))
+    return f"{scaled(free)} of {resource} free, needs {scaled(needed)}", needed
 
 
 def percent_missing(resource: str, free: int, needed: float) -> Mapping[str, int]:

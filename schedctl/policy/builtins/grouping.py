@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from schedctl.api import topology
 from schedctl.api.amounts import amount
-from schedctl.api.resources import PODS
+from schedctl.api.resources import CPU, PODS
 from schedctl.cache.cluster import Cluster
 from schedctl.policy.facts import takes_pods, usage
 from schedctl.policy.findings import IGNORE_PENDING, RUN, Finding, Judged
@@ -97,8 +97,14 @@ class UndecidedDemand:
         """Return the finding that it could make the difference."""
         text = f"{counts.of(self.pods, 'pod')} without a node {'requests' if self.pods == 1 else 'request'}"
         hints = () if self.ignores_pending else (IGNORE_PENDING,)
-        reasons = (f"{text} {amount(self.resource, self.amount)} of {self.resource}",)
+        reasons = (f"{text} {self._text()}",)
         return Finding(CheckOutcome.INCONCLUSIVE, message, reasons, hints, about=about)
+
+    def _text(self) -> str:
+        """Return the amount with a unit, e.g. ``27 cores``, ``500m of cpu``, ``3Gi of memory``."""
+        if self.resource == CPU and self.amount % 1000 == 0:
+            return counts.of(self.amount // 1000, "core")
+        return f"{amount(self.resource, self.amount)} of {self.resource}"
 
 
 def undecided_demand(situation: Situation, resource: str, ignore_pending: bool) -> UndecidedDemand:

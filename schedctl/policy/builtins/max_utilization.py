@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 
-from schedctl.api.amounts import amount
+from schedctl.api.amounts import on_one_scale
 from schedctl.policy.builtins.grouping import Group, UndecidedDemand, groups, undecided_demand
 from schedctl.policy.documents import MaxUtilization
 from schedctl.policy.findings import Finding, Judged, View, inconclusive
@@ -27,9 +27,10 @@ def judge(view: View, arguments: MaxUtilization, about: Judged) -> Iterable[Find
 
 def _judge(group: Group, arguments: MaxUtilization, undecided: UndecidedDemand) -> Finding:
     resource = arguments.resource
+    scaled = on_one_scale(resource, (group.requested, group.allocatable))
     message = (
         f"{group.percent(group.requested):g} % of {resource} requested, at most {arguments.percent:g} % allowed"
-        f" ({amount(resource, group.requested)} of {amount(resource, group.allocatable)})"
+        f" ({scaled(group.requested)} of {scaled(group.allocatable)})"
     )
     if not group.allocatable:
         return Finding(CheckOutcome.PASSED, f"offers no {resource}", about=group.about)
