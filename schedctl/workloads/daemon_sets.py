@@ -6,7 +6,7 @@ none, so its own pods never stand in the way of one more.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 import msgspec
 
@@ -17,9 +17,11 @@ from schedctl.api.nodes import Node
 from schedctl.api.tolerations import first_untolerated
 from schedctl.api.workloads import DaemonSet
 from schedctl.cache.cluster import Cluster
+from schedctl.framework.similar import closest_name, did_you_mean
 from schedctl.workloads.clusters import every_pod
 from schedctl.workloads.pod_templates import NextPod, has_controller, pod_of
 
+NO_NODE = "no node meets its node selector, affinity and tolerations"
 _replace = msgspec.structs.replace
 
 
@@ -55,7 +57,7 @@ def pod_for(workload: DaemonSet, cluster: Cluster, node: str = "") -> NextPod:
         note = f"{subject} makes no pod for node {node}, because of its node selector, affinity or tolerations"
         return NextPod(untied, note=f"{note}: this is its template")
     if not eligible:
-        note = f"{subject} makes no pod, as no node meets its node selector, affinity and tolerations"
+        note = f"{subject} makes no pod, as {NO_NODE}"
         return NextPod(untied, note=f"{note}: this is its template")
     without = [name for name in eligible if name not in there]
     if not without and not node:
@@ -85,6 +87,18 @@ def eligible_nodes(untied: pods.Pod, nodes: Iterable[Node]) -> Iterator[str]:
             and first_untolerated(node.spec.taints or (), spec.tolerations or ()) is None
         ):
             yield name
+
+
+def describe_no_node(selector: Mapping[str, str], nodes: Iterable[Node]) -> str:
+    """Return in words that no node is eligible, with the label that a node selector probably meant."""
+    labels = [node.metadata.labels or {} for node in nodes]
+    for key, value in selector.items():
+        values = {each[key] for each in labels if key in each}
+        if value not in values and (close := closest_name(value, sorted(values))):
+            return f"{NO_NODE}: no node has {key}={value}{did_you_mean(close)}"
+        if not values and (close := closest_name(key, sorted({name for each in labels for name in each}))):
+            return f"{NO_NODE}: no node has a label {key}{did_you_mean(close)}"
+    return NO_NODE
 
 
 def _pods(workload: DaemonSet, cluster: Cluster) -> Iterator[tuple[str, pods.Pod]]:

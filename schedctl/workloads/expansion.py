@@ -27,7 +27,7 @@ from schedctl.cache.cluster import Cluster
 from schedctl.errors import Problem
 from schedctl.workloads import pod_templates
 from schedctl.workloads.apply import apply
-from schedctl.workloads.daemon_sets import eligible_nodes, nodes_of, tie_to_node
+from schedctl.workloads.daemon_sets import describe_no_node, eligible_nodes, nodes_of, tie_to_node
 from schedctl.workloads.names import template_hash
 from schedctl.workloads.pod_templates import Owner, comparable
 
@@ -406,7 +406,8 @@ class _Expander:
     def _daemon_set(self, obj: workloads.DaemonSet) -> Workload:
         owner = Owner("apps/v1", "DaemonSet", with_namespace(obj.metadata))
         replicas = self._daemons(owner, obj.spec.template, self.nodes.values())
-        notes = [] if replicas else ["no node meets its node selector, affinity and tolerations"]
+        selector = obj.spec.template.spec.node_selector or {}
+        notes = [] if replicas else [describe_no_node(selector, self.nodes.values())]
         return self._workload(obj, replicas, obj.spec.template, notes)
 
     def _unchanged_daemon_sets(self) -> Iterator[Workload]:

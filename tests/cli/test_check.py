@@ -150,7 +150,9 @@ def test_a_match_that_selects_nothing_is_a_note_or_a_fault(check):
     assert ended.code == 0
     assert "policy none matches nothing in the manifests" in ended.out
     Path("none.yaml").write_text(Path("none.yaml").read_text().replace("  checks:", "  requireMatch: true\n  checks:"))
-    assert check("web.yaml", *STATE, "-p", "none.yaml").code == 2
+    refused = check("web.yaml", *STATE, "-p", "none.yaml")
+    assert (refused.code, "policy none matches nothing" in refused.err) == (2, True)
+    assert "requireMatch" not in refused.err
 
 
 @pytest.mark.parametrize(

@@ -225,6 +225,25 @@ def test_a_daemon_set_without_an_eligible_node_has_a_note(expand_manifests):
     assert group.notes == ("no node meets its node selector, affinity and tolerations",)
 
 
+@pytest.mark.parametrize(
+    ("selector", "why"),
+    [
+        pytest.param("pool: genral", ': no node has pool=genral (did you mean "general"?)', id="a misspelt value"),
+        pytest.param("pol: general", ': no node has a label pol (did you mean "pool"?)', id="a misspelt key"),
+        pytest.param("pool: arm", "", id="a value like no other"),
+    ],
+)
+def test_a_daemon_set_for_misspelt_nodes_says_which_were_meant(expand_manifests, selector, why):
+    nodes = "{apiVersion: v1, kind: Node, metadata: {name: a, labels: {pool: general}}}\n"
+    text = (
+        "apiVersion: apps/v1\nkind: DaemonSet\nmetadata: {name: agent}\nspec:\n  selector: {matchLabels: {app: a}}\n"
+        "  template:\n    metadata: {labels: {app: a}}\n"
+        f"    spec: {{nodeSelector: {{{selector}}}, containers: [{{name: c, image: i}}]}}\n"
+    )
+    (group,) = expand_manifests(text, nodes).groups
+    assert group.notes == (f"no node meets its node selector, affinity and tolerations{why}",)
+
+
 def test_pods_of_an_indexed_job_have_their_index(expand_manifests):
     (group,) = expand_manifests(job("parallelism: 2\n  completions: 5\n  completionMode: Indexed")).groups
     key = "batch.kubernetes.io/job-completion-index"
