@@ -66,8 +66,9 @@ def cause(reasons: Sequence[Reason]) -> str:
 
 
 def best_fix(hints: Sequence[Hint]) -> str:
-    """Return the first fix that was tried and works, "" where there is none."""
-    return next((each.text for each in hints if each.fits), "")
+    """Return the first fix that was tried and works, else the first command of a next step, "" where there is none."""
+    fix = next((each.text for each in hints if each.fits), "")
+    return fix or next((f"next: {each.command}" for each in hints if each.command), "")
 
 
 def fixes(hints: Sequence[Hint], *, commands: bool = False, indent: int = 0) -> Iterator[Block]:

@@ -6,7 +6,7 @@ import re
 import pytest
 
 from schedctl.explain.explanations import report
-from schedctl.render import outputs
+from schedctl.render import notices, outputs
 from schedctl.render.terminals import PLAIN, Terminal
 from schedctl.reports.explanations import Explanation, PodReference, RequeueEvent, Verdict
 from schedctl.reports.reasons import Hint, NodeGroup, Reason
@@ -132,6 +132,20 @@ def test_wide_shows_what_each_score_is_made_of(show):
     text = show(shop(), pod(cpu="500m"), output="wide")
     assert "\n  node-2  436  0 → 100 × 3 = 300 " in text
     assert " 64 → 64 × 1 = 64 " in text
+
+
+@pytest.mark.parametrize(
+    ("hints", "fix"),
+    [
+        pytest.param([Hint("a", "look", command="kubectl get a"), Hint("b", "fits", fits=1)], "fits", id="a fix first"),
+        pytest.param(
+            [Hint("a", "look"), Hint("b", "see", command="kubectl get b")], "next: kubectl get b", id="a step"
+        ),
+        pytest.param([Hint("a", "look")], "", id="neither"),
+    ],
+)
+def test_the_fix_of_a_row_is_what_works_else_what_to_type_next(hints, fix):
+    assert notices.best_fix(hints) == fix
 
 
 def test_several_answers_begin_with_a_table_and_end_with_a_tally(show):
