@@ -18,8 +18,8 @@ import typer
 from schedctl.cli import options
 from schedctl.cli.signatures import Command, add_options
 from schedctl.errors import UsageError
-from schedctl.session.kube_versions import VersionOptions
 from schedctl.session.states import StateSource
+from schedctl.session.version_options import VersionOptions
 
 if TYPE_CHECKING:
     from schedctl.live.kubeconfigs import Access

@@ -14,6 +14,7 @@ from schedctl.api.nodes import Node
 from schedctl.errors import UsageError
 from schedctl.releases import NEWEST, RELEASES, GateError, Release, minor_of, nearest_release, parse_gates
 from schedctl.reports.metadata import VersionSkew, VersionSource
+from schedctl.session.version_options import VersionOptions
 
 if TYPE_CHECKING:
     from schedctl.live.listing import Listing
@@ -49,24 +50,6 @@ _CHANGES: Final[tuple[tuple[Minor, tuple[str, ...]], ...]] = (
 
 
 _WHOSE: Final = {"APIServer": "the API server is", "Snapshot": "the snapshot is of", "Kubelets": "the kubelets are"}
-
-
-@dataclass(frozen=True, slots=True)
-class VersionOptions:
-    """What the options say about the version.
-
-    Attributes:
-        kube_version: the version to judge by, e.g. ``1.36``; "" for the cluster's.
-        feature_gates: gates that are set, ``A=true,B=false``.
-        strict: whether a version that is not reproduced is refused, instead of judged by the nearest.
-    """
-
-    kube_version: str = ""
-    feature_gates: str = ""
-    strict: bool = False
-
-
-DEFAULT_VERSION: Final = VersionOptions()
 
 
 @dataclass(frozen=True, slots=True)

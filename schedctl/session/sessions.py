@@ -113,7 +113,7 @@ class Session:
         """
         # The plugins of the chosen configurations say which kinds are read; what a snapshot says completes the choice.
         self.state = state or self.source.load(self.notifier, kinds=self.kinds, about=about)
-        chosen_for, self.rules = self.rules.release, self.state.rules
+        chosen_for, self.rules = self.rules.release, self.state.rules or self.rules
         if self.rules.release != chosen_for:
             self.choices = self._choose(SILENT)
         self.choices = comparisons.complete(self.choices, self.state, self._extenders, self.notifier)

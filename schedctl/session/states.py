@@ -12,9 +12,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from schedctl.session import kube_versions
-from schedctl.session.kube_versions import DEFAULT_VERSION, Rules, VersionOptions
 from schedctl.session.notifiers import SILENT, Notifier
+from schedctl.session.version_options import DEFAULT_VERSION, VersionOptions
 
 if TYPE_CHECKING:
     from schedctl.api.gaps import Gap
@@ -23,12 +22,12 @@ if TYPE_CHECKING:
     from schedctl.live.connections import Connection
     from schedctl.live.kubeconfigs import Access
     from schedctl.live.listing import Listing
+    from schedctl.session.kube_versions import Rules
     from schedctl.sources import Manifests
     from schedctl.workloads.clusters import AssembledCluster
 
 About = Callable[[str, str], bool]
 """Whether a question may be about the object of a kind and a key, of which warnings are then told."""
-NEWEST_RULES = Rules()
 _SHOWN = 5
 _OTHERS = ("Pod", "Deployment", "DaemonSet", "Job", "CronJob")
 """The kinds of which one that is not asked about has no part in the answer but by the room its pods take."""
@@ -49,7 +48,7 @@ class State:
         listing: what the live cluster answered, None where none was asked.
         connection: the live cluster, None where none was asked.
         overlay: what was laid over the live cluster, in words.
-        rules: the kube-scheduler that judges.
+        rules: the kube-scheduler that judges, None for the newest.
     """
 
     manifests: Manifests
@@ -57,7 +56,7 @@ class State:
     listing: Listing | None = None
     connection: Connection | None = None
     overlay: tuple[str, ...] = ()
-    rules: Rules = NEWEST_RULES
+    rules: Rules | None = None
 
     @property
     def missing(self) -> tuple[Gap, ...]:
@@ -187,6 +186,8 @@ class StateSource:
                     )
                 overlaid = _overlaid(files) if self.of_cluster else ()
                 manifests = sources.overlay(manifests, files) if self.of_cluster else files
+            from schedctl.session import kube_versions
+
             rules = kube_versions.rules_of(self.versions, kube_versions.state_version(manifests, listing))
             assembled = self._assemble(manifests, listing, kinds, rules)
         state = State(manifests, assembled, listing, connection, overlaid, rules)

@@ -5,21 +5,22 @@ The names in an archive are used in messages only, so none of them leads anywher
 
 from __future__ import annotations
 
-import gzip
 import io
-import tarfile
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import IO, NamedTuple, cast
+from typing import IO, TYPE_CHECKING, NamedTuple, cast
 
 from schedctl.documents.findings import printable
+
+if TYPE_CHECKING:
+    import tarfile
 
 GZIP = b"\x1f\x8b"
 _MAGIC = slice(257, 262)
 _BLOCK = 512
-_DAMAGED = (tarfile.TarError, EOFError, OSError, zlib.error, ValueError, OverflowError)
-"""What reading a damaged archive can raise."""
+_DAMAGED = (EOFError, OSError, zlib.error, ValueError, OverflowError)
+"""What reading a damaged archive can raise, beside errors of `tarfile`."""
 
 
 class Member(NamedTuple):
@@ -90,6 +91,9 @@ def open_archive(file: IO[bytes], limit: int) -> Iterator[tarfile.TarFile]:
     Raises:
         ArchiveError: it is damaged or larger than the limit.
     """
+    import gzip  # few commands read an archive
+    import tarfile
+
     packed = file.read(len(GZIP)) == GZIP
     file.seek(0)
     stream = cast("IO[bytes]", gzip.GzipFile(fileobj=file)) if packed else file
@@ -99,7 +103,7 @@ def open_archive(file: IO[bytes], limit: int) -> Iterator[tarfile.TarFile]:
             yield archive
         if bounded.end.strip(b"\0"):  # tarfile takes half a header for the end
             raise EOFError("the end is missing")
-    except _DAMAGED as error:
+    except (tarfile.TarError, *_DAMAGED) as error:
         raise ArchiveError(
             f"is damaged: the archive cannot be read to its end ({printable(str(error), 100)})"
         ) from None

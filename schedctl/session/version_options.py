@@ -1,0 +1,24 @@
+"""What the options say about the version: apart from `kube_versions`, which reads more than a command line needs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+
+@dataclass(frozen=True, slots=True)
+class VersionOptions:
+    """What the options say about the version.
+
+    Attributes:
+        kube_version: the version to judge by, e.g. ``1.36``; "" for the cluster's.
+        feature_gates: gates that are set, ``A=true,B=false``.
+        strict: whether a version that is not reproduced is refused, instead of judged by the nearest.
+    """
+
+    kube_version: str = ""
+    feature_gates: str = ""
+    strict: bool = False
+
+
+DEFAULT_VERSION: Final = VersionOptions()
