@@ -26,6 +26,8 @@ PROGRAMS = Path(
 """Where `conformance/cluster/build` puts what it builds; asked while HOME is still the user's own."""
 PATIENCE = 240.0
 """Seconds until a server that was started again must answer: several times what it takes on a busy machine."""
+PORT_TAKEN = "address already in use"
+"""What a server says that cannot listen, yet."""
 ENVIRONMENT = dict(os.environ)
 """Of this process, before a test moves its home: the programs of the control plane lie there."""
 TOGETHER = 100
@@ -185,7 +187,16 @@ class ControlPlane:
             raise failure
 
     def start_api_server(self, command: list[str]) -> None:
-        """Start kube-apiserver with a command line, and wait until it is ready; `up` ends it with the rest."""
+        """Start kube-apiserver with a command line, and wait until it is ready; `up` ends it with the rest.
+
+        Its port may be taken for a moment by what was connected to it: it is started again for as long.
+        """
+        deadline = time.monotonic() + PATIENCE
+        while self._start_api_server_once(command) == PORT_TAKEN and time.monotonic() < deadline:
+            time.sleep(1.0)
+
+    def _start_api_server_once(self, command: list[str]) -> str:
+        """Start it and return "" once it is ready, `PORT_TAKEN` where its port is taken."""
         with (self.directory / "logs/kube-apiserver.log").open("ab") as log:
             process = subprocess.Popen(
                 command,
@@ -200,6 +211,7 @@ class ControlPlane:
         # A client for this alone: `api` is one connection, and the thread of the test may be using it.
         with closing(Api(self.kubeconfig, timeout=5.0)) as client:
             self._wait(lambda: self._is_ready(process, client), "kube-apiserver does not answer")
+        return PORT_TAKEN if process.poll() is not None else ""
 
     def close(self) -> None:
         self.api.close()
@@ -230,6 +242,8 @@ class ControlPlane:
     def _is_ready(self, process: subprocess.Popen[bytes], client: Api) -> bool:
         if process.poll() is not None:
             log = (self.directory / "logs/kube-apiserver.log").read_text(errors="replace")
+            if PORT_TAKEN in log[-2000:]:
+                return True
             raise AssertionError(f"kube-apiserver ended with {process.returncode} when started again: {log[-2000:]}")
         try:
             client.request("GET", "/api/v1/namespaces/default")
