@@ -12,6 +12,7 @@ from schedctl.cli import options, suggestions
 from schedctl.cli.help_text import OUTPUT, SELECT
 from schedctl.cli.notifiers import StandardError, with_notifier
 from schedctl.cli.state_options import with_state
+from schedctl.reports.check_formats import CHECK_FORMATS
 from schedctl.session.states import StateSource
 
 if TYPE_CHECKING:
@@ -124,19 +125,7 @@ def check(
             metavar="FORMAT",
             help="text (default), json, yaml, junit, sarif, github, gitlab, tap, markdown, openreports, policyreports",
             rich_help_panel=OUTPUT,
-            autocompletion=suggestions.words(
-                "text",
-                "json",
-                "yaml",
-                "junit",
-                "sarif",
-                "github",
-                "gitlab",
-                "tap",
-                "markdown",
-                "openreports",
-                "policyreports",
-            ),
+            autocompletion=suggestions.words(*CHECK_FORMATS),
         ),
     ] = "",
     report: Annotated[

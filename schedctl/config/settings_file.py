@@ -19,6 +19,7 @@ from schedctl.documents.heads import HEAD, open_document, place
 from schedctl.documents.spelling import did_you_mean
 from schedctl.documents.trees import Node
 from schedctl.errors import ConfigError, Problem
+from schedctl.reports.check_formats import CHECK_FORMATS
 
 API_VERSION: Final = "schedctl.dev/v1alpha1"
 KIND: Final = "Config"
@@ -165,19 +166,7 @@ COLORS: Final = ("auto", "always", "never")
 CHOICES: Final = {
     "failOn": ("error", "warning", "info", "never"),
     "onInconclusive": ("fail", "warn", "ignore"),
-    "output": (
-        "text",
-        "json",
-        "yaml",
-        "junit",
-        "sarif",
-        "github",
-        "gitlab",
-        "tap",
-        "markdown",
-        "openreports",
-        "policyreports",
-    ),
+    "output": CHECK_FORMATS,
 }
 """The words that a setting takes."""
 

@@ -68,7 +68,7 @@ class Consequences:
         if waiting is not None:  # else the fork would leave behind the pod as the fix has it
             scheduler.cluster.remove_pod(waiting)
         scheduler.place(outcome)
-        violated = self._violated(_with_skews_of(self._pod.pod, outcome.pod.pod))
+        violated = self._find_violations(_with_skews_of(self._pod.pod, outcome.pod.pod))
         texts, displaces = [], False
         for info in removed:
             text, homeless = self._recreated(info)
@@ -81,10 +81,10 @@ class Consequences:
 
     def new(self, violated: dict[Rule, str]) -> list[str]:
         """Return in words which of the rules are not violated now; outside of any fork."""
-        before = self._violated(self._pod) if violated else {}
+        before = self._find_violations(self._pod) if violated else {}
         return [f"{owner} {text}" for (owner, about), text in violated.items() if (owner, about) not in before]
 
-    def _violated(self, pod: PodInfo) -> dict[Rule, str]:
+    def _find_violations(self, pod: PodInfo) -> dict[Rule, str]:
         found: dict[Rule, str] = {}
         for owner, info in self._spread_workloads(pod):
             profile = self._scheduler.profile_of(info)

@@ -78,11 +78,11 @@ class PendingPodExplainer:
             example=explained,
             reasons=without_nodes(explanation.reasons),
             hints=explanation.hints,
-            notes=[*_notes(explanation), *self._untried(example, group.fate)],
+            notes=[*_notes(explanation), *self._note_missing_fixes(example, group.fate)],
             remarks=explanation.remarks,
         )
 
-    def _untried(self, pod: PodInfo, fate: Fate | None) -> Iterator[str]:
+    def _note_missing_fixes(self, pod: PodInfo, fate: Fate | None) -> Iterator[str]:
         """Yield that no fixes were tried, where there are too many different answers for that."""
         if self._group_key(pod, fate) not in self._hinted:
             yield f"no fixes were tried, as for {self._hinted_groups} others: `schedctl explain pod {pod.key}` does"

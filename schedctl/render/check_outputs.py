@@ -18,22 +18,8 @@ from typing import NamedTuple, TextIO
 from schedctl.errors import UsageError
 from schedctl.render import outputs, sanitise
 from schedctl.render.terminals import PLAIN, Terminal
+from schedctl.reports.check_formats import CHECK_FORMATS
 from schedctl.reports.checks import CheckReport
-
-FORMATS = (
-    "text",
-    "json",
-    "yaml",
-    "junit",
-    "sarif",
-    "github",
-    "gitlab",
-    "tap",
-    "markdown",
-    "openreports",
-    "policyreports",
-)
-"""What ``-o`` takes."""
 
 
 class Target(NamedTuple):
@@ -49,7 +35,7 @@ def parse(text: str) -> str:
     Raises:
         UsageError: there is no such form.
     """
-    return outputs.parse_format(text, FORMATS)
+    return outputs.parse_format(text, CHECK_FORMATS)
 
 
 def target(text: str) -> Target:
@@ -80,7 +66,7 @@ def write(
 
     Args:
         report: what to write.
-        form: one of `FORMATS`.
+        form: one of `CHECK_FORMATS`.
         stream: where to.
         terminal: what the stream can show; only the text for people cares.
         limit: how many findings the text for people shows, 0 for what suits.

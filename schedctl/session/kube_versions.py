@@ -106,7 +106,7 @@ def rules_of(options: VersionOptions, state: StateVersion | None = None) -> Rule
     release = nearest_release(minor)
     is_reproduced = release.minor == minor
     if options.strict and not is_reproduced:
-        raise UsageError(f"kube-scheduler {version} is not reproduced", f"there are {_reproduced()}")
+        raise UsageError(f"kube-scheduler {version} is not reproduced", f"there are {_list_versions()}")
     nearest = version if source == "Option" and not is_reproduced else ""
     return Rules(_with_gates(release, options), source, _skew(state, release), nearest)
 
@@ -167,13 +167,13 @@ def fields(rules: Rules) -> VersionFields:
 def tell_nearest(rules: Rules, notifier: Notifier) -> None:
     """Say that the version is not reproduced, where it is not."""
     if rules.nearest:
-        notifier.warn(_nearest(rules), f"there are {_reproduced()}")
+        notifier.warn(_nearest(rules), f"there are {_list_versions()}")
 
 
 def tell(rules: Rules, notifier: Notifier) -> None:
     """Say what of the choice is not as one might expect."""
     if rules.nearest:
-        notifier.warn(_nearest(rules), f"there are {_reproduced()}; `--strict-version` refuses others")
+        notifier.warn(_nearest(rules), f"there are {_list_versions()}; `--strict-version` refuses others")
     if rules.skew is not None:
         notifier.warn(rules.skew.text, describe(rules.skew))
 
@@ -223,7 +223,7 @@ def _nearest(rules: Rules) -> str:
     return f"kube-scheduler {rules.nearest} is not reproduced; answers follow {rules.release.version}, the nearest"
 
 
-def _reproduced() -> str:
+def _list_versions() -> str:
     return ", ".join(release.version for release in RELEASES)
 
 

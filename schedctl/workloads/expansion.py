@@ -594,7 +594,7 @@ class _Expander:
         stated: int | None = obj.spec.replicas
         scaler = self.scalers.get(_identity(obj))
         if stated is not None:
-            return _scaled(stated, scaler)
+            return _scale(stated, scaler)
         # Applying leaves alone what the manifest does not set: the number that runs stays.
         running: int | None = live.spec.replicas if live is not None else None
         if scaler is not None:
@@ -670,7 +670,7 @@ def _at_scale(obj: _Scaled, count: int) -> _Scaled:
     return obj if obj.spec.replicas == count else _replace(obj, spec=_replace(obj.spec, replicas=count))
 
 
-def _scaled(stated: int, scaler: workloads.HorizontalPodAutoscaler | None) -> tuple[int, list[str]]:
+def _scale(stated: int, scaler: workloads.HorizontalPodAutoscaler | None) -> tuple[int, list[str]]:
     """Return how many replicas there will be where the manifest says so many; an autoscaler leaves 0 alone."""
     if scaler is None or stated == 0:
         return _check_count(stated), []

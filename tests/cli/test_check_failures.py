@@ -11,7 +11,7 @@ import pytest
 from schedctl.render import check_outputs
 from tests.cli.test_check import CONFIG, FITS, NODE, POLICY, STATE, WEB
 
-FORMATS = list(check_outputs.FORMATS)
+FORMATS = list(check_outputs.CHECK_FORMATS)
 
 
 @pytest.fixture

@@ -18,7 +18,7 @@ import tap.parser
 import yaml
 from junitparser import JUnitXml
 
-from schedctl.render.check_outputs import FORMATS
+from schedctl.reports.check_formats import CHECK_FORMATS
 
 ROOT = Path(__file__).parents[2]
 SCHEMAS = ROOT / "tests/render/checks/schemas"
@@ -78,9 +78,9 @@ def without_time(report):
 
 def test_no_form_changes_the_verdict_and_files_hold_what_is_printed(schedctl, tmp_path):
     inputs = arguments("zone-loss", "fails")
-    reports = [word for form in FORMATS for word in ("--report", f"{form}={tmp_path / form}")]
+    reports = [word for form in CHECK_FORMATS for word in ("--report", f"{form}={tmp_path / form}")]
     assert schedctl("check", *inputs, *reports).code == 1
-    for form in FORMATS:
+    for form in CHECK_FORMATS:
         ended = schedctl("check", *inputs, "-o", form)
         assert (ended.code, ended.err) == (1, "")
         assert without_time((tmp_path / form).read_text(encoding="utf-8")) == without_time(ended.out), form

@@ -139,4 +139,4 @@ def test_all_mistakes_are_told_at_once_in_the_order_of_the_file():
 
 
 def test_the_outputs_that_may_be_set_are_those_that_there_are():
-    assert settings_file.CHOICES["output"] == check_outputs.FORMATS
+    assert settings_file.CHOICES["output"] == check_outputs.CHECK_FORMATS

@@ -256,7 +256,7 @@ class SoftState:
 
     def among(self, nodes: Nodes) -> SoftState:
         """Return the state with other nodes feasible."""
-        scored = _scored_rows(nodes, self.ignored)
+        scored = _rows_to_score(nodes, self.ignored)
         return SoftState(tuple(spread.among(scored) for spread in self.spreads), self.ignored)
 
 
@@ -282,12 +282,12 @@ def soft_state(
     cluster = nodes.cluster
     participants = _Participants(cluster, pod, constraints, all_keys=all_keys)
     ignored = ~participants.complete if all_keys and participants.complete is not None else None
-    scored = _scored_rows(nodes, ignored)
+    scored = _rows_to_score(nodes, ignored)
     spreads = tuple(_soft(cluster, c, counted, participants.of(c), scored) for c in constraints)
     return SoftState(spreads, ignored)
 
 
-def _scored_rows(nodes: Nodes, ignored: BoolArray | None) -> IndexArray:
+def _rows_to_score(nodes: Nodes, ignored: BoolArray | None) -> IndexArray:
     return nodes.rows if ignored is None else nodes.rows[~ignored[nodes.rows]]
 
 

@@ -136,20 +136,18 @@ def _become_ready(node: str) -> Remedy:
 
 
 def _finish_starting(node: str, key: str) -> Remedy:
-    return Remedy(
-        "node-started",
-        f"the agent behind taint {key} removes it from {node}",
-        edit_node(node, lambda written: node_edits.remove_taints(written, key)),
-        effort=2,
-        command=kubectl("describe", "node", node),
-        reach=Reach.NODE,
-    )
+    return _lose_taint("node-started", f"the agent behind taint {key} removes it from {node}", node, key)
 
 
 def _end_condition(node: str, key: str) -> Remedy:
+    return _lose_taint("end-node-condition", f"condition {_CONDITIONS[key]} of {node} becomes False", node, key)
+
+
+def _lose_taint(kind: str, text: str, node: str, key: str) -> Remedy:
+    """Return that a node loses a taint by whoever put it there, which begins with a look at the node."""
     return Remedy(
-        "end-node-condition",
-        f"condition {_CONDITIONS[key]} of {node} becomes False",
+        kind,
+        text,
         edit_node(node, lambda written: node_edits.remove_taints(written, key)),
         effort=2,
         command=kubectl("describe", "node", node),

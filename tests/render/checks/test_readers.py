@@ -19,8 +19,8 @@ from junitparser import Error, Failure, JUnitXml, Skipped
 from markdown_it import MarkdownIt
 
 from schedctl.render import sanitise
-from schedctl.render.check_outputs import FORMATS
 from schedctl.render.checks import findings
+from schedctl.reports.check_formats import CHECK_FORMATS
 from schedctl.reports.checks import CheckOutcome, CheckReport
 from schedctl.reports.schemas import schema_of
 from tests.render.checks.builders import RELATIVE_REPORTS, REPORTS, exempted, of_the_run, report, result, written
@@ -52,7 +52,7 @@ LAW = settings(max_examples=60, deadline=None)
 @given(REPORTS)
 @LAW
 def test_any_report_comes_out_in_every_form_without_signs_that_steer(document):
-    for form in FORMATS:
+    for form in CHECK_FORMATS:
         text = written(document, form)
         assert text == sanitise_but_newlines(text), form
         assert text == written(document, form), form
@@ -153,7 +153,7 @@ def test_markdown_has_our_elements_only_and_every_text_means_itself(document):
     assert all(row.count("|") == 6 for row in rows)
 
 
-@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize("form", CHECK_FORMATS)
 def test_a_report_with_everything_is_the_same_every_time(form):
     assert len({written(FULL, form) for _ in range(3)}) == 1
 
