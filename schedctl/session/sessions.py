@@ -75,7 +75,8 @@ class Session:
         self.source = source
         self.notifier = notifier
         self.changes: list[WhatIfResult] = []
-        self.rules = kube_versions.rules_of(source.versions)
+        # Which gates can be set depends on the version, which the state may have to say first.
+        self.rules = kube_versions.rules_of(source.versions) if source.versions.kube_version else kube_versions.Rules()
         self._options = options
         self._extenders = options.extenders
         self._what_ifs = what_ifs

@@ -143,6 +143,12 @@ def test_gates_that_are_set_are_named_with_the_answer(schedctl, state):
     assert f"kube-scheduler {KUBERNETES_VERSION} StorageCapacityScoring=false rules" in ended.out
 
 
+def test_gates_are_those_of_the_clusters_version_and_not_of_the_newest(schedctl, state):
+    locked_since = "DRAExtendedResource=false"
+    ended = schedctl("explain", "pod", "default/web", "-f", state("v1.36.1"), "--feature-gates", locked_since)
+    assert f"kube-scheduler v1.36.3 {locked_since} rules" in ended.out
+
+
 def test_what_a_newer_cluster_does_otherwise_is_not_known(schedctl, state):
     ended = schedctl("explain", "pod", "default/web", "-f", state("v1.99.0"))
     assert f"answers follow the rules of kube-scheduler {KUBERNETES_VERSION}" in " ".join(ended.err.split())
