@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import Any
@@ -104,7 +105,7 @@ def _inspection(report: SnapshotReport) -> Iterator[Block]:
 
 def _facts(report: SnapshotReport) -> Iterator[tuple[str, str, str]]:
     header = report.snapshot
-    yield "taken", _time_taken(header, report.age), ""
+    yield "taken", _time_taken(header), ""
     if header.source:
         yield "from", header.source, ""
     if header.server_version:
@@ -123,9 +124,11 @@ def _facts(report: SnapshotReport) -> Iterator[tuple[str, str, str]]:
         yield "digest", "does not match: the objects were changed after they were written", "bad"
 
 
-def _time_taken(header: Header, age: int | None) -> str:
-    if not header.taken or age is None:
+def _time_taken(header: Header) -> str:
+    """Return when a snapshot was taken, and how long ago that is: for people alone, as no report has a clock."""
+    if not header.taken:
         return "unknown"
+    age = (time.time_ns() - times.unix_nanoseconds(header.taken)) // 10**9
     if age < 0:
         return f"{header.taken}, which is in the future"
     unit, seconds = next(((unit, each) for unit, each in _UNITS if age >= each), _UNITS[-1])

@@ -74,7 +74,6 @@ class SnapshotReport(Record, frozen=True, kw_only=True):
         size: bytes on disk.
         unpacked: bytes of the document in it.
         intact: whether the objects are those that were written, by their digest.
-        age: seconds since the snapshot was taken, null if it is not known; nothing else depends on the clock.
         snapshot: what it says of itself.
         objects: how many objects there are of each kind.
         missing: the kinds that could not be listed.
@@ -88,7 +87,6 @@ class SnapshotReport(Record, frozen=True, kw_only=True):
     size: int
     unpacked: int
     intact: bool
-    age: int | None
     snapshot: Header
     objects: dict[str, int]
     missing: list[MissingKind]

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, BinaryIO
 
 import msgspec
 
-from schedctl.api import times
 from schedctl.api.kinds import kind_named
 from schedctl.errors import UsageError
 from schedctl.plugins.in_tree import IN_TREE
@@ -188,15 +186,12 @@ def inspect(file: str) -> SnapshotReport:
         InputError: it cannot be read, or is none.
     """
     found = snapshots.load(file)
-    taken = found.read.header.taken
-    age = (time.time_ns() - times.unix_nanoseconds(taken)) / 1e9 if taken else None
     return inspection.report(
         found.name,
         found.size,
         len(found.data),
         found.read,
         lambda kind: IN_TREE.plugins_reading(kind_named(kind).struct),
-        age,
     )
 
 

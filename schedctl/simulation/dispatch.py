@@ -69,11 +69,11 @@ class EventDispatcher:
             self.dispatch_to_plugins(events.ASSIGNED_POD_DELETE, pod_on_node(info, node_name), None)
         self.dispatch_release(info, node_name)
 
-    def dispatch_release(self, info: PodInfo, node_name: str, among: PodPredicate | None = None) -> None:
+    def dispatch_release(self, info: PodInfo, node_name: str) -> None:
         """Tell the queue that a pod has left a node, or is not assumed to be there any more."""
         self._record_event(events.ASSIGNED_POD_DELETE, info.key)
         if self._queue.reacts_to(events.ASSIGNED_POD_DELETE):
-            self._queue.tell(events.ASSIGNED_POD_DELETE, pod_on_node(info, node_name), None, among)
+            self._queue.tell(events.ASSIGNED_POD_DELETE, pod_on_node(info, node_name), None)
 
     @property
     def _has_listeners(self) -> bool:

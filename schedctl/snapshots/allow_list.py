@@ -72,11 +72,20 @@ _REWRITING = Rewriter(
     {**_UNCONDITIONAL, (ObjectMeta, "annotations"): _annotations},
     {pods.PodCondition: _condition, pods.PodTemplateSpec: _template},
 )
+
+
+def _volumes(volumes: list[pods.Volume]) -> list[pods.Volume] | None:
+    """Return the volumes of a pod that matter; what they hold, such as a template of a claim, has the same rules."""
+    kept = volumes_that_matter(volumes)
+    rewritten = [_REWRITING(volume) for volume in kept or ()]
+    return rewritten if any(a is not b for a, b in zip(rewritten, kept or (), strict=True)) else kept
+
+
 _OF_PODS = Rewriter(
     {
         **_UNCONDITIONAL,
         (ObjectMeta, "annotations"): _annotations,
-        (pods.PodSpec, "volumes"): volumes_that_matter,
+        (pods.PodSpec, "volumes"): _volumes,
         (pods.Container, "volume_mounts"): mounts_that_matter,
         (pods.EphemeralContainer, "volume_mounts"): mounts_that_matter,
     },

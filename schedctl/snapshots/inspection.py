@@ -41,7 +41,7 @@ _KEYS = "label keys"
 
 
 def report(
-    file: str, size: int, unpacked: int, read: ReadSnapshot, weakens: Callable[[str], Iterable[str]], now: float | None
+    file: str, size: int, unpacked: int, read: ReadSnapshot, weakens: Callable[[str], Iterable[str]]
 ) -> SnapshotReport:
     """Return the report of a snapshot.
 
@@ -51,7 +51,6 @@ def report(
         unpacked: the bytes of the document.
         read: what it holds.
         weakens: by name of a kind, the plugins whose answers are guesses without it.
-        now: seconds from when it was taken until now, None where nobody knows.
     """
     header = read.header
     return SnapshotReport(
@@ -59,7 +58,6 @@ def report(
         size=size,
         unpacked=unpacked,
         intact=read.intact,
-        age=None if now is None else int(now),
         snapshot=header,
         objects={kind.name: len(found) for kind, found in read.objects},
         missing=[

@@ -313,6 +313,23 @@ def test_a_pod_nobody_lets_go_is_refused_when_the_patience_of_permit_ends():
     assert ends(facts) == {"one": PodState.UNSCHEDULABLE}
 
 
+@pytest.mark.parametrize("verdict", ["refused", "preempted"])
+def test_the_release_of_an_assumed_pod_is_one_event(verdict):
+    class Ends(Closes):
+        def permit(self, cycle, node_name):
+            for waiting in self.handle.waiting_pods():
+                waiting.reject(self.name, "no") if verdict == "refused" else waiting.preempt(self.name, "gone")
+            return wait(90)
+
+    late = SimulatedEvent(pod("late"), at=5)
+    facts = run(scheduler(cluster(node("a"), pod("one")), Ends), events=[late], options=Options(horizon=20))
+    [released] = [each for each in timeline_records(facts, timeline.Released) if each.pod == "default/one"][:1]
+    told = [
+        each for each in timeline_records(facts, timeline.Happened) if (each.subject, each.at) == (released.pod, 5)
+    ]
+    assert [each.event for each in told] == ["AssignedPodDelete"]
+
+
 def test_waiting_pods_are_there_when_a_run_ends_before_their_time():
     facts = run(scheduler(cluster(node("a"), pod("one")), Closes), options=Options(horizon=50))
     assert (ends(facts), facts.clock, facts.end) == ({"one": PodState.WAITING}, 50, RunEnd.HORIZON)

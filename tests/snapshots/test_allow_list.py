@@ -52,7 +52,18 @@ STATE = {
                         "lifecycle": {"postStart": {"exec": {"command": [SECRET]}}},
                     }
                 ],
-                "volumes": [{"name": "v", "secret": {"secretName": SECRET}}],
+                "volumes": [
+                    {"name": "v", "secret": {"secretName": SECRET}},
+                    {
+                        "name": "scratch",
+                        "ephemeral": {
+                            "volumeClaimTemplate": {
+                                "metadata": {"annotations": {"note": SECRET}, "labels": {"app": "web"}},
+                                "spec": {"accessModes": ["ReadWriteOnce"]},
+                            }
+                        },
+                    },
+                ],
             },
             "status": {
                 "message": SECRET,

@@ -124,11 +124,10 @@ class BindingCycle:
             state.cluster.remove_pod(info)
             self._evictions.note_gone(info, node_name)
             return
-        # others may have the room; the pod itself is not woken by its own release
+        # Others may have the room. A refused pod is there again by then: while it waited the node was nominated for it
+        # (NominatedNodeNameForExpectation), which ends here, and kube-scheduler tells it, too.
         if not verdict.is_rejected:
             state.dispatcher.dispatch_release(info, node_name)
         self._requeue.reject(queued, verdict)
         if verdict.is_rejected:
-            state.dispatcher.dispatch_release(info, node_name, lambda other: other.info.uid != info.uid)
-        # while it waited the node was nominated for it (NominatedNodeNameForExpectation), which ends here
-        state.dispatcher.dispatch_release(info, node_name, lambda other: other.info.priority <= info.priority)
+            state.dispatcher.dispatch_release(info, node_name)
