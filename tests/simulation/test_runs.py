@@ -324,9 +324,7 @@ def test_the_release_of_an_assumed_pod_is_one_event(verdict):
     late = SimulatedEvent(pod("late"), at=5)
     facts = run(scheduler(cluster(node("a"), pod("one")), Ends), events=[late], options=Options(horizon=20))
     [released] = [each for each in timeline_records(facts, timeline.Released) if each.pod == "default/one"][:1]
-    told = [
-        each for each in timeline_records(facts, timeline.Happened) if (each.subject, each.at) == (released.pod, 5)
-    ]
+    told = [each for each in timeline_records(facts, timeline.Happened) if (each.subject, each.at) == (released.pod, 5)]
     assert [each.event for each in told] == ["AssignedPodDelete"]
 
 
