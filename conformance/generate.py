@@ -10,14 +10,17 @@ from __future__ import annotations
 import argparse
 import json
 
-from families import FAMILIES, case
+from families import FAMILIES, GROUP_FAMILIES, case
 
 
 def main() -> None:
     """Write the cases that were asked for."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument(
-        "--family", action="append", choices=sorted(FAMILIES), help="repeatable; all of them unless given"
+        "--family",
+        action="append",
+        choices=sorted(FAMILIES | GROUP_FAMILIES),
+        help="repeatable; all of them unless given, but for those of pod groups",
     )
     parser.add_argument("--seeds", default="0:20", help="FROM:TO, half open")
     options = parser.parse_args()

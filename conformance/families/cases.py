@@ -44,7 +44,7 @@ class Case:
         self.id = f"{family}-{seed}"
         self.objects: list[Manifest] = []
         self.config: str | None = None
-        self.simulate = False
+        self.simulate = self.groups = False
         self.nodes: list[Manifest] = []
         self.n_existing = self.n_started = 0
 
@@ -429,6 +429,8 @@ class Case:
             d["config"] = self.config
         if self.simulate:
             d["simulate"] = True
+        if self.groups:
+            d["groups"] = True
         return d
 
 

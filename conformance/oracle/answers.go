@@ -21,6 +21,12 @@ func answer(c *Case) (a Answer) {
 	}()
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
+	if c.Groups {
+		if err := groups(ctx, c, &a); err != nil {
+			a.Error = err.Error()
+		}
+		return
+	}
 	w, pods, err := build(ctx, c)
 	if err != nil {
 		a.Error = err.Error()

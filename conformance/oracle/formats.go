@@ -18,6 +18,7 @@ type Case struct {
 	Bench    bool              `json:"bench,omitempty"`   // time SchedulePod, assume and Reserve only
 	Timing   bool              `json:"timing,omitempty"`  // time PostFilter on its own
 	Percent  int32             `json:"percent,omitempty"` // percentageOfNodesToScore; 100 unless told
+	Groups   bool              `json:"groups,omitempty"`  // through the real queue, pod groups as groups
 }
 
 // Status is a verdict: a code, who gave it and why.
@@ -69,6 +70,56 @@ type Answer struct {
 	Seconds float64 `json:"seconds"`
 	// Placements are the pods of a bench case and their nodes, in the order of scheduling; "" for a pod that fits nowhere.
 	Placements [][2]string `json:"placements,omitempty"`
+	// Steps are the turns of a case with groups, in order; Gated, who never had one and why.
+	Steps []Step            `json:"steps,omitempty"`
+	Gated map[string]Status `json:"gated,omitempty"`
+}
+
+// Step is one turn of the scheduler: a pod group, or a pod that is in none.
+type Step struct {
+	Group   string   `json:"group,omitempty"`
+	Pod     string   `json:"pod,omitempty"`
+	Members []string `json:"members,omitempty"` // of the group, in the order of trying
+	// Generated are the names of the group's placements; Generate is why there are none.
+	Generated  []string                    `json:"generated,omitempty"`
+	Generate   *Status                     `json:"generate,omitempty"`
+	Placements []Placement                 `json:"placements,omitempty"`
+	Scores     map[string]map[string]int64 `json:"scores,omitempty"` // placement -> plugin -> weighted score
+	PostFilter *GroupPostFilter            `json:"postFilter,omitempty"`
+	Results    []Tried                     `json:"results,omitempty"`
+	Victims    []string                    `json:"victims,omitempty"`
+	Condition  *Condition                  `json:"condition,omitempty"`
+	Error      string                      `json:"error,omitempty"`
+}
+
+// Placement is a set of nodes in which a group was tried: each pod as far as it got, and PlacementFeasible's last word.
+type Placement struct {
+	Name     string  `json:"name,omitempty"`
+	Pods     []Tried `json:"pods,omitempty"`
+	Feasible Status  `json:"feasible"`
+}
+
+// Tried is what became of one pod.
+type Tried struct {
+	Pod       string `json:"pod"`
+	Node      string `json:"node,omitempty"`
+	Code      string `json:"code,omitempty"`
+	Message   string `json:"message,omitempty"`
+	Nominated string `json:"nominated,omitempty"`
+}
+
+// GroupPostFilter is what PodGroupPostFilter came to, and how the group fared without its victims.
+type GroupPostFilter struct {
+	Status     Status            `json:"status"`
+	Nominated  map[string]string `json:"nominated,omitempty"`
+	Placements []Placement       `json:"placements,omitempty"`
+}
+
+// Condition is PodGroupInitiallyScheduled of a group.
+type Condition struct {
+	Status  string `json:"status"`
+	Reason  string `json:"reason"`
+	Message string `json:"message,omitempty"`
 }
 
 // toStatus is a plugin's verdict as an answer tells it.

@@ -157,16 +157,38 @@ func build(ctx context.Context, c *Case) (*world, []*v1.Pod, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	cfg, err := loadConfig(c.Config)
+	w, err := newWorld(ctx, c, objs)
 	if err != nil {
 		return nil, nil, err
 	}
-	// kube-scheduler lists pods with status.phase!=Succeeded,status.phase!=Failed; the fake API server knows no field selectors.
-	objs = slices.DeleteFunc(objs, func(o runtime.Object) bool {
-		p, ok := o.(*v1.Pod)
-		return ok && (p.Status.Phase == v1.PodSucceeded || p.Status.Phase == v1.PodFailed)
-	})
-	client := fake.NewSimpleClientset(objs...)
+	var pods []*v1.Pod
+	byKey := map[string]*v1.Pod{}
+	for _, o := range objs {
+		if p, ok := o.(*v1.Pod); ok && p.Spec.NodeName == "" && !ended(o) {
+			pods = append(pods, p)
+			byKey[p.Namespace+"/"+p.Name] = p
+		}
+	}
+	if len(c.Pods) > 0 {
+		pods = nil
+		for _, k := range c.Pods {
+			if p := byKey[k]; p != nil {
+				pods = append(pods, p)
+			} else {
+				return nil, nil, fmt.Errorf("no pending pod %s", k)
+			}
+		}
+	}
+	return w, pods, nil
+}
+
+// newWorld starts a scheduler over these objects and waits until it has seen them.
+func newWorld(ctx context.Context, c *Case, objs []runtime.Object) (*world, error) {
+	cfg, err := loadConfig(c.Config)
+	if err != nil {
+		return nil, err
+	}
+	client := fake.NewSimpleClientset(slices.DeleteFunc(slices.Clone(objs), ended)...)
 	inf := newInformers(client)
 	rec := func(string) recorder { return events.NewFakeRecorder(1 << 20) }
 	hundred := int32(100)
@@ -187,32 +209,21 @@ func build(ctx context.Context, c *Case) (*world, []*v1.Pod, error) {
 		scheduler.WithExtenders(cfg.Extenders...),
 	)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	inf.Start(ctx.Done())
 	inf.WaitForCacheSync(ctx.Done())
 	if err := sched.WaitForHandlersSync(ctx); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	var pods []*v1.Pod
-	byKey := map[string]*v1.Pod{}
-	for _, o := range objs {
-		if p, ok := o.(*v1.Pod); ok && p.Spec.NodeName == "" {
-			pods = append(pods, p)
-			byKey[p.Namespace+"/"+p.Name] = p
-		}
-	}
-	if len(c.Pods) > 0 {
-		pods = nil
-		for _, k := range c.Pods {
-			if p := byKey[k]; p != nil {
-				pods = append(pods, p)
-			} else {
-				return nil, nil, fmt.Errorf("no pending pod %s", k)
-			}
-		}
-	}
-	return &world{timing: c.Timing, ctx: ctx, client: client, sched: sched, inf: inf}, pods, nil
+	return &world{timing: c.Timing, ctx: ctx, client: client, sched: sched, inf: inf}, nil
+}
+
+// ended is whether a pod has run its course: kube-scheduler lists pods with
+// status.phase!=Succeeded,status.phase!=Failed; the fake API server knows no field selectors.
+func ended(o runtime.Object) bool {
+	p, ok := o.(*v1.Pod)
+	return ok && (p.Status.Phase == v1.PodSucceeded || p.Status.Phase == v1.PodFailed)
 }
 
 // waitGone waits until the scheduler's informers have seen the victims go.
