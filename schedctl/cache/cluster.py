@@ -46,7 +46,7 @@ class Cluster(ClusterView):
 
     def __init__(self, release: Release = NEWEST) -> None:
         super().__init__(release)
-        self._undo: list[Callable[[], None]] | None = None
+        self._undo: list[Callable[[], object]] | None = None
 
     @classmethod
     def of(cls, objects: Iterable[Any], release: Release = NEWEST) -> Cluster:
@@ -150,15 +150,20 @@ class Cluster(ClusterView):
         row_of = self.node_table.row_of if self._undo is None else {}  # in a fork all pods are added one by one
         running: list[PodInfo] = []
         on: list[int] = []
+        others: list[PodInfo] = []
         for info in infos:
             pod = info.count_by(self.request_rules).pod
             row = row_of.get(pod.spec.node_name)
-            if row is None or pod.status.phase in FINISHED:
-                self.add_pod(info)
+            if pod.status.phase in FINISHED:
+                continue
+            if row is None:
+                others.append(info)
             else:
                 running.append(info)
                 on.append(row)
-        self._refuse_known([info.key for info in running])
+        self._refuse_known([info.key for info in (*running, *others)])
+        for info in others:
+            self.add_pod(info)
         rows, equal_pods = np.array(on, np.intp), group_equal_pods(running)
         self.pod_table.put_all(running, rows, equal_pods)
         self.node_table.charge_all(rows, running, equal_pods)
@@ -166,20 +171,57 @@ class Cluster(ClusterView):
         self._note_many(Pod, len(running))
 
     def assume(self, info: PodInfo, node_name: str) -> None:
-        """Count a pending pod as running on a node, as the scheduler does before the bind is through.
+        """Count a pod that is on no node as running on one, as the scheduler does before the bind is through.
+
+        It stays assumed until it is confirmed, forgotten or removed: as in kube-scheduler, no time takes it back.
 
         Raises:
             KeyError: there is no such node.
+            ValueError: the pod is on a node already.
         """
         row = self.node_table.row_of[node_name]
+        if info.key in self.pod_table.row_of or info.key in self.strays:
+            raise ValueError(f'pod {info.key} is on node "{self.node_of(info.key)}" already')
         if info.key in self.pending:
             self._release(self.pending, info)
         self._place(info, row)
 
-    def forget(self, info: PodInfo) -> None:
-        """Take back an `assume`: the pod is pending again."""
+    def confirm(self, info: PodInfo) -> None:
+        """Take note that an assumed pod is bound, to the node that it now names, whichever it was assumed on.
+
+        Raises:
+            ValueError: the pod is not assumed, or names no node.
+        """
+        if not self.is_assumed(info.key):
+            raise ValueError(f"pod {info.key} is not assumed")
+        if not info.pod.spec.node_name:
+            raise ValueError(f"pod {info.key} names no node")
         self._displace(info)
-        self._hold(self.pending, info)
+        self.add_pod(info)
+
+    def forget(self, info: PodInfo) -> None:
+        """Take back an `assume`: the pod is pending again. One that is on no node, or gone, is left as it is.
+
+        Raises:
+            ValueError: the pod is bound to its node.
+        """
+        if self.is_assumed(info.key):
+            self._hold(self.pending, self._displace(info))
+        elif bound_to := self.node_of(info.key):
+            raise ValueError(f'pod {info.key} is bound to node "{bound_to}": only an assumed pod is forgotten')
+
+    def is_assumed(self, key: str) -> bool:
+        """Return whether a pod counts as running on a node without being bound to it."""
+        row = self.pod_table.row_of.get(key)
+        return row is not None and not self.pod_table.infos[row].pod.spec.node_name
+
+    def node_of(self, key: str) -> str | None:
+        """Return the name of the node that a pod runs on, or is bound to though it is not there; None for none."""
+        row = self.pod_table.row_of.get(key)
+        if row is not None:
+            return self.node_table.names[int(self.pod_table.node[row])]
+        stray = self.strays.get(key)
+        return None if stray is None else stray.pod.spec.node_name
 
     def update_pending(self, info: PodInfo) -> None:
         """Replace a pending pod by its updated self, which keeps its turn.
@@ -206,13 +248,16 @@ class Cluster(ClusterView):
         """Remove many running pods at once, which costs much less than one by one.
 
         Raises:
-            KeyError: one does not run on a node that is there.
+            KeyError: one does not run on a node that is there, or comes twice.
         """
-        alone = [info for info in infos if info.host_ports]  # the order in which these go decides whose ports are free
-        for info in infos if len(infos) < _MANY else alone:
+        known = {info.key: self.pod_table.pod(info.key) for info in infos}
+        if len(known) < len(infos):
+            raise KeyError("a pod comes twice")
+        alone = [info for info in known.values() if info.host_ports]  # their order decides whose ports are free
+        for info in known.values() if len(infos) < _MANY else alone:
             self._displace(info)
         if len(infos) >= _MANY:
-            self._displace_all([info for info in infos if not info.host_ports])
+            self._displace_all([info for info in known.values() if not info.host_ports])
 
     def put(self, obj: Any) -> None:
         """Add or replace an object of any kind but Node and Pod."""
@@ -274,7 +319,7 @@ class Cluster(ClusterView):
             key = next(key for key, times in Counter(keys).items() if times > 1 or self._has_pod(key))
             raise ValueError(f"pod {key} is in the cluster already")
 
-    def _undoes(self, undo: Callable[[], None]) -> None:
+    def _undoes(self, undo: Callable[[], object]) -> None:
         if self._undo is not None:
             self._undo.append(undo)
 
@@ -326,7 +371,9 @@ class Cluster(ClusterView):
         self._undoes(lambda: self._displace(info))
         self._undoes_ports(row, taken)
 
-    def _displace(self, info: PodInfo) -> None:
+    def _displace(self, copy: PodInfo) -> PodInfo:
+        """Take a running pod off its node and return it as it was counted there, of which this may be a later copy."""
+        info = self.pod_table.pod(copy.key)
         row = self.pod_table.drop(info)
         taken = self.node_table.ports_taken(row, info)
         self.node_table.charge(row, info, -1)
@@ -334,6 +381,7 @@ class Cluster(ClusterView):
         self._note(Change(ChangeKind.POD_REMOVED, row, info))
         self._undoes(lambda: self._place(info, row))
         self._undoes_ports(row, taken)
+        return info
 
     def _displace_all(self, infos: Sequence[PodInfo]) -> None:
         """Remove many running pods that hold no host ports."""

@@ -126,6 +126,15 @@ class PodTable:
         self._unordered = set()
         return self._by_importance
 
+    def pod(self, key: str) -> PodInfo:
+        """Return the running pod of a key.
+
+        Raises:
+            KeyError: there is none.
+        """
+        info: PodInfo = self._infos[self.row_of[key]]
+        return info
+
     def put(self, info: PodInfo, node_row: int) -> int:
         """Add a running pod and return its row."""
         if self._free:

@@ -237,7 +237,12 @@ class Scheduler:
             self.cluster.delete(obj)
 
     def place(self, outcome: Attempt, node_name: str | None = None) -> Reservation:
-        """Assume the pod of a successful attempt on its chosen node (or this one) and reserve what it needs."""
+        """Assume the pod of a successful attempt on its chosen node (or this one) and reserve what it needs.
+
+        Raises:
+            KeyError: there is no such node.
+            ValueError: the pod is on a node already.
+        """
         reservation = reserve(outcome.profile, self.cluster, outcome.cycle, node_name or outcome.chosen, self._reporter)
         if reservation.status.successful or reservation.waits:
             self.nominator.withdraw(outcome.pod)
@@ -248,8 +253,13 @@ class Scheduler:
         return bind(outcome.profile, self.cluster, outcome.cycle, node_name or outcome.chosen, self._reporter)
 
     def release(self, outcome: Attempt, node_name: str, status: Status) -> None:
-        """Take a placed pod back, for the reason given: what it reserved is free, and it is pending again."""
-        give_up(outcome.profile, self.cluster, outcome.cycle, node_name, status, self._reporter)
+        """Take a placed pod back, for the reason given: what it reserved is free, and it is pending again.
+
+        One that is pending, or placed on another node by now, is left as it is.
+        """
+        key, elsewhere = outcome.pod.key, self.cluster.node_of(outcome.pod.key) not in (None, node_name)
+        if key not in self.cluster.pending and not elsewhere:
+            give_up(outcome.profile, self.cluster, outcome.cycle, node_name, status, self._reporter)
 
     def rotate(self, outcome: Attempt) -> None:
         """Let the next sampled cycle begin at the node after the last that this one looked at."""

@@ -1,8 +1,8 @@
 """A cluster in memory kept up to date, object by object.
 
 What comes of any sequence of updates is what `schedctl.workloads.clusters.assemble` makes of the objects that are there
-in the end. An update that changes nothing that scheduling reads, such as the heartbeat of a node, is told from one that
-does: what scheduling does not read is not in the structs.
+in the end; pods that the scheduler has assumed stay on their nodes until they are bound. An update that changes nothing
+that scheduling reads, such as the heartbeat of a node, is told from one that does: what is not read is in no struct.
 """
 
 from __future__ import annotations
@@ -83,6 +83,10 @@ def _put_pod(state: AssembledCluster, pod: Pod) -> bool:
         return True
     state.finished.pop(pod.key, None)
     info = PodInfo(pod)
+    if known is not None and known.uid == info.uid and cluster.is_assumed(pod.key):
+        if pod.spec.node_name:
+            cluster.confirm(info)
+        return bool(pod.spec.node_name)  # kube-scheduler, too, leaves a pod alone that it has assumed
     # In place, so that a pending pod keeps its place in the order of arrival.
     if known is not None and pod.key in cluster.pending and not pod.spec.node_name:
         cluster.update_pending(info)

@@ -51,8 +51,8 @@ def run(c: Cluster, actions) -> None:
             c.assume(c.pending[pending[i % len(pending)]], names[i % len(names)])
         elif action == "remove" and pods:
             c.remove_pod(pods[i % len(pods)])
-        elif action == "forget" and pods:
-            c.forget(pods[i % len(pods)])
+        elif action == "forget" and (assumed := [info for info in pods if c.is_assumed(info.key)]):
+            c.forget(assumed[i % len(assumed)])
         elif action == "cordon" and names:
             old = c.node_table.objects[c.node_table.row_of[names[i % len(names)]]]
             c.add_node(msgspec.structs.replace(old, spec=msgspec.structs.replace(old.spec, unschedulable=True)))

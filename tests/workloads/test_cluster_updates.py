@@ -177,3 +177,39 @@ def test_the_heartbeat_of_a_node_changes_nothing(heartbeat):
 
     state = assemble([beating({"conditions": [{"type": "Ready", "status": "True"}]})])
     assert cluster_updates.put(state, beating(heartbeat)) is False
+
+
+def assumed_state():
+    """A pod of the API server that the scheduler counts on node a, which is not bound yet."""
+    waiting = pod("p", cpu="1", metadata={"uid": "1"})
+    state = assemble([node("a"), node("b"), waiting.pod])
+    state.cluster.assume(state.cluster.pending["default/p"], "a")
+    return state
+
+
+def test_an_assumed_pod_is_confirmed_by_its_binding():
+    state = assumed_state()
+    assert cluster_updates.put(state, pod("p", cpu="1", on="a", metadata={"uid": "1"}).pod)
+    assert state.cluster.nodes.requested("cpu").tolist() == [1000, 0]
+    assert not state.cluster.is_assumed("default/p")
+
+
+def test_an_assumed_pod_that_was_bound_elsewhere_moves_there():
+    state = assumed_state()
+    assert cluster_updates.put(state, pod("p", cpu="1", on="b", metadata={"uid": "1"}).pod)
+    assert state.cluster.nodes.requested("cpu").tolist() == [0, 1000]
+
+
+def test_news_of_a_pod_that_is_assumed_and_not_bound_yet_take_it_off_no_node():
+    state = assumed_state()
+    condition = {"phase": "Pending", "nominatedNodeName": "b"}
+    assert not cluster_updates.put(state, pod("p", cpu="1", metadata={"uid": "1"}, status=condition).pod)
+    assert state.cluster.nodes.requested("cpu").tolist() == [1000, 0]
+    assert not state.cluster.pending
+
+
+def test_a_new_pod_of_the_name_of_an_assumed_one_is_another_pod():
+    state = assumed_state()
+    assert cluster_updates.put(state, pod("p", cpu="2", metadata={"uid": "2"}).pod)
+    assert state.cluster.nodes.requested("cpu").tolist() == [0, 0]
+    assert list(state.cluster.pending) == ["default/p"]
