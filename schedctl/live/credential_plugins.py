@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -20,6 +21,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from schedctl.errors import ClusterError
+from schedctl.live import faults, secrets
 
 VERSIONS: Final = ("client.authentication.k8s.io/v1", "client.authentication.k8s.io/v1beta1")
 EXTENSION: Final = "client.authentication.k8s.io/exec"
@@ -32,6 +34,8 @@ _CLUSTER_FIELDS = (
     "disable-compression",
 )
 """What a plugin that asks for it is told of the cluster."""
+_SECRET_VARIABLE = re.compile("token|secret|passw|credential|key", re.IGNORECASE)
+_PRINTED_TOKEN = re.compile(r'"token"\s*:\s*"([^"\\]+)')
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,16 +51,17 @@ class Credentials:
     expires: str = ""
 
 
-def run(plugin: Any, cluster: Mapping[str, Any], user: str) -> Credentials:
+def run(plugin: Any, cluster: Mapping[str, Any], user: str, timeout: float | None = None) -> Credentials:
     """Run a plugin and return its credentials.
 
     Args:
         plugin: the ``exec`` of a user.
         cluster: the fields of the cluster.
         user: whose it is, for messages.
+        timeout: how many seconds it has, None for as many as it takes, such as a login in a browser.
 
     Raises:
-        ClusterError: it is not there, fails, or answers what cannot be understood.
+        ClusterError: it is not there, fails, takes too long, or answers what cannot be understood.
     """
     command, arguments, version = _check(plugin, user)
     name = Path(command).name
@@ -68,8 +73,9 @@ def run(plugin: Any, cluster: Mapping[str, Any], user: str) -> Credentials:
     info = json.dumps({"apiVersion": version, "kind": "ExecCredential", "spec": spec})
     variables = {one["name"]: one.get("value", "") for one in plugin.get("env") or ()}
     environment = {**os.environ, **variables, "KUBERNETES_EXEC_INFO": info}
+    who = f'user "{user}": the credential plugin {name}'
     if shutil.which(command, path=environment.get("PATH")) is None:
-        raise ClusterError(f'user "{user}": the credential plugin {name} is not installed', hint)
+        raise ClusterError(f"{who} is not installed", hint)
     try:
         process = subprocess.run(
             [command, *arguments],
@@ -78,15 +84,26 @@ def run(plugin: Any, cluster: Mapping[str, Any], user: str) -> Credentials:
             stdout=subprocess.PIPE,
             stderr=None if interactive else subprocess.PIPE,  # questions go to the terminal
             check=False,
+            timeout=timeout,
         )
+    except subprocess.TimeoutExpired:
+        text = f"{who} gave no credentials within {timeout:g} s"
+        raise ClusterError(text, "a longer `--request-timeout` may help; it may wait for a login") from None
     except (OSError, ValueError) as error:
         reason = (getattr(error, "strerror", "") or str(error)).lower()
-        raise ClusterError(f'user "{user}": the credential plugin {name} cannot be run: {reason}', hint) from None
+        raise ClusterError(f"{who} cannot be run: {reason}", hint) from None
     if process.returncode:  # of standard output nothing is ever shown: tokens are there
+        _remember_secrets(variables, process.stdout)
         lines = (process.stderr or b"").decode(errors="replace").strip().splitlines()
-        text = f'user "{user}": the credential plugin {name} failed with exit status {process.returncode}'
-        raise ClusterError(f"{text}: {lines[-1].strip()}" if lines else text, hint)
-    return _credentials(process.stdout, version, f'user "{user}": the credential plugin {name}')
+        text = f"{who} failed with exit status {process.returncode}"
+        raise ClusterError(f"{text}: {faults.line(lines[-1])}" if lines else text, hint)
+    return _credentials(process.stdout, version, who)
+
+
+def _remember_secrets(variables: Mapping[str, str], output: bytes) -> None:
+    """Take down what a plugin was given and what it printed that its standard error may show as well."""
+    secrets.remember(*(value for name, value in variables.items() if _SECRET_VARIABLE.search(name)))
+    secrets.remember(*_PRINTED_TOKEN.findall(output.decode(errors="replace")))
 
 
 def _check(plugin: Any, user: str) -> tuple[str, list[str], str]:

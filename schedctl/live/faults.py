@@ -17,6 +17,7 @@ import msgspec
 
 from schedctl import shipped
 from schedctl.errors import ClusterError
+from schedctl.live import secrets
 
 _LENGTH = 500
 _NOBODY = 'User "system:anonymous"'
@@ -76,14 +77,14 @@ def status(body: bytes) -> tuple[str, str]:
     """Return the reason and the message of a ``Status``, both "" where it is none."""
     try:
         found = msgspec.json.decode(body, type=_Status)
-    except (msgspec.DecodeError, UnicodeDecodeError):
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return "", ""
     return (found.reason, line(found.message)) if found.kind == "Status" else ("", "")
 
 
 def line(text: str) -> str:
-    """Return a text as one line of reasonable length."""
-    joined = without_passwords(" ".join(text.split()))
+    """Return a text as one line of reasonable length, without secrets, of which a cut would leave a part."""
+    joined = without_passwords(" ".join(secrets.mask(text).split()))
     return joined if len(joined) <= _LENGTH else f"{joined[: _LENGTH - 1]}…"
 
 

@@ -260,5 +260,5 @@ def _decode(connection: Connection, body: bytes, type_: type[T]) -> T:
     """
     try:
         return msgspec.json.decode(body, type=type_)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise faults.unreadable(connection.name, f"the answer cannot be read: {error}") from None

@@ -1,8 +1,8 @@
 """Lists that come in pages, as far as going from one page to the next takes.
 
 Whoever lists something has its own use for the items and its own view of a list that cannot be gone on with; how pages
-hang together is the same for all. A server that hands out a token a second time would be listed for ever, and is
-refused instead.
+hang together is the same for all. A server that hands out a token a second time, or more pages than there can be,
+would be listed for ever, and is refused instead.
 """
 
 from __future__ import annotations
@@ -18,6 +18,10 @@ from schedctl.live.connections import Connection
 
 LIMIT: Final = 500
 """How many objects a page is asked to hold."""
+MOST_PAGES: Final = 10_000
+"""How many pages of one list are read: five million objects, thirty times what Kubernetes is made for."""
+MOST_BYTES: Final = 8 << 30
+"""How many bytes of one list are read: 150,000 pods of 56 KiB."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +66,7 @@ def pages(connection: Connection, path: str, query: Mapping[str, str] | None = N
     """
     parameters = {"limit": str(LIMIT), **(query or {})}
     tokens: set[str] = set()
+    size = 0
     while True:
         body = connection.get(path, parameters).body
         try:
@@ -72,8 +77,17 @@ def pages(connection: Connection, path: str, query: Mapping[str, str] | None = N
         yield Page(body, tuple(found.items or ()), metadata.resource_version, metadata.remaining_item_count)
         if not metadata.continue_:
             return
-        if metadata.continue_ in tokens:
-            what = f"the list of {path} never ends: a page continues with an earlier page"
-            raise faults.unreadable(connection.name, what)
+        size += len(body)
+        if endless := _why_endless(metadata.continue_ in tokens, len(tokens) + 1, size):
+            raise faults.unreadable(connection.name, f"the list of {path} never ends: {endless}")
         tokens.add(metadata.continue_)
         parameters["continue"] = metadata.continue_
+
+
+def _why_endless(repeated: bool, read: int, size: int) -> str:
+    """Return why a list that goes on is not followed any further, "" where it is."""
+    if repeated:
+        return "a page continues with an earlier page"
+    if read >= MOST_PAGES:
+        return f"there are more than {MOST_PAGES:,} pages"
+    return f"there are more than {MOST_BYTES >> 30} GiB" if size > MOST_BYTES else ""

@@ -67,7 +67,7 @@ def find(connection: Connection) -> ClusterConfiguration | None:
             elif fault.code != codes.NOT_FOUND:
                 raise
             continue
-        except msgspec.DecodeError:
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             continue
         for key, text in sorted(data.items()):
             if _KIND.search(text) or _INLINE.search(text):

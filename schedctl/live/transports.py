@@ -21,7 +21,7 @@ from urllib.parse import quote, unquote, urlencode, urlsplit
 
 import schedctl
 from schedctl.errors import ClusterError, UsageError
-from schedctl.live import credential_plugins, faults, kubeconfigs
+from schedctl.live import credential_plugins, faults, kubeconfigs, secrets
 from schedctl.live.kubeconfigs import Access, Context
 
 if TYPE_CHECKING:
@@ -199,6 +199,7 @@ class Transport:
         except Exception as error:  # a proxy of a kind that is unknown, a library that is missing
             raise ClusterError(f"{self.name}: {faults.line(str(error))}", "fix proxy-url in the kubeconfig") from None
         token = (configuration.get_api_key_with_prefix("BearerToken") or "").strip()
+        secrets.remember(token, token.removeprefix("Bearer "), configuration.password or "")
         if not (token.isascii() and token.isprintable()):
             raise ClusterError(f"{self.name}: not a token: expected one line of ASCII characters", "log in again")
         compressed = not cluster.get("disable-compression")
@@ -249,7 +250,8 @@ class Transport:
         if "exec" in user:
             plugin = user.pop("exec")
             if "token" not in user:
-                credentials = credential_plugins.run(plugin, context.cluster, context.user_name)
+                timeout = self._access.timeout
+                credentials = credential_plugins.run(plugin, context.cluster, context.user_name, timeout)
                 user |= credentials.fields
                 expires = credentials.expires
         return user, expires

@@ -18,7 +18,7 @@ import msgspec
 
 from schedctl.api.kinds import KINDS, Kind
 from schedctl.errors import ClusterError
-from schedctl.live import codes, listing
+from schedctl.live import codes, faults, listing
 from schedctl.live.connections import Connection
 from schedctl.live.faults import Refused
 from schedctl.live.listing import NEEDED, Listing
@@ -201,9 +201,9 @@ class Watch:
                     status = msgspec.json.decode(line.object, type=_Status)
                     if status.code == codes.EXPIRED:
                         raise _Outdated
-                    raise ClusterError(f"the watch of {path}: {status.message or status.code}")
+                    raise ClusterError(f"the watch of {path}: {faults.line(status.message) or status.code}")
                 reached = msgspec.json.decode(line.object, type=_Versioned).metadata.resource_version
-            except (msgspec.DecodeError, UnicodeDecodeError) as fault:
+            except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as fault:
                 broken = str(fault)  # where it is the last one it broke off, and comes again
                 continue
             if line.type in ("ADDED", "MODIFIED"):

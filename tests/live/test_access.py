@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import threading
+import time
 from base64 import b64encode
 from pathlib import Path
 
@@ -306,6 +307,40 @@ def test_credential_plugin_that_prints_deeply_nested_json(kubeconfig, tmp_path):
     script.write_text(f"#!{sys.executable}\nprint('[' * 100_000)\n")
     with pytest.raises(ClusterError, match="printed no ExecCredential"):
         Connection.open(Access(kubeconfig=kubeconfig("http://x", user=user)))
+
+
+def test_a_credential_plugin_that_sleeps_is_given_up_after_the_request_timeout(kubeconfig, tmp_path):
+    script = tmp_path / "sleepy"
+    script.write_text("#!/bin/sh\nsleep 30\n")
+    script.chmod(0o755)
+    user = {
+        "exec": {"apiVersion": "client.authentication.k8s.io/v1", "command": str(script), "interactiveMode": "Never"}
+    }
+    began = time.monotonic()
+    with pytest.raises(ClusterError, match=r"the credential plugin sleepy gave no credentials within 0\.2 s") as raised:
+        Connection.open(Access(kubeconfig=kubeconfig("http://x", user=user), timeout=0.2))
+    assert time.monotonic() - began < 5
+    assert "--request-timeout" in raised.value.hint
+
+
+JWT = "eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJtZSJ9.c2lnbmF0dXJl"
+
+
+@pytest.mark.parametrize(
+    ("stderr", "fields"),
+    [
+        pytest.param("token t0ken-of-mine is stale", {}, id="the token that it printed"),
+        pytest.param(f"refused: {JWT}", {}, id="any JSON web token"),
+        pytest.param(
+            "password hunter2 is wrong", {"env": [{"name": "SSO_PASSWORD", "value": "hunter2"}]}, id="what it was given"
+        ),
+    ],
+)
+def test_no_secret_is_shown_in_what_a_failing_credential_plugin_says(kubeconfig, tmp_path, stderr, fields):
+    user = plugin(tmp_path, {"token": "t0ken-of-mine"}, code=1, stderr=stderr, **fields)
+    with pytest.raises(ClusterError, match=r"failed with exit status 1: .*\[hidden\]") as raised:
+        Connection.open(Access(kubeconfig=kubeconfig("http://x", user=user)))
+    assert not any(secret in str(raised.value) for secret in ("t0ken-of-mine", JWT, "hunter2"))
 
 
 def test_output_of_a_credential_plugin_is_never_shown(kubeconfig, tmp_path):

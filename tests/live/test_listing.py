@@ -11,7 +11,7 @@ import pytest
 from schedctl import sources
 from schedctl.api.kinds import KINDS, kind_named
 from schedctl.errors import ClusterError
-from schedctl.live import listing
+from schedctl.live import listing, pages
 from schedctl.live.connections import Connection
 from schedctl.live.kubeconfigs import Access
 from schedctl.live.objects import collection
@@ -71,6 +71,31 @@ def test_repeated_continue_token_is_an_error(list_kinds, cluster):
     with pytest.raises(ClusterError, match="never ends"):
         list_kinds()
     assert list_kinds.server.paths().count(PODS) == 2
+
+
+@pytest.mark.parametrize(
+    ("bound", "most", "says"),
+    [("MOST_PAGES", 20, "more than 20 pages"), ("MOST_BYTES", 1 << 12, "more than 0 GiB")],
+)
+def test_a_list_that_never_ends_is_given_up(list_kinds, cluster, monkeypatch, bound, most, says):
+    def answer(request):
+        metadata = {"resourceVersion": "100", "continue": f"more-{len(list_kinds.server.requests)}"}
+        return Reply({"metadata": metadata, "items": things(1)}) if request.path == PODS else None
+
+    monkeypatch.setattr(pages, bound, most)
+    cluster.before = answer
+    with pytest.raises(ClusterError, match=f"the list of {PODS} never ends: there are {says}"):
+        list_kinds()
+
+
+@pytest.mark.parametrize("where", ["the list", "an item", "the version"])
+def test_brackets_nested_without_end_are_a_fault_of_the_server(list_kinds, cluster, where):
+    nested = b"[" * 100_000 + b"]" * 100_000
+    body = {"the list": b'{"items": %s}', "an item": b'{"items": [{"spec": %s}]}', "the version": b'{"a": %s}'}[where]
+    path = "/version" if where == "the version" else NODES
+    cluster.before = lambda request: Reply(body % nested) if request.path == path else None
+    with pytest.raises(ClusterError, match="cannot be read"):
+        list_kinds()
 
 
 def test_lists_are_decoded(list_kinds):

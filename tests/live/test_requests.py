@@ -9,10 +9,11 @@ import pytest
 import trustme
 
 from schedctl.errors import ClusterError
-from schedctl.live import connections
+from schedctl.live import connections, listing
 from schedctl.live.connections import Connection
 from schedctl.live.faults import Refused, Unanswered, rule
 from schedctl.live.kubeconfigs import Access
+from schedctl.live.pages import pages
 from tests.live.servers import Reply, status
 
 pytestmark = pytest.mark.usefixtures("impatient")
@@ -259,6 +260,37 @@ def test_write_answered_by_a_proxy_may_be_done(to):
     with pytest.raises(Unanswered, match="it is unknown whether POST /x took effect") as raised:
         connection.send("POST", "/x", {})
     assert raised.value.sent
+
+
+SENT = "s3cret-" + "x" * 600
+"""A token that is longer than what is shown of a message, so that a cut through it would show a part."""
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        pytest.param(status(403, "Forbidden", f"no rights for {SENT}"), id="a refusal"),
+        pytest.param(status(500, "InternalError", f"cannot parse Bearer {SENT}"), id="a fault"),
+        pytest.param(Reply({}, 302, {"Location": f"https://login/?token={SENT}"}), id="a redirect"),
+        pytest.param(Reply(b"<p>", headers={"Content-Type": f"text/{SENT}"}), id="a login page"),
+    ],
+)
+def test_a_token_that_a_server_says_back_is_not_shown(serve, kubeconfig, reply):
+    server = serve(lambda request: reply)
+    connection = Connection.open(Access(kubeconfig=kubeconfig(server.url, user={"token": SENT})))
+    with pytest.raises(ClusterError) as raised:
+        connection.get("/x")
+    assert "[hidden]" in str(raised.value)
+    assert "s3cret-" not in f"{raised.value} {raised.value.hint} {getattr(raised.value, 'text', '')}"
+
+
+@pytest.mark.parametrize("code", [200, 403, 500])
+def test_deeply_nested_json_of_a_server_is_a_fault_of_the_server(to, code):
+    _, connection = to(Reply(b"[" * 100_000 + b"]" * 100_000, code))
+    with pytest.raises(ClusterError):
+        listing.read(connection)
+    with pytest.raises(ClusterError):
+        list(pages(connection, "/api/v1/pods"))
 
 
 def test_oversized_response_is_refused(to, monkeypatch):

@@ -140,6 +140,19 @@ def test_transient_errors_do_not_end_the_watch(watch, code):
 
 
 def test_unexpected_exception_is_reported(watch):
-    (failure,) = watch(Server([b'{"type": "ADDED", "object": ' + b"[" * 5000]), SERVICE)
+    (failure,) = watch(Server(ZeroDivisionError("of nobody")), SERVICE)
     assert failure.lasting
-    assert "RecursionError" in failure.text
+    assert "ZeroDivisionError" in failure.text
+
+
+def test_brackets_nested_without_end_are_a_malformed_line(watch):
+    first, *_ = watch(Server([b'{"type": "ADDED", "object": ' + b"[" * 100_000, line("ADDED")]))
+    assert not first.lasting
+    assert "cannot read an event" in first.text
+
+
+def test_an_error_of_a_watch_is_one_line_of_reasonable_length(watch):
+    said = json.dumps({"type": "ERROR", "object": {"code": 500, "message": "no\n" + "x" * 1_000_000}}).encode()
+    first, *_ = watch(Server([said]))
+    assert first.text.startswith("the watch of /api/v1/pods: no xxx")
+    assert len(first.text) < 600
