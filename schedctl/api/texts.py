@@ -1,13 +1,20 @@
-"""Texts as Go has them: half of a surrogate pair, which Python keeps and UTF-8 cannot hold, is U+FFFD."""
+"""Texts of others, made fit to pass on: as Go has them, and no longer than anybody reads."""
 
 from __future__ import annotations
 
 import re
 from typing import Final
 
+LONGEST: Final = 1024
+"""How many characters of a message are kept; an API server keeps as many bytes of one in an event."""
 _HALF: Final = re.compile("[\ud800-\udfff]")
 
 
 def whole(text: str) -> str:
-    """Return a text that UTF-8 can hold."""
+    """Return a text that UTF-8 can hold: half of a surrogate pair, which Python keeps, is U+FFFD, as in Go."""
     return _HALF.sub("\N{REPLACEMENT CHARACTER}", text)
+
+
+def clip(text: str) -> str:
+    """Return a text, of a long one the beginning and how long it is."""
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]}… ({len(text):,} characters)"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from schedctl.api.texts import clip
 from schedctl.errors import NotModelled, PluginError
 from schedctl.framework import faults
 from schedctl.framework.points import Plugin
@@ -36,4 +37,4 @@ def plugin_fault(plugin: Plugin, fault: BaseException) -> CycleError:
 
 def describe_fault(plugin: Plugin, fault: BaseException) -> str:
     """Return an exception in words; one that says itself what is the matter needs neither its class nor its line."""
-    return str(fault) if isinstance(fault, PluginError) else faults.describe(fault, plugin)
+    return clip(str(fault)) if isinstance(fault, PluginError) else faults.describe(fault, plugin)

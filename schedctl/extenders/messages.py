@@ -14,7 +14,7 @@ from typing import Any
 
 import msgspec
 
-from schedctl.api.texts import whole
+from schedctl.api.texts import clip, whole
 from schedctl.cache.nodes import Nodes
 from schedctl.cache.pod_info import PodInfo
 from schedctl.framework.extenders import NodeVictims
@@ -115,8 +115,8 @@ def read_filter_result(answer: bytes) -> FilterResult:
     return FilterResult(
         nodes,
         names,
-        _texts(fields.get("failednodes"), "FailedNodes"),
-        _texts(fields.get("failedandunresolvablenodes"), "FailedAndUnresolvableNodes"),
+        _reasons(fields.get("failednodes"), "FailedNodes"),
+        _reasons(fields.get("failedandunresolvablenodes"), "FailedAndUnresolvableNodes"),
         _text(fields.get("error"), "Error"),
     )
 
@@ -208,8 +208,8 @@ def _text(value: Any, field: str) -> str:
     return value
 
 
-def _texts(value: Any, field: str) -> dict[str, str]:
-    return {name: _text(text, f"{field}[{name}]") for name, text in _object(value, field).items()}
+def _reasons(value: Any, field: str) -> dict[str, str]:
+    return {name: clip(_text(text, f"{field}[{name}]")) for name, text in _object(value, field).items()}
 
 
 def _number(value: Any, field: str) -> int:

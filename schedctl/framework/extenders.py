@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 from urllib.parse import urlsplit, urlunsplit
 
+from schedctl.api.texts import clip
 from schedctl.cache.nodes import Nodes
 from schedctl.cache.pod_info import PodInfo
 from schedctl.config import types as config
@@ -45,6 +46,9 @@ class NotRecorded(Unanswered):
 
 class ExtenderError(Exception):
     """A call of an extender failed, or its answer makes no sense; the message is worded as kube-scheduler words it."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(clip(message))
 
 
 @dataclass(frozen=True, slots=True)

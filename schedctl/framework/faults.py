@@ -12,6 +12,8 @@ import traceback
 from pathlib import Path
 from typing import Any
 
+from schedctl.api.texts import clip
+
 ESCAPING = (Exception, SystemExit)
 """What code of a plugin may let out; the end of the process is not for it to decide, so ``quit()`` is a fault."""
 
@@ -73,7 +75,7 @@ def _exception_text(fault: BaseException) -> str:
     if isinstance(fault, SyntaxError):
         return f"{type(fault).__name__}: {fault.msg}"
     try:
-        text = str(fault)
+        text = clip(str(fault))
     except ESCAPING:  # even its words can fail
         text = ""
     return f"{type(fault).__name__}: {text}" if text else type(fault).__name__

@@ -70,7 +70,7 @@ def read(source: files.Source, pins: Collection[str]) -> Bundle:
     if not archives.is_archive(file):
         return Bundle(digest, [(source.name, source.text_of(data))], False)
     try:
-        with archives.open_archive(file, MOST_UNPACKED) as archive:
+        with archives.open_archive(file, lambda packed: MOST_UNPACKED) as archive:
             parts = [(f"{source.name}/{name}", source.text_of(text)) for name, text in _members(archive)]
     except archives.ArchiveError as error:
         raise files.Unreadable(Problem(error.message, source.name, hint=error.hint)) from None

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 GZIP = b"\x1f\x8b"
 _MAGIC = slice(257, 262)
 _BLOCK = 512
+_PIECE = 1 << 20
 _DAMAGED = (EOFError, OSError, zlib.error, ValueError, OverflowError)
 """What reading a damaged archive can raise, beside errors of `tarfile`."""
 
@@ -58,14 +59,16 @@ def is_archive(file: IO[bytes]) -> bool:
     return head[_MAGIC] == b"ustar"
 
 
-def members(file: IO[bytes], name: str, is_read: Callable[[str], bool], limit: int, longest: int) -> Iterator[Member]:
+def members(
+    file: IO[bytes], name: str, is_read: Callable[[str], bool], limit: Callable[[int], int], longest: int
+) -> Iterator[Member]:
     """Yield the regular files of an archive in its order.
 
     Args:
         file: the archive, at its beginning.
         name: what to call it.
         is_read: whether a file is read, by its path in the archive.
-        limit: how many bytes the archive may unpack to.
+        limit: how many bytes so many bytes of the archive may unpack to.
         longest: how many bytes of a file are read, of which the last shows that there are more.
 
     Raises:
@@ -77,16 +80,25 @@ def members(file: IO[bytes], name: str, is_read: Callable[[str], bool], limit: i
             if not entry.isreg() or entry.issparse():
                 continue
             inner = archive.extractfile(entry) if is_read(entry.name) else None
-            yield Member(f"{name}/{printable(entry.name)}", inner.read(longest) if inner else None)
+            yield Member(f"{name}/{printable(entry.name)}", _beginning(inner, longest) if inner else None)
+
+
+def _beginning(file: IO[bytes], longest: int) -> bytes:
+    """Return so many bytes of a file at most, without taking room for all that its header promises."""
+    pieces = []
+    while longest > 0 and (piece := file.read(min(longest, _PIECE))):
+        pieces.append(piece)
+        longest -= len(piece)
+    return b"".join(pieces)
 
 
 @contextmanager
-def open_archive(file: IO[bytes], limit: int) -> Iterator[tarfile.TarFile]:
+def open_archive(file: IO[bytes], limit: Callable[[int], int]) -> Iterator[tarfile.TarFile]:
     """Open an archive, packed or not, to be read from its beginning to its end.
 
     Args:
         file: the archive, at its beginning.
-        limit: how many bytes it may unpack to.
+        limit: how many bytes so many bytes of it may unpack to; asked on the way, so that a bomb is not unpacked.
 
     Raises:
         ArchiveError: it is damaged or larger than the limit.
@@ -98,7 +110,7 @@ def open_archive(file: IO[bytes], limit: int) -> Iterator[tarfile.TarFile]:
     file.seek(0)
     stream = cast("IO[bytes]", gzip.GzipFile(fileobj=file)) if packed else file
     try:
-        bounded = _Bounded(stream, limit)
+        bounded = _Bounded(stream, lambda: limit(file.tell()))
         with tarfile.open(fileobj=bounded, mode="r|") as archive:
             yield archive
         if bounded.end.strip(b"\0"):  # tarfile takes half a header for the end
@@ -112,8 +124,8 @@ def open_archive(file: IO[bytes], limit: int) -> Iterator[tarfile.TarFile]:
 class _Bounded(io.RawIOBase):
     """What is read of a stream, as long as it is not too much."""
 
-    def __init__(self, stream: IO[bytes], limit: int) -> None:
-        self.stream, self.room, self.limit = stream, limit, limit
+    def __init__(self, stream: IO[bytes], limit: Callable[[], int]) -> None:
+        self.stream, self.limit, self.size = stream, limit, 0
         self.end = b""
 
     def readable(self) -> bool:
@@ -121,10 +133,11 @@ class _Bounded(io.RawIOBase):
 
     def read(self, size: int = -1) -> bytes:
         data = self.stream.read(size)
-        self.room -= len(data)
+        self.size += len(data)
         self.end = (self.end + data)[-_BLOCK:]
-        if self.room < 0:
+        limit = self.limit()
+        if self.size > limit:
             raise ArchiveError(
-                f"unpacks to more than {self.limit >> 20} MiB", "unpack it first if you trust it, and name the folder"
+                f"unpacks to more than {limit >> 20} MiB", "unpack it first if you trust it, and name the folder"
             )
         return data

@@ -10,6 +10,7 @@ import errno
 import glob
 import io
 import os
+import re
 import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -28,6 +29,10 @@ MAX_BYTES = 2 << 30
 MIN_UNPACKED, MAX_RATIO = 256 << 20, 200
 """Unpacking stops where a text is both larger than the first and larger than the second times what was packed."""
 
+_PIECE = 1 << 14
+"""How many packed bytes are unpacked at once; they make 16 MiB at most."""
+
+_NO_PADDING = re.compile(rb"[^\0]")
 _PATH_ERRORS = (OSError, ValueError)
 """What looking at a path can raise; the second where no path of the system can be spelled so."""
 
@@ -74,7 +79,7 @@ class Source:
             Unreadable: it cannot be read, or is longer than we are willing to read.
         """
         with self._open(stdin) as file:
-            return self.text_of(file.read(MAX_BYTES + 1))
+            return self.text_of(_read(file, MAX_BYTES))
 
     def stored(self, most: int) -> bytes:
         """Return a file as it is stored, neither unpacked nor decoded.
@@ -83,7 +88,7 @@ class Source:
             Unreadable: it cannot be read, or has more bytes than that.
         """
         with self._open(None) as file:
-            data = file.read(most + 1)
+            data = _read(file, most)
         if len(data) > most:
             raise self._unreadable(f"is larger than {most >> 20} MiB")
         return data
@@ -96,11 +101,10 @@ class Source:
         """
         with self._open(stdin) as file:
             if not archives.is_archive(file):
-                yield self, file.read(MAX_BYTES + 1)
+                yield self, _read(file, MAX_BYTES)
                 return
-            limit = max(MIN_UNPACKED, MAX_RATIO * self._length(file))
             try:
-                for member in archives.members(file, self.name, is_read_in_archive, limit, MAX_BYTES + 1):
+                for member in archives.members(file, self.name, is_read_in_archive, unpacking_limit, MAX_BYTES + 1):
                     yield replace(self, name=member.name, size=0, in_folder=True), member.data
             except archives.ArchiveError as error:
                 raise self._unreadable(error.message, error.hint) from None
@@ -135,30 +139,30 @@ class Source:
         except MemoryError:
             raise self._unreadable("does not fit into memory") from None
 
-    def _length(self, file: IO[bytes]) -> int:
-        length = file.seek(0, os.SEEK_END)
-        file.seek(0)
-        return length
-
     def _unpack(self, data: bytes) -> bytes:
-        limit = min(max(MIN_UNPACKED, MAX_RATIO * len(data)), MAX_BYTES)
-        parts, room = [], limit
-        while data:
+        pieces: list[bytes] = []
+        unpacked = at = 0
+        while at < len(data):
             stream = zlib.decompressobj(wbits=31)
-            try:
-                parts.append(stream.decompress(data, room + 1))  # one byte too many shows that there is more
-            except zlib.error:
-                raise self._unreadable("is damaged: not a complete gzip file") from None
-            room -= len(parts[-1])
-            if room < 0:
-                raise self._unreadable(
-                    f"unpacks to more than {limit >> 20} MiB, which is {limit // len(data)} times its size or more",
-                    "unpack it first if you trust it",
-                )
-            if not stream.eof:
-                raise self._unreadable("is damaged: the gzip data ends too early")
-            data = stream.unused_data.lstrip(b"\0")  # gzip files may be joined, and padded with zeros
-        return b"".join(parts) if len(parts) != 1 else parts[0]
+            while not stream.eof:
+                if at >= len(data):
+                    raise self._unreadable("is damaged: the gzip data ends too early")
+                try:
+                    pieces.append(stream.decompress(data[at : at + _PIECE]))
+                except zlib.error:
+                    raise self._unreadable("is damaged: not a complete gzip file") from None
+                at = min(at + _PIECE, len(data))
+                unpacked += len(pieces[-1])
+                # Looked at on the way, as a bomb shows long before its end: by what was read of it so far.
+                limit = min(unpacking_limit(at), MAX_BYTES)
+                if unpacked > limit:
+                    raise self._unreadable(
+                        f"unpacks to more than {limit >> 20} MiB, which is too much for its size",
+                        "unpack it first if you trust it",
+                    )
+            rest = _NO_PADDING.search(data, at - len(stream.unused_data))  # gzip files may be joined, and padded
+            at = rest.start() if rest else len(data)
+        return b"".join(pieces) if len(pieces) != 1 else pieces[0]
 
     def _utf8(self, data: bytes) -> bytes:
         if data.startswith(b"\xef\xbb\xbf"):
@@ -177,6 +181,19 @@ class Source:
 
     def _unreadable(self, message: str, hint: str = "") -> Unreadable:
         return Unreadable(Problem(message, source=self.name, hint=hint))
+
+
+def _read(file: IO[bytes], most: int) -> bytes:
+    """Return the rest of a file, one byte more than `most` of a longer one; no room is taken for what is not there."""
+    at = file.tell()
+    length = file.seek(0, os.SEEK_END) - at
+    file.seek(at)
+    return file.read((min(length, most) or most) + 1)  # files of the system, such as those of /proc, have no length
+
+
+def unpacking_limit(packed: int) -> int:
+    """Return how many bytes so many packed ones may unpack to."""
+    return max(MIN_UNPACKED, MAX_RATIO * packed)
 
 
 def find(

@@ -112,6 +112,23 @@ def test_extender_text_is_sanitised(explain_pod, configuration, serve):
     assert "\u202e" not in ended.out
 
 
+@pytest.mark.parametrize(
+    "body",
+    [
+        pytest.param(lambda text: {"NodeNames": [], "FailedNodes": {"general-a-1": text}}, id="a reason"),
+        pytest.param(lambda text: {"Error": text}, id="an error"),
+        pytest.param(lambda text: {"NodeNames": [text]}, id="the name of a node"),
+        pytest.param(lambda text: {"FailedNodes": {text: 5}}, id="a field"),
+    ],
+)
+@pytest.mark.parametrize("output", ["text", "json"])
+def test_ten_megabytes_of_an_extender_are_cut(explain_pod, configuration, serve, body, output):
+    server = serve(lambda request: Reply(body("wordy" * 2_000_000)))
+    ended = explain_pod(configuration(server.url), "--allow-extenders", "-o", output)
+    assert "… (10,000,0" in ended.out.replace("\n", "") or "… (10," in ended.out
+    assert len(ended.out) + len(ended.err) < 100_000
+
+
 def test_the_bind_verb_is_never_called(schedctl, configuration, serve, tmp_path):
     server = serve(serve_and_record("general-a-1", "general-b-1"))
     path = configuration(server.url, bindVerb="bind")

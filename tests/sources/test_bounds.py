@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import gzip
+import io
+import tarfile
 import time
+import tracemalloc
 
 import pytest
 
@@ -74,6 +77,37 @@ def test_a_gzip_bomb_is_not_unpacked(tmp_path, monkeypatch):
     with pytest.raises(InputError) as caught:
         load([str(bomb)])
     assert "unpacks to more than 1 MiB" in str(caught.value)
+
+
+def test_a_gzip_bomb_is_given_up_long_before_it_is_unpacked(tmp_path, monkeypatch):
+    monkeypatch.setattr(files, "MIN_UNPACKED", 1 << 20)
+    bomb = tmp_path / "bomb.yaml.gz"
+    bomb.write_bytes(gzip.compress(b" " * (256 << 20), 9))
+    tracemalloc.start()
+    try:
+        with pytest.raises(InputError, match="unpacks to more than"):
+            load([str(bomb)])
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 64 << 20
+
+
+def test_an_archive_that_is_a_bomb_is_given_up_long_before_it_is_unpacked(tmp_path, monkeypatch):
+    monkeypatch.setattr(files, "MIN_UNPACKED", 1 << 20)
+    bomb = tmp_path / "bomb.tar.gz"
+    with tarfile.open(bomb, "w:gz") as archive:
+        entry = tarfile.TarInfo("nodes.json")
+        entry.size = 256 << 20
+        archive.addfile(entry, io.BytesIO(b" " * entry.size))
+    tracemalloc.start()
+    try:
+        with pytest.raises(InputError, match="unpacks to more than"):
+            load([str(bomb)])
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 64 << 20
 
 
 def test_oversized_text_is_refused(tmp_path, monkeypatch):
