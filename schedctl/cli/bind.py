@@ -70,6 +70,7 @@ def bind(
     ] = False,
     scheduler_config: options.SchedulerConfig = "",
     profile: options.Profile = "",
+    plugin: options.Plugins = None,
     output: options.Output = "text",
     limit: options.Limit = 0,
     exit_code: Annotated[
@@ -98,7 +99,7 @@ def bind(
     printer = Printer.of(output, color)
     sends = _is_sent(source, execute=execute, yes=yes, dry_run=dry_run)
     name = _parse_pod_name(subjects or [])
-    session = Session(source, SchedulerOptions(scheduler_config, profile), notifier)
+    session = Session(source, SchedulerOptions(scheduler_config, profile, plugins=plugin or ()), notifier)
     scope = search.scope(source.namespace(namespace), everywhere=False)
     session.load(about=partial(search.named_among, [name], scope))
     (pod,) = search.find(name, session.state.assembled, scope)

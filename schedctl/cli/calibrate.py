@@ -28,6 +28,7 @@ NEWEST = 200
 def calibrate(
     last: Annotated[int, typer.Option(min=1, metavar="N", help="Repeat the newest N decisions (default 200)")] = NEWEST,
     scheduler_config: options.SchedulerConfig = "",
+    plugin: options.Plugins = None,
     output: options.Output = "text",
     limit: options.Limit = 0,
     color: options.Color = "auto",
@@ -46,7 +47,7 @@ def calibrate(
     from schedctl.session.sessions import SchedulerOptions, Session
 
     printer = Printer.of(output, color)
-    session = Session(source, SchedulerOptions(scheduler_config), notifier)
+    session = Session(source, SchedulerOptions(scheduler_config, plugins=plugin or ()), notifier)
     session.load()
     report = use_case.calibrate(session, last=last)
     printer.write(report, limit=limit)

@@ -37,6 +37,7 @@ def watch(
     ] = "0",
     scheduler_config: options.SchedulerConfig = "",
     profile: options.Profile = "",
+    plugin: options.Plugins = None,
     output: Annotated[
         str,
         typer.Option(
@@ -79,7 +80,7 @@ def watch(
         raise UsageError("watch takes exactly one pod", "e.g. `schedctl watch pod web-0 -n shop`")
     seconds = durations.seconds(timeout, "--timeout")
     within = scope(source.namespace(namespace), everywhere=False)
-    session = Session(source, SchedulerOptions(scheduler_config, profile), notifier)
+    session = Session(source, SchedulerOptions(scheduler_config, profile, plugins=plugin or ()), notifier)
     session.load(about=partial(named_among, names, within))
     (pod,) = find(replace(names[0], kind=POD), session.state.assembled, within)
     if not (notifier.quiet or session.choice.profile):

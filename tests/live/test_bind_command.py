@@ -13,7 +13,7 @@ import pytest
 import yaml
 
 from schedctl.api.gaps import Gap
-from schedctl.live import listing
+from schedctl.live import listing, watching
 from schedctl.live.connections import Connection
 from schedctl.session.schemas import SCHEMAS
 from tests.live.pretend_servers import PretendServer
@@ -194,6 +194,34 @@ def test_files_over_the_live_state_are_mentioned(schedctl, server, tmp_path):
     assert (
         line in schedctl("bind", "shop/web", "--profile", "default", "--live", "-f", str(tmp_path / "large.yaml")).out
     )
+
+
+class Quiet:
+    """A watch of a cluster in which nothing happens."""
+
+    def __init__(self, *_):
+        pass
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        pass
+
+    def events(self, seconds):
+        return []
+
+
+def test_watch_asks_plugins(schedctl, server, tmp_path, monkeypatch):
+    monkeypatch.setattr(watching, "Watch", Quiet)
+    (tmp_path / "never.py").write_text(
+        "from schedctl.framework import FilterPlugin, Reason, per_node\n"
+        "class Never(FilterPlugin):\n    no = Reason('never')\n"
+        "    @per_node\n    def filter(self, cycle, node):\n        return self.no()\n"
+    )
+    ran = schedctl("watch", "shop/theirs", "--timeout", "1ms", "--plugin", str(tmp_path / "never.py"))
+    assert (ran.code, ran.err) == (1, "")
+    assert "2 never" in ran.out
 
 
 def test_watch_refuses_files(schedctl):
