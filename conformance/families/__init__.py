@@ -14,6 +14,7 @@ from families.cases import Case, Manifest
 from families.device_concerns import devices_advanced
 from families.devices import devices, devices_claims, devices_extended
 from families.evictions import nominated, preemption, preemption_pdb
+from families.gates import GATE_FAMILIES
 from families.groups import GROUP_FAMILIES
 from families.placement import (
     declared_features,
@@ -67,5 +68,5 @@ FAMILIES: dict[str, Callable[[Case], None]] = {
 def case(family: str, seed: int) -> Manifest:
     """The case of a family and a seed, in the form the oracle reads."""
     drawn = Case(family, seed)
-    (FAMILIES | GROUP_FAMILIES)[family](drawn)
+    (FAMILIES | GATE_FAMILIES | GROUP_FAMILIES)[family](drawn)
     return drawn.done()

@@ -8,7 +8,7 @@ from docs._reference.markdown import GENERATED, code, sentence, table
 from schedctl.releases import NEWEST, OLDEST, RELEASES, Gate, Release, ReleaseChange, gates_of
 from schedctl.releases.gates import DECISIVE, MODELLED
 
-GATES = {
+GATES: dict[str, tuple[int | None, str]] = {
     "DRAConsumableCapacity": (5075, "a device can be shared, and each share takes a part of its capacity"),
     "DRADeviceBindingConditions": (5007, "a pod is bound once the conditions of its devices are met"),
     "DRADeviceTaintRules": (5055, "DeviceTaintRules taint devices"),
@@ -16,14 +16,22 @@ GATES = {
     "DRAExtendedResource": (5004, "devices can answer requests for an extended resource"),
     "DRAPartitionableDevices": (4815, "devices are partitions that draw on shared counters"),
     "InPlacePodLevelResourcesVerticalScaling": (5419, "resizes of the resources of a pod as a whole count"),
+    "InPlacePodVerticalScaling": (1287, "what the kubelet has granted to a container that is resized counts"),
+    "InterPodAffinityHostnameFastPath": (None, "affinity by host name is looked up on the node; no decision changes"),
+    "MatchLabelKeysInPodTopologySpread": (3243, "topology spread counts only pods with the same values of some labels"),
+    "MatchLabelKeysInPodTopologySpreadSelectorMerge": (
+        3243,
+        "the API server writes these values into the selector when it creates the pod",
+    ),
     "NodeDeclaredFeatures": (5328, "a node without a declared feature that the pod needs is rejected"),
     "NominatedNodeNameForExpectation": (5278, "a pod is nominated to its node while Permit or PreBind take time"),
     "OpportunisticBatching": (5598, "the node order of a pod may be reused for an equal one"),
     "PodLevelResources": (2837, "requests and limits of a pod as a whole count"),
     "StorageCapacityScoring": (4049, "VolumeBinding scores nodes by the storage capacity they have left"),
+    "TaintTolerationComparisonOperators": (5471, "tolerations with Lt and Gt cover taints with numbers beyond a bound"),
     "VolumeLimitScaling": (5030, "a node without the CSI driver of a volume can be rejected"),
 }
-"""What gates do that can be set, or are on in some releases only: their KEP, and what they change."""
+"""What gates do that can be set, or are on in some releases only: their KEP, if any, and what they change."""
 
 
 def page() -> str:
@@ -84,7 +92,7 @@ def _not_modelled() -> list[str]:
 
 def _row(name: str) -> list[str]:
     kep, text = GATES[name]
-    return [code(name), *_states(name), _can_be_set(gates_of(NEWEST.version)[name]), sentence(text), f"{kep}"]
+    return [code(name), *_states(name), _can_be_set(gates_of(NEWEST.version)[name]), sentence(text), f"{kep or '–'}"]
 
 
 def _states(name: str) -> list[str]:

@@ -51,12 +51,14 @@ class RequestRules(NamedTuple):
 
     Attributes:
         pod_level: whether the requests of a pod as a whole count (PodLevelResources).
+        resized: whether what the kubelet has granted to a container counts (InPlacePodVerticalScaling).
         resized_pod_level: whether what the kubelet says of them counts (InPlacePodLevelResourcesVerticalScaling).
         by_container: whether the largest of what is asked, granted and in use is taken of each container, and not of
             their sums.
     """
 
     pod_level: bool = True
+    resized: bool = True
     resized_pod_level: bool = True
     by_container: bool = False
 
@@ -68,6 +70,7 @@ def rules_of(release: Release) -> RequestRules:
     """Return how a release adds up what pods request."""
     return RequestRules(
         pod_level=release.enabled("PodLevelResources"),
+        resized=release.enabled("InPlacePodVerticalScaling"),
         resized_pod_level=release.enabled("InPlacePodLevelResourcesVerticalScaling"),
         by_container=not release.includes(ReleaseChange.RESIZED_SUMS),
     )
@@ -176,6 +179,7 @@ class Demand:
             minimum: what a container counts as that does not ask for the resource.
         """
         needs = self.needs
+        use_status = use_status and self.rules.resized
         if use_status and self.rules.by_container:
             total = _concurrent_requests(
                 needs,

@@ -54,6 +54,7 @@ class ClusterView:
         next_start: where sampling begins its next round over the nodes.
         release: the kube-scheduler whose rules hold here.
         request_rules: how it adds up what pods request.
+        compares_taints: whether its tolerations with Lt and Gt compare numbers.
         now: tells the time in Unix nanoseconds: the machine's, unless the cluster is of another moment.
         missing: the kinds that could not be listed; see `Cluster.lack`.
         observer: is told what is read of them, None while nobody asks.
@@ -62,6 +63,7 @@ class ClusterView:
     def __init__(self, release: Release = NEWEST) -> None:
         self.release = release
         self.request_rules = resources.rules_of(release)
+        self.compares_taints = release.enabled("TaintTolerationComparisonOperators")
         self.strings: Interner[str] = Interner()
         self.node_table = NodeTable(self.strings)
         self.pod_table = PodTable(self.strings)

@@ -36,7 +36,9 @@ def near_nodes(info: PodInfo, cluster: ClusterView) -> frozenset[str]:
         allowed = offering
     elif not any(key not in _OF_ANY_POOL for key in _required_keys(pod)):
         tolerations = pod.spec.tolerations or ()
-        reserved = np.array([_reserved(each, tolerations) for each in table.taint_sets.values], np.bool_)
+        reserved = np.array(
+            [_reserved(each, tolerations, cluster.compares_taints) for each in table.taint_sets.values], np.bool_
+        )
         allowed &= ~reserved[table.taints[: len(table)]]
     return frozenset(table.objects[row].metadata.name for row in np.flatnonzero(allowed).tolist())
 
@@ -48,9 +50,9 @@ def _offering(info: PodInfo, table: NodeTable) -> BoolArray:
     return np.logical_and.reduce(offers) if offers else np.zeros(len(table), np.bool_)
 
 
-def _reserved(taints: Sequence[Taint], tolerations: Sequence[Toleration]) -> bool:
+def _reserved(taints: Sequence[Taint], tolerations: Sequence[Toleration], compares: bool) -> bool:
     """Return whether a set of taints keeps a pod off that does not know of it."""
-    taint = first_untolerated([each for each in taints if not is_automatic(each.key)], tolerations)
+    taint = first_untolerated([each for each in taints if not is_automatic(each.key)], tolerations, compares)
     if taint is None:
         return False
     keys = [each.key for each in tolerations if each.key]

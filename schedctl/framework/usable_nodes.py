@@ -22,9 +22,12 @@ def usable_nodes(cluster: ClusterView, pod: Pod) -> BoolArray:
     """Return which nodes are not cordoned and meet the pod's node affinity and tolerations, bool (node rows,)."""
     table, tolerations = cluster.node_table, pod.spec.tolerations or ()
     rows = len(table)
-    tolerated = np.array([first_untolerated(each, tolerations) is None for each in table.taint_sets.values], np.bool_)
+    compares = cluster.compares_taints
+    tolerated = np.array(
+        [first_untolerated(each, tolerations, compares) is None for each in table.taint_sets.values], np.bool_
+    )
     usable = nodes_meeting(table, required_node_affinity(pod)) & tolerated[table.taints[:rows]] & table.alive[:rows]
-    if not is_tolerated(UNSCHEDULABLE_TAINT, tolerations):
+    if not is_tolerated(UNSCHEDULABLE_TAINT, tolerations, compares):
         usable &= ~table.unschedulable[:rows]
     return usable
 
@@ -39,7 +42,9 @@ def open_nodes(cluster: ClusterView, pod: PodInfo) -> BoolArray:
     rows = len(table)
     reserved = [
         any(
-            taint.effect in HARD_EFFECTS and not is_automatic(taint.key) and not is_tolerated(taint, tolerations)
+            taint.effect in HARD_EFFECTS
+            and not is_automatic(taint.key)
+            and not is_tolerated(taint, tolerations, cluster.compares_taints)
             for taint in taints
         )
         for taints in table.taint_sets.values

@@ -11,6 +11,7 @@ from schedctl.api.pods import Pod
 from schedctl.api.policies import PriorityClass, RuntimeClass
 from schedctl.cache.cluster import Cluster
 from schedctl.workloads import admission
+from schedctl.workloads.api_server import rejection_prefix
 from schedctl.workloads.quotas import Quotas, QuotaShortage
 
 _KINDS = {admission.PRIORITY: PriorityClass, admission.RUNTIME_CLASS: RuntimeClass}
@@ -42,10 +43,14 @@ class CreatedPods:
             silent.append(admission.PRIORITY)
         if refusals is None:
             refusals = admission.admit_spec(pod, self._cluster)[2]
-        message = next((each.message for each in refusals if each.plugin not in silent), "")
-        if not message and not (message := self._quotas.charge_pod(pod)):
-            self._quotas.credit_pod(pod)
-        return f'pods "{pod.metadata.name}" is forbidden: {message}' if message else ""
+        name = pod.metadata.name
+        for refusal in refusals:
+            if refusal.plugin not in silent:
+                return rejection_prefix(refusal.plugin, "pods", name) + refusal.message
+        if message := self._quotas.charge_pod(pod):
+            return rejection_prefix(admission.RESOURCE_QUOTA, "pods", name) + message
+        self._quotas.credit_pod(pod)
+        return ""
 
     def shortages(self, pod: Pod) -> list[QuotaShortage]:
         """Return what the quotas lack for a pod that is refused."""

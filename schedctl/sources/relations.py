@@ -14,6 +14,7 @@ from typing import Any
 from schedctl.api import devices, pods, policies, quantities, selectors, workloads
 from schedctl.api.meta import LabelSelectorRequirement, Quantity
 from schedctl.api.nodes import NodeStatus
+from schedctl.api.tolerations import COMPARISONS, comparable_number
 from schedctl.documents.findings import Finding, Path, quote
 from schedctl.documents.spelling import CLOSE, did_you_mean
 from schedctl.sources import syntax
@@ -51,6 +52,8 @@ def _toleration(obj: pods.Toleration, path: Path) -> Iterator[Finding]:
     if not obj.key and obj.operator != "Exists":
         yield Finding((*path, "operator"), 'expected "Exists", because there is no key', "add a key, or tolerate all")
     yield from _exists(obj, path)
+    if obj.operator in COMPARISONS and comparable_number(obj.value) is None:
+        yield Finding((*path, "value"), f"expected a whole number to compare with, got {quote(obj.value)}")
     if obj.toleration_seconds is not None and obj.effect != "NoExecute":
         yield Finding((*path, "effect"), 'expected "NoExecute", because tolerationSeconds is set')
 

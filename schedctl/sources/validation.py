@@ -44,7 +44,7 @@ _SCOPES = (
 WORDS: dict[Field, tuple[str, ...]] = {
     (Taint, "effect"): _EFFECTS,
     (pods.Toleration, "effect"): ("", *_EFFECTS),
-    (pods.Toleration, "operator"): ("", "Equal", "Exists"),
+    (pods.Toleration, "operator"): ("", "Equal", "Exists", "Lt", "Gt"),
     (devices.DeviceTaint, "effect"): _DEVICE_EFFECTS,
     (devices.DeviceToleration, "effect"): ("", *_DEVICE_EFFECTS),
     (devices.DeviceToleration, "operator"): ("", "Equal", "Exists"),

@@ -7,7 +7,7 @@ to know what went before, are asked by ``api_server``; webhooks, admission polic
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -21,6 +21,7 @@ from schedctl.api.pods import Container, Pod, PodSpec, Toleration
 from schedctl.api.policies import PriorityClass, RuntimeClass
 from schedctl.api.quantities import stored_amount
 from schedctl.api.storage import CLASS_ANNOTATION, PersistentVolumeClaim, StorageClass, default_class
+from schedctl.api.tolerations import COMPARISONS
 from schedctl.cache.cluster import Cluster
 from schedctl.workloads import limit_ranges, pod_claims
 from schedctl.workloads.match_keys import merge_match_label_keys
@@ -33,6 +34,8 @@ DEFAULTING = "Defaulting"
 LIMIT_RANGER, POD_NODE_SELECTOR, PRIORITY = "LimitRanger", "PodNodeSelector", "Priority"
 DEFAULT_TOLERATION_SECONDS, POD_TOLERATION_RESTRICTION = "DefaultTolerationSeconds", "PodTolerationRestriction"
 DEFAULT_STORAGE_CLASS, RUNTIME_CLASS, RESOURCE_QUOTA = "DefaultStorageClass", "RuntimeClass", "ResourceQuota"
+VALIDATION = "Validation"
+"""What refuses a pod that is not valid; it comes last and cannot be switched off."""
 PLUGINS = (
     DEFAULTING,
     LIMIT_RANGER,
@@ -73,8 +76,8 @@ class Refusal(NamedTuple):
     """A reason why the API server refuses an object.
 
     Attributes:
-        plugin: which plugin refuses, one of `PLUGINS`.
-        message: the API server's words, behind ``pods "web-0" is forbidden:``.
+        plugin: which plugin refuses, one of `PLUGINS`, or `VALIDATION`.
+        message: the API server's words, behind ``pods "web-0" is forbidden:``, or behind ``Pod "web-0" is invalid:``.
         warning: our words, with what is assumed if one goes on all the same; "" where there is nothing to say.
     """
 
@@ -169,7 +172,7 @@ def admit_spec(
     if notes.on(RUNTIME_CLASS):
         spec = _apply_runtime_class(spec, cluster, notes)
     # After the plugins, as the pod strategy of the API server does it.
-    spec = merge_match_label_keys(spec, pod.metadata.labels or {})
+    spec = merge_match_label_keys(spec, pod.metadata.labels or {}, cluster.release)
     if notes.on(DEFAULTING):
         completed = complete_pod_resources(spec)
         if completed.resources != spec.resources:
@@ -180,6 +183,8 @@ def admit_spec(
         if violations := limit_ranges.pod_violations(spec, limits):
             notes.refuse(LIMIT_RANGER, limit_ranges.join_messages(violations))
             break
+    if not cluster.compares_taints:
+        _refuse_comparisons(spec.tolerations or (), notes)
     return spec, tuple(notes.effects), tuple(notes.refusals)
 
 
@@ -224,6 +229,19 @@ def _apply_defaults(pod: Pod, notes: _Notes) -> Pod:
 def _containers_of(spec: PodSpec) -> Iterator[Container]:
     yield from spec.init_containers or ()
     yield from spec.containers or ()
+
+
+def _refuse_comparisons(tolerations: Iterable[Toleration], notes: _Notes) -> None:
+    """Refuse tolerations that compare numbers, which only a feature gate lets in."""
+    for position, toleration in enumerate(tolerations):
+        if toleration.operator in COMPARISONS:
+            field = f"spec.tolerations[{position}].operator"
+            notes.refuse(
+                VALIDATION,
+                f'{field}: Unsupported value: "{toleration.operator}"',
+                f"{field} is {toleration.operator}, which needs the feature gate TaintTolerationComparisonOperators:"
+                f" {_WOULD_REFUSE}; the toleration is assumed to cover no taint",
+            )
 
 
 def _apply_node_selector(spec: PodSpec, written: str, notes: _Notes) -> PodSpec:

@@ -206,7 +206,7 @@ class Admission:
     def _reject(
         self, obj: Any, plugin: str, message: str, claims: Iterable[PersistentVolumeClaim | ResourceClaim] = ()
     ) -> Rejected:
-        prefix = f'{_resource_of(obj)} "{obj.metadata.name}" is forbidden: '
+        prefix = rejection_prefix(plugin, _resource_of(obj), obj.metadata.name)
         # A pod refused because of its claim carries the message about the claim.
         whole = message if " is forbidden: " in message else prefix + message
         return self._keep(Rejected(obj, plugin, whole, tuple(claims)))
@@ -216,6 +216,11 @@ class Admission:
         place = self._place_of.setdefault(rejected.subject, len(self.rejected))
         self.rejected[place : place + 1] = [rejected]
         return rejected
+
+
+def rejection_prefix(plugin: str, resource: str, name: str) -> str:
+    """Return what the API server's message about an object begins with that a plugin refuses."""
+    return f'Pod "{name}" is invalid: ' if plugin == admission.VALIDATION else f'{resource} "{name}" is forbidden: '
 
 
 def join(expansion: Expansion, cluster: Cluster, admit: Admission) -> list[Workload]:

@@ -47,7 +47,7 @@ def pod_for(workload: DaemonSet, cluster: Cluster, node: str = "") -> NextPod:
     metadata = with_namespace(workload.metadata)
     subject = f"DaemonSet {metadata.namespace}/{metadata.name}"
     untied = pod_of(workload, cluster).pod
-    eligible = sorted(eligible_nodes(untied, nodes_of(cluster)))
+    eligible = sorted(eligible_nodes(untied, nodes_of(cluster), cluster.compares_taints))
     there = dict(_pods(workload, cluster))
     # Asked about first: a pod may be on a node that is not eligible any more.
     if node in there:
@@ -75,8 +75,8 @@ def nodes_of(cluster: Cluster) -> Iterator[Node]:
     return (table.objects[row] for row in table.row_of.values())
 
 
-def eligible_nodes(untied: pods.Pod, nodes: Iterable[Node]) -> Iterator[str]:
-    """Yield the names of the nodes the controller would make a pod for."""
+def eligible_nodes(untied: pods.Pod, nodes: Iterable[Node], compares: bool) -> Iterator[str]:
+    """Yield the names of the nodes the controller would make a pod for; `compares` as in `tolerates`."""
     required, spec = required_node_affinity(untied), untied.spec
     for node in nodes:
         name = node.metadata.name
@@ -84,7 +84,7 @@ def eligible_nodes(untied: pods.Pod, nodes: Iterable[Node]) -> Iterator[str]:
             spec.node_name in ("", name)
             and required.matches(name, node.metadata.labels)
             # NoExecute as well as NoSchedule: the controller makes no pod that would be evicted at once.
-            and first_untolerated(node.spec.taints or (), spec.tolerations or ()) is None
+            and first_untolerated(node.spec.taints or (), spec.tolerations or (), compares) is None
         ):
             yield name
 

@@ -561,7 +561,9 @@ class _Expander:
         untied = pod_templates.daemon_pod(owner, template, labels=labels)
         base, namespace = f"{owner.metadata.name}-", owner.metadata.namespace
         replicas = []
-        for node in sorted(eligible_nodes(untied, nodes)):  # names do not depend on the order of the nodes
+        for node in sorted(
+            eligible_nodes(untied, nodes, self.cluster.compares_taints)
+        ):  # names do not depend on the order of the nodes
             name = self.names.generate(namespace, base, owner.kind, node)
             pod = tie_to_node(_replace(untied, metadata=_replace(untied.metadata, name=name)), node)
             replicas.append(Replica(pod, node=node))

@@ -9,16 +9,25 @@ import msgspec
 
 from schedctl.api import pods
 from schedctl.api.meta import LabelSelector, LabelSelectorRequirement
+from schedctl.releases import Release
 
 T = TypeVar("T")
 _replace = msgspec.structs.replace
 
 
-def merge_match_label_keys(spec: pods.PodSpec, labels: Mapping[str, str]) -> pods.PodSpec:
-    """Return a pod's spec whose affinity and topology spread select by the values that its labels have."""
+_SPREAD_GATES = ("MatchLabelKeysInPodTopologySpread", "MatchLabelKeysInPodTopologySpreadSelectorMerge")
+
+
+def merge_match_label_keys(spec: pods.PodSpec, labels: Mapping[str, str], release: Release) -> pods.PodSpec:
+    """Return a pod's spec whose affinity and topology spread select by the values that its labels have.
+
+    Those of topology spread are merged where both gates for it are on.
+    """
+    spec = _replace(spec, affinity=_affinity_with_keys(spec.affinity, labels))
+    if not all(map(release.enabled, _SPREAD_GATES)):
+        return spec
     return _replace(
         spec,
-        affinity=_affinity_with_keys(spec.affinity, labels),
         topology_spread_constraints=_each(
             spec.topology_spread_constraints, lambda constraint: _spread_with_keys(constraint, labels)
         ),

@@ -13,6 +13,7 @@ from schedctl.api.pods import Pod
 from schedctl.api.policies import PriorityClass, RuntimeClass
 from schedctl.api.storage import PersistentVolumeClaim, StorageClass
 from schedctl.cache.cluster import Cluster
+from schedctl.releases import RELEASES
 from schedctl.workloads import admission
 
 OUTAGES = [
@@ -191,6 +192,33 @@ def test_label_keys_of_affinity_terms():
         {"key": "hash", "operator": "In", "values": ["h1"]},
         other_tenants,
     ]
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_match_label_keys_of_spread_constraints_stay_out_of_the_selector_without_their_gates(release):
+    stated = {"maxSkew": 1, "topologyKey": "z", "whenUnsatisfiable": "DoNotSchedule", "matchLabelKeys": ["hash"]}
+    made = pod({"labels": {"hash": "h1"}}, topologySpreadConstraints=[{**stated, "labelSelector": {}}])
+    merge = {"MatchLabelKeysInPodTopologySpreadSelectorMerge": False}
+    for switches in (merge, {**merge, "MatchLabelKeysInPodTopologySpread": False}):
+        stored = admission.admit(made, Cluster(release.with_gates(switches))).pod
+        assert stored.spec.topology_spread_constraints == made.spec.topology_spread_constraints
+
+
+# -- tolerations that compare numbers ----------------------------------------------------
+
+BOUND = {"key": "sla", "operator": "Gt", "value": "950"}
+
+
+def test_a_toleration_that_compares_numbers_is_refused_while_its_gate_is_off():
+    (refusal,) = admission.admit(pod(tolerations=[OUTAGES[0], BOUND]), cluster()).refusals
+    assert refusal.message == 'spec.tolerations[1].operator: Unsupported value: "Gt"'
+    assert "needs the feature gate TaintTolerationComparisonOperators" in refusal.warning
+
+
+@pytest.mark.parametrize("release", RELEASES[1:])
+def test_with_its_gate_on_it_is_let_in(release):
+    made = Cluster(release.with_gates({"TaintTolerationComparisonOperators": True}))
+    assert admission.admit(pod(tolerations=[BOUND]), made).refusals == ()
 
 
 # -- pod-level resources -----------------------------------------------------------------

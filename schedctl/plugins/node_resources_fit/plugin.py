@@ -76,10 +76,15 @@ class NodeResourcesFit(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
 
     def events_to_register(self) -> tuple[Registration, ...]:
         """Room that was made, on a node or by one, and classes that stand in for what nodes do not offer."""
-        return (
+        room = (
             registers(Resource.ASSIGNED_POD, Action.DELETE, _after_deletion),
             registers(Resource.NODE, Action.ADD | Action.UPDATE_NODE_ALLOCATABLE, self._after_node),
             registers(Resource.DEVICE_CLASS, Action.ADD | Action.UPDATE, _after_device_class),
+        )
+        if not self.release.enabled("InPlacePodVerticalScaling"):
+            return room
+        return (
+            *room,
             registers(Resource.ASSIGNED_POD, Action.UPDATE_POD_SCALE_DOWN, _after_scaling_down),
             registers(Resource.TARGET_POD, Action.UPDATE_POD_SCALE_DOWN),
         )

@@ -32,7 +32,7 @@ class NodeUnschedulable(PreFilterPlugin, FilterPlugin):
 
     def signature(self, pod: PodInfo) -> Hashable:
         """Whether it tolerates a cordon."""
-        return is_tolerated(UNSCHEDULABLE_TAINT, pod.pod.spec.tolerations or ())
+        return _tolerates_cordon(pod)
 
     def moved_by(self, cycle: Cycle, change: Change) -> Scope:
         """Only the node itself matters."""
@@ -51,7 +51,7 @@ class NodeUnschedulable(PreFilterPlugin, FilterPlugin):
     def filter(self, cycle: Cycle, nodes: Nodes) -> Verdicts:
         """Look at ``spec.unschedulable``."""
         cordoned = nodes.unschedulable
-        if not cordoned.any() or is_tolerated(UNSCHEDULABLE_TAINT, cycle.pod.pod.spec.tolerations or ()):
+        if not cordoned.any() or _tolerates_cordon(cycle.pod):
             return ACCEPT
         return self.cordoned.where(cordoned.copy())
 
@@ -74,4 +74,9 @@ def _after_node(pod: PodInfo, before: Node | None, after: Node) -> Hint:
 
 
 def _after_toleration(pod: PodInfo, before: PodInfo, after: PodInfo) -> Hint:
-    return Hint.QUEUE if is_tolerated(UNSCHEDULABLE_TAINT, after.pod.spec.tolerations or ()) else Hint.SKIP
+    return Hint.QUEUE if _tolerates_cordon(after) else Hint.SKIP
+
+
+def _tolerates_cordon(pod: PodInfo) -> bool:
+    # the taint of a cordon has no value, so no comparison covers it
+    return is_tolerated(UNSCHEDULABLE_TAINT, pod.pod.spec.tolerations or (), compares=False)

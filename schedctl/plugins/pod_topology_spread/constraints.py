@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from schedctl.api import meta, pods, selectors, topology, workloads
 from schedctl.cache.nodes import ClusterView
 from schedctl.cache.pod_info import PodInfo
+from schedctl.releases import Release
 
 DO_NOT_SCHEDULE, SCHEDULE_ANYWAY = "DoNotSchedule", "ScheduleAnyway"
 SYSTEM_DEFAULTS = (
@@ -46,17 +47,19 @@ class Constraint:
 
 
 def own_constraints(
-    constraints: Iterable[pods.TopologySpreadConstraint], labels: Mapping[str, str], action: str
+    constraints: Iterable[pods.TopologySpreadConstraint], labels: Mapping[str, str], action: str, release: Release
 ) -> tuple[Constraint, ...]:
     """Return the constraints with this ``whenUnsatisfiable``, ``matchLabelKeys`` merged into their selectors.
 
-    The API server has merged them already when it created the pod; merging again changes nothing.
+    Where the API server has merged them when it created the pod, merging again changes nothing. Without the gate
+    MatchLabelKeysInPodTopologySpread the keys are ignored.
 
     Raises:
         SelectorError: a label selector does not parse.
     """
     chosen = (constraint for constraint in constraints if constraint.when_unsatisfiable == action)
-    return tuple(_compile_constraint(constraint, _selector(constraint, labels)) for constraint in chosen)
+    keyed = labels if release.enabled("MatchLabelKeysInPodTopologySpread") else {}
+    return tuple(_compile_constraint(constraint, _selector(constraint, keyed)) for constraint in chosen)
 
 
 class DefaultConstraints:
@@ -64,7 +67,8 @@ class DefaultConstraints:
 
     def __init__(self, constraints: Sequence[pods.TopologySpreadConstraint], cluster: ClusterView) -> None:
         self._constraints = {
-            action: own_constraints(constraints, {}, action) for action in (DO_NOT_SCHEDULE, SCHEDULE_ANYWAY)
+            action: own_constraints(constraints, {}, action, cluster.release)
+            for action in (DO_NOT_SCHEDULE, SCHEDULE_ANYWAY)
         }
         self._cluster = cluster
 

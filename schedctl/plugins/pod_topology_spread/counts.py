@@ -322,7 +322,10 @@ class _Participants:
     @cached_property
     def _tolerable_nodes(self) -> BoolArray | None:
         table, tolerations = self._cluster.node_table, self._pod.pod.spec.tolerations or ()
-        tolerated = np.array([first_untolerated(each, tolerations) is None for each in table.taint_sets.values])
+        compares = self._cluster.compares_taints
+        tolerated = np.array(
+            [first_untolerated(each, tolerations, compares) is None for each in table.taint_sets.values]
+        )
         return None if tolerated.all() else tolerated[table.taints[: len(table)]]
 
 

@@ -285,7 +285,9 @@ class PodTopologySpread(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlug
             SelectorError: a label selector does not parse.
         """
         written = pod.pod.spec.topology_spread_constraints
-        return own_constraints(written, pod.labels, action) if written else self._defaults.of(pod, action)
+        if written:
+            return own_constraints(written, pod.labels, action, self.release)
+        return self._defaults.of(pod, action)
 
     def _constraints_of(self, cycle: Cycle) -> tuple[Constraint, ...]:
         """Return all constraints of a cycle's pod, from the state where it has them."""

@@ -74,11 +74,11 @@ def _add_domain(key: str, like: str) -> Remedy:
 def _fits_without_tainted_nodes(pod: PodInfo, rejection: Rejection, cluster: ClusterView) -> bool:
     """Return whether the skew on a node would be allowed if taints that people have set left nodes out of the count."""
     key, table, tolerations = rejection.evidence["topologyKey"], cluster.node_table, pod.pod.spec.tolerations or ()
-    taints = [first_untolerated(each, tolerations) for each in table.taint_sets.values]
+    taints = [first_untolerated(each, tolerations, cluster.compares_taints) for each in table.taint_sets.values]
     if taints[table.taints[table.row_of[rejection.node]]] is not None:
         return False  # it would need a toleration as well, with which its own taint leaves nothing out
     written = pod.pod.spec.topology_spread_constraints or ()
-    constraints = own_constraints(written, pod.labels, DO_NOT_SCHEDULE)
+    constraints = own_constraints(written, pod.labels, DO_NOT_SCHEDULE, cluster.release)
     untolerated = {taint.key for code in set(table.taints[cluster.rows].tolist()) if (taint := taints[code])}
     if all(map(_is_condition, untolerated)):
         return False

@@ -15,7 +15,7 @@ def violations(cluster: ClusterView, pod: PodInfo) -> dict[str, str]:
     written = pod.pod.spec.topology_spread_constraints or ()
     for action in (DO_NOT_SCHEDULE, SCHEDULE_ANYWAY):
         try:
-            constraints = own_constraints(written, pod.labels, action)
+            constraints = own_constraints(written, pod.labels, action, cluster.release)
         except SelectorError:  # which is told where the pod is judged
             continue
         for spread in hard_state(cluster, pod, constraints).spreads:

@@ -27,8 +27,8 @@ def warnings(pod: PodInfo, replicas: int, cluster: ClusterView) -> list[Remark]:
     """Return the constraints that do not count the pod itself, and the one that leaves no room for some replicas."""
     written = pod.pod.spec.topology_spread_constraints or ()
     try:
-        hard = own_constraints(written, pod.labels, DO_NOT_SCHEDULE)
-        constraints = (*hard, *own_constraints(written, pod.labels, SCHEDULE_ANYWAY))
+        hard = own_constraints(written, pod.labels, DO_NOT_SCHEDULE, cluster.release)
+        constraints = (*hard, *own_constraints(written, pod.labels, SCHEDULE_ANYWAY, cluster.release))
     except SelectorError:  # kube-scheduler rejects the pod for it
         return []
     return [*_not_counting_itself(pod, constraints), *_too_many_replicas(pod, replicas, hard, cluster)]

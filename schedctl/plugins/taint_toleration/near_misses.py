@@ -9,7 +9,7 @@ import msgspec
 
 from schedctl.api.nodes import Taint
 from schedctl.api.pods import Toleration
-from schedctl.api.tolerations import HARD_EFFECTS, is_automatic, tolerates
+from schedctl.api.tolerations import COMPARISONS, HARD_EFFECTS, is_automatic, tolerates
 from schedctl.cache.arrays import IndexArray
 from schedctl.cache.nodes import ClusterView
 from schedctl.documents.spelling import nearest
@@ -69,13 +69,15 @@ class NearMisses:
 
 
 def may_miss(tolerations: Collection[Toleration]) -> list[Toleration]:
-    """Return the tolerations that somebody wrote for taints of their own."""
-    return [each for each in tolerations if each.key and not is_automatic(each.key)]
+    """Return the tolerations that somebody wrote for taints of their own; a bound that is out of reach is no slip."""
+    return [
+        each for each in tolerations if each.key and not is_automatic(each.key) and each.operator not in COMPARISONS
+    ]
 
 
 def _meant(toleration: Toleration, taints: Collection[Taint]) -> list[tuple[Taint, NearMiss]]:
     """Return the taints that a toleration is nearest to; none where it tolerates one: that is what it is for."""
-    if any(tolerates(toleration, taint) for taint in taints):
+    if any(tolerates(toleration, taint, compares=False) for taint in taints):
         return []
     found = []
     for taint in taints:

@@ -12,7 +12,7 @@ import numpy as np
 from typing_extensions import override
 
 from schedctl.api.nodes import Node
-from schedctl.api.tolerations import HARD_EFFECTS, PREFER_NO_SCHEDULE, first_untolerated, is_tolerated
+from schedctl.api.tolerations import PREFER_NO_SCHEDULE, first_untolerated, is_tolerated
 from schedctl.cache.arrays import IntArray
 from schedctl.cache.changes import Change, ChangeKind
 from schedctl.cache.nodes import Nodes
@@ -52,7 +52,7 @@ class TaintToleration(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin
     def events_to_register(self) -> tuple[Registration, ...]:
         """A node whose taints are all tolerated now, and any new toleration."""
         return (
-            registers(Resource.NODE, Action.ADD | Action.UPDATE_NODE_TAINT, _after_node),
+            registers(Resource.NODE, Action.ADD | Action.UPDATE_NODE_TAINT, self._after_node),
             registers(Resource.TARGET_POD, Action.UPDATE_POD_TOLERATION),
         )
 
@@ -63,7 +63,8 @@ class TaintToleration(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin
         """Refuse nodes by their first taint that is not tolerated; it and a toleration that misses it are evidence."""
         tolerations = cycle.pod.pod.spec.tolerations or ()
         table = nodes.cluster.node_table
-        first = [first_untolerated(taints, tolerations, HARD_EFFECTS) for taints in table.taint_sets.values]
+        compares = nodes.cluster.compares_taints
+        first = [first_untolerated(taints, tolerations, compares) for taints in table.taint_sets.values]
         refused = np.array([taint is not None for taint in first], np.bool_)
         if not refused.any():
             return ACCEPT
@@ -85,10 +86,13 @@ class TaintToleration(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin
         """
         if PREPARED not in cycle.state:
             raise PluginError(f'failed to read "{PREPARED.name}" from cycleState: not found')
-        tolerations = cycle.pod.pod.spec.tolerations or ()
+        tolerations, compares = cycle.pod.pod.spec.tolerations or (), nodes.cluster.compares_taints
         table = nodes.cluster.node_table
         counts = [
-            sum(taint.effect == PREFER_NO_SCHEDULE and not is_tolerated(taint, tolerations) for taint in taints)
+            sum(
+                taint.effect == PREFER_NO_SCHEDULE and not is_tolerated(taint, tolerations, compares)
+                for taint in taints
+            )
             for taints in table.taint_sets.values
         ]
         if not any(counts):
@@ -112,9 +116,8 @@ class TaintToleration(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin
 
         return remedies(pod, rejection, self.handle.cluster)
 
-
-def _after_node(pod: PodInfo, before: Node | None, after: Node) -> Hint:
-    tolerations = pod.pod.spec.tolerations or ()
-    kept_off = before is None or first_untolerated(before.spec.taints or (), tolerations) is not None
-    let_in = first_untolerated(after.spec.taints or (), tolerations) is None
-    return Hint.QUEUE if kept_off and let_in else Hint.SKIP
+    def _after_node(self, pod: PodInfo, before: Node | None, after: Node) -> Hint:
+        tolerations, compares = pod.pod.spec.tolerations or (), self.handle.cluster.compares_taints
+        kept_off = before is None or first_untolerated(before.spec.taints or (), tolerations, compares) is not None
+        let_in = first_untolerated(after.spec.taints or (), tolerations, compares) is None
+        return Hint.QUEUE if kept_off and let_in else Hint.SKIP

@@ -85,11 +85,11 @@ def _eligible_domains(situation: Situation, judged: JudgedWorkload, key: str) ->
         if constraint.topology_key != key:
             continue
         if constraint.node_taints_policy == "Honor":
-            tolerations = info.pod.spec.tolerations or ()
+            tolerations, compares = info.pod.spec.tolerations or (), situation.cluster.compares_taints
             rows = {
                 name: row
                 for name, row in rows.items()
-                if first_untolerated(table.objects[row].spec.taints or (), tolerations) is None
+                if first_untolerated(table.objects[row].spec.taints or (), tolerations, compares) is None
             }
         required = required_node_affinity(info.pod)
         if constraint.node_affinity_policy != "Ignore" and not required.everywhere:

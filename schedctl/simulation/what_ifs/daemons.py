@@ -26,7 +26,7 @@ def start_daemons(cluster: Cluster, name: str) -> int:
     admit, started = Admission(cluster, disabled=(RESOURCE_QUOTA,)), 0
     for workload in list(cluster.every(DaemonSet).values()):
         untied = pod_templates.pod_of(workload, cluster).pod
-        if list(daemon_sets.eligible_nodes(untied, [node_named(cluster, name)])):
+        if list(daemon_sets.eligible_nodes(untied, [node_named(cluster, name)], cluster.compares_taints)):
             started += _start(cluster, admit, daemon_sets.tie_to_node(untied, name), workload.metadata.name, name)
     return started
 

@@ -186,7 +186,11 @@ class SetTaint(WhatIf):
         evicted = []
         if self.effect == NO_EXECUTE:
             running = pods_on(cluster, *names)
-            evicted = [info for info in running if not is_mirror(info.pod) and not _tolerates_for_good(info.pod, taint)]
+            evicted = [
+                info
+                for info in running
+                if not is_mirror(info.pod) and not _tolerates_for_good(info.pod, taint, cluster.compares_taints)
+            ]
         written = f"{self.key}{f'={self.value}' if self.value else ''}:{self.effect}"
         return displace_from(self.kind, f"tainted {abbreviate(names)} with {written}", cluster, names, evicted)
 
@@ -268,10 +272,10 @@ def _remove_nodes(kind: str, verb: str, cluster: Cluster, names: list[str]) -> W
     return changed
 
 
-def _tolerates_for_good(pod: Pod, taint: Taint) -> bool:
+def _tolerates_for_good(pod: Pod, taint: Taint, compares: bool) -> bool:
     """Whether a pod tolerates a taint for good."""
     return any(
-        toleration.toleration_seconds is None and tolerates(toleration, taint)
+        toleration.toleration_seconds is None and tolerates(toleration, taint, compares)
         for toleration in pod.spec.tolerations or ()
     )
 
