@@ -19,6 +19,7 @@ from schedctl.engine.reporters import Reporter
 from schedctl.framework import events
 from schedctl.framework.events import Action, ClusterEvent, Registration, Resource
 from schedctl.framework.extenders import EXTENDER_PLUGIN
+from schedctl.releases import NEWEST, Release
 from schedctl.reports.explanations import RequeueEvent
 
 Count = Callable[[ClusterEvent], tuple[int, int] | None]
@@ -82,7 +83,8 @@ def of(outcome: Attempt, rejector: str = "") -> list[RequeueEvent]:
     refusing = {name: registrations(plugin) for name, plugin in outcome.profile.plugins.items() if name in names}
     if EXTENDER_PLUGIN in names:
         refusing[EXTENDER_PLUGIN] = events.EVERY_EVENT
-    hints = Hints((outcome.profile,), Reporter())
+    release = outcome.cluster.release
+    hints = Hints((outcome.profile,), Reporter(), release)
 
     # A queueing hint cannot be put into words, but it can be called: with every running pod as if it left, and with
     # another node like each of those there are.
@@ -91,12 +93,14 @@ def of(outcome: Attempt, rejector: str = "") -> list[RequeueEvent]:
         waking = (hints.strategy(outcome.pod, names, frozenset(), event, *instance) for instance in instances)
         return (sum(each is not Strategy.SKIP for each in waking), len(instances)) if instances else None
 
-    found = requeue_events(refusing, count)
+    found = requeue_events(refusing, count, release)
     return found if outcome.gated is None else found[:-1]
 
 
 def requeue_events(
-    refusing: Mapping[str, Iterable[Registration]], count: Count = lambda event: None
+    refusing: Mapping[str, Iterable[Registration]],
+    count: Count = lambda event: None,
+    release: Release = NEWEST,
 ) -> list[RequeueEvent]:
     """Return the events that bring a pod back, each once, with who asks for it.
 
@@ -106,6 +110,7 @@ def requeue_events(
     Args:
         refusing: what those have registered that refused it, by name.
         count: tries those events that every one of them has a hint for.
+        release: the kube-scheduler that names the events.
     """
     listeners: dict[ClusterEvent, list[tuple[str, bool]]] = {}
     for name, registered in refusing.items():
@@ -113,19 +118,19 @@ def requeue_events(
             for event in _single(registration):
                 listeners.setdefault(event, []).append((name, registration.hint is not None))
     minutes = int(MAX_UNSCHEDULABLE // 60)
-    found = [_requeue_event(event, who, count) for event, who in listeners.items()]
+    found = [_requeue_event(event, event.label_in(release), who, count) for event, who in listeners.items()]
     return [
         *sorted(found, key=lambda event: event.counting == 0),  # stable: only what would not help moves to the end
         RequeueEvent(event="UnschedulableTimeout", text=f"{minutes} minutes pass without any of these"),
     ]
 
 
-def _requeue_event(event: ClusterEvent, who: list[tuple[str, bool]], count: Count) -> RequeueEvent:
+def _requeue_event(event: ClusterEvent, label: str, who: list[tuple[str, bool]], count: Count) -> RequeueEvent:
     hinted = all(hinted for _, hinted in who)
     counted = count(event) if hinted else None
     counting, instances = counted or (None, None)
     return RequeueEvent(
-        event=event.label,
+        event=label,
         text=_text(event),
         plugins=list(dict.fromkeys(name for name, _ in who)),
         hinted=hinted,

@@ -18,6 +18,7 @@ from schedctl.api.nodes import Node
 from schedctl.api.pods import ResourceList
 from schedctl.api.quantities import stored_amount
 from schedctl.cache.pod_info import PodInfo
+from schedctl.releases import Release, ReleaseChange
 
 
 class Resource(Enum):
@@ -107,6 +108,13 @@ class ClusterEvent:
         """What kube-scheduler calls the event, e.g. ``AssignedPodDelete``; a union has only its resource."""
         return self.name or self.resource.value + _ACTION_LABELS.get(self.action, "")
 
+    def label_in(self, release: Release) -> str:
+        """Return what kube-scheduler of a release calls the event."""
+        pending = self.resource in (Resource.UNSCHEDULED_POD, Resource.TARGET_POD)
+        if pending and not release.includes(ReleaseChange.TARGET_POD_EVENTS):
+            return "UnschedulablePod" + _ACTION_LABELS.get(self.action, "")
+        return self.label
+
     @property
     def wildcard(self) -> bool:
         """Whether it concerns whatever is refused, for whatever reason."""
@@ -152,6 +160,16 @@ class Registration:
 def registers(resource: Resource, action: Action, hint: QueueingHint | None = None) -> Registration:
     """Return the registration of an event."""
     return Registration(ClusterEvent(resource, action), hint)
+
+
+def has_node(pod: PodInfo) -> bool:
+    """Return whether a pod is bound to a node."""
+    return bool(pod.pod.spec.node_name)
+
+
+def has_node_or_nomination(pod: PodInfo) -> bool:
+    """Return whether a pod is bound to a node or nominated to one."""
+    return bool(pod.pod.spec.node_name or pod.pod.status.nominated_node_name)
 
 
 EVERY_EVENT = tuple(

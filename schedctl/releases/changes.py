@@ -67,3 +67,34 @@ class ReleaseChange(Enum):
         "the values of distinctAttribute are compared; before, any two devices counted as distinct",
     )
     GATED_TAINT_RULES = (1, 35), "DeviceTaintRules have a feature gate of their own, DRADeviceTaintRules"
+    CLASS_EVENTS = (1, 35), "NodeResourcesFit requeues a pod for a DeviceClass that may stand in for what it lacks"
+    ADMITTED_ACTIVATIONS = (1, 35), "a pod that is activated during its backoff is not asked about by PreEnqueue again"
+    SILENT_BINDINGS = (
+        (1, 35),
+        "binding a nominated pod is no event; before, it requeued pods that do not outrank it as if a pod had left",
+    )
+    OWN_LABELS = (1, 36), "InterPodAffinity requeues a pod whose own labels change"
+    MUTUAL_ANTI_AFFINITY = (1, 36), "InterPodAffinity requeues a pod when one leaves whose anti-affinity was about it"
+    NOMINATED_PODS = (
+        (1, 36),
+        "a nominated pod that is deleted requeues pods that InterPodAffinity or PodTopologySpread rejected",
+    )
+    SPARED_WAITING_PODS = (
+        (1, 36),
+        "a pod that waits for Permit and is preempted backs off; before, it counted as rejected, and waited for long",
+    )
+    ANY_ANTI_AFFINITY_TERM = (
+        (1, 37),
+        "InterPodAffinity requeues a pod when one leaves that any of its anti-affinity terms is about; before, all"
+        " of them had to be",
+    )
+    DELETED_CLAIMS = (1, 37), "DynamicResources requeues pods when an allocated ResourceClaim is deleted"
+    TARGET_POD_EVENTS = (
+        (1, 37),
+        "an update of a pending pod is an event about TargetPod or UnscheduledPod; before, about UnschedulablePod",
+    )
+    GATES_ASKED_AGAIN = (
+        (1, 37),
+        "PreEnqueue is asked again about a gated pod that has waited for five minutes",
+    )
+    ACTIVATED_PREEMPTORS = (1, 37), "a pod that preempts one that waits for Permit is active at once, without backoff"

@@ -122,7 +122,8 @@ class Scheduler:
         """
         config = self.configuration
         backoff = Backoff(config.pod_initial_backoff_seconds, config.pod_max_backoff_seconds)
-        return SchedulingQueue(Hints(self.profiles.values(), self._reporter), clock, backoff, moved)
+        hints = Hints(self.profiles.values(), self._reporter, self.cluster.release)
+        return SchedulingQueue(hints, clock, backoff, moved)
 
     def attempt(
         self, pod: PodInfo | Pod, *, sampling: bool = False, make_room: bool = True, admitted: bool = False

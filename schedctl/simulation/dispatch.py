@@ -97,7 +97,7 @@ class EventDispatcher:
 
     def _record_event(self, event: events.ClusterEvent, subject: str) -> None:
         if self._record is not None:
-            self._record(Happened(self._queue.clock.now, event.label, subject))
+            self._record(Happened(self._queue.clock.now, event.label_in(self._cluster.release), subject))
 
 
 def _name(obj: Any) -> str:

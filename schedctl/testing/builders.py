@@ -19,6 +19,7 @@ from schedctl.engine.handles import ProfileHandle
 from schedctl.engine.nominators import Nominator
 from schedctl.engine.queue.preemptors import Preemptors
 from schedctl.engine.reporters import Reporter
+from schedctl.releases import NEWEST, Release
 
 HOSTNAME, ZONE = topology.HOSTNAME, topology.ZONE
 
@@ -79,9 +80,9 @@ def pod(
     return PodInfo(defaults.pod(msgspec.convert(obj, Pod)))
 
 
-def cluster(*objects: Any) -> Cluster:
+def cluster(*objects: Any, release: Release = NEWEST) -> Cluster:
     """Return a cluster of these nodes, pods and other API structs."""
-    made = Cluster()
+    made = Cluster(release)
     for obj in objects:
         if isinstance(obj, Node):
             made.add_node(obj)

@@ -25,6 +25,7 @@ from schedctl.framework.profiles import Profile
 from schedctl.framework.reasons import ACCEPT
 from schedctl.framework.statuses import SUCCESS, unresolvable
 from schedctl.plugins.priority_sort import PrioritySort
+from schedctl.releases import NEWEST, RELEASES
 from schedctl.testing.builders import node, pod
 
 
@@ -78,16 +79,16 @@ class Door(PreEnqueuePlugin):
 class Queue(SchedulingQueue):
     """A queue of one profile with the plugins above, which writes its moves down."""
 
-    def __init__(self, backoff=None, reporter=None):
+    def __init__(self, backoff=None, reporter=None, release=NEWEST, partner=Partner):
         self.hint_calls, self.closed, self.moves = [], set(), []
-        made = (Door(self.closed, None), Room(self.hint_calls, None), Partner(None, None), Broken(None, None))
+        made = (Door(self.closed, None), Room(self.hint_calls, None), partner(None, None), Broken(None, None))
         profile = Profile(
             "default-scheduler",
             {plugin.name: plugin for plugin in made},
             pre_enqueue=made[:1],
             queue_sort=(PrioritySort(None, None),),
         )
-        super().__init__(Hints([profile], reporter or Reporter()), Clock(), backoff, self.write_down)
+        super().__init__(Hints([profile], reporter or Reporter(), release), Clock(), backoff, self.write_down)
 
     def write_down(self, queued, before, event):
         self.moves.append((queued.info.pod.metadata.name, queued.place and queued.place.value, event))
@@ -307,6 +308,56 @@ def test_activated_pod_skips_its_backoff():
     queue.activate([pod("a")])
     queue.requeue(flying, frozenset(("Partner",)))
     assert queue.place("a") is Place.BACKOFF
+
+
+@pytest.mark.parametrize(
+    ("release", "place"), [*zip(RELEASES, (Place.GATED, Place.GATED, Place.GATED, Place.ACTIVE), strict=True)]
+)
+def test_a_gated_pod_is_looked_at_again_after_five_minutes_since_v1_37(release, place):
+    queue = Queue(release=release)
+    queue.closed.add("a")
+    queue.add(pod("a"))
+    queue.closed.clear()
+    assert (queue.next_timeout() is None) == (place is Place.GATED)
+    queue.after(330)
+    assert queue.place("a") is place
+
+
+@pytest.mark.parametrize(
+    ("release", "place"), [*zip(RELEASES, (Place.GATED, Place.ACTIVE, Place.ACTIVE, Place.ACTIVE), strict=True)]
+)
+def test_a_pod_activated_out_of_its_backoff_passes_its_gate_again_in_v1_34_only(release, place):
+    queue = Queue(release=release)
+    queue.add(pod("a"))
+    queue.refuse("a")
+    queue.closed.add("a")
+    queue.activate([pod("a")])
+    assert queue.place("a") is place
+
+
+class Selfish(Partner):
+    """Hopes for an update of the pod itself."""
+
+    def events_to_register(self):
+        return (registers(Resource.TARGET_POD, Action.UPDATE),)
+
+
+@pytest.mark.parametrize(
+    ("release", "place", "added"),
+    [
+        *((old, Place.UNSCHEDULABLE, "UnschedulablePodAdd") for old in RELEASES[:-1]),
+        (NEWEST, Place.BACKOFF, "UnscheduledPodAdd"),
+    ],
+)
+def test_the_update_of_another_pod_in_flight_counts_since_v1_37(release, place, added):
+    queue = Queue(release=release, partner=Selfish)
+    for name in ("a", "b"):
+        queue.add(pod(name))
+    first, _ = queue.pop(), queue.pop()
+    assert {event for _, _, event in queue.moves[:2]} == {added}
+    queue.update(pod("b"), pod("b"))
+    queue.requeue(first, frozenset(("Selfish",)))
+    assert queue.place("a") is place
 
 
 def test_updated_pod_is_ordered_by_its_new_priority():

@@ -7,12 +7,15 @@ from schedctl.framework.events import (
     ASSIGNED_POD_DELETE,
     EVERY_EVENT,
     FORCE_ACTIVATE,
+    TARGET_POD_UPDATE,
+    UNSCHEDULED_POD_ADD,
     Action,
     ClusterEvent,
     Resource,
     node_changes,
     pod_changes,
 )
+from schedctl.releases import RELEASES
 from schedctl.testing.builders import node, pod
 
 
@@ -61,6 +64,18 @@ def test_events_are_called_what_kube_scheduler_calls_them():
     assert FORCE_ACTIVATE.label == "ForceActivate"
     assert ClusterEvent(Resource.CSI_NODE, Action.UPDATE).label == "storage.k8s.io/CSINodeUpdate"
     assert ClusterEvent(Resource.NODE, Action.UPDATE_NODE_DECLARED_FEATURE).label == "NodeUpdateNodeDeclaredFeature"
+
+
+@pytest.mark.parametrize(
+    ("event", "names"),
+    [
+        pytest.param(UNSCHEDULED_POD_ADD, ("UnschedulablePodAdd", "UnscheduledPodAdd"), id="another pending pod"),
+        pytest.param(TARGET_POD_UPDATE, ("UnschedulablePodUpdate", "TargetPodUpdate"), id="the pod itself"),
+        pytest.param(ASSIGNED_POD_DELETE, ("AssignedPodDelete",) * 2, id="a pod on a node"),
+    ],
+)
+def test_events_of_pending_pods_have_another_name_before_v1_37(event, names):
+    assert tuple(event.label_in(release) for release in RELEASES[-2:]) == names
 
 
 def test_who_registers_nothing_hears_of_all_kinds_but_slices_and_attachments():

@@ -2,10 +2,12 @@
 
 import pytest
 
-from schedctl.api.devices import DeviceClass, DeviceClassSpec
+from schedctl.api.devices import AllocationResult, DeviceClass, DeviceClassSpec, ResourceClaim, ResourceClaimStatus
 from schedctl.api.meta import ObjectMeta
 from schedctl.config import loading
 from schedctl.framework.events import Action, ClusterEvent, Hint, Resource
+from schedctl.plugins.in_tree import plugins_of
+from schedctl.releases import NEWEST, RELEASES, parse_release
 from schedctl.scheduler import Scheduler
 from schedctl.testing.builders import ZONE, cluster, node, pod
 
@@ -26,10 +28,11 @@ CLASS_ADD = (Resource.DEVICE_CLASS, Action.ADD)
 CLASS_UPDATE = (Resource.DEVICE_CLASS, Action.UPDATE)
 
 
-def heard(plugin, event, refused, before=None, after=None, *, objects=(), config=""):
+def heard(plugin, event, refused, before=None, after=None, *, objects=(), config="", release=NEWEST):
     """What a plugin makes of an event: "queue", "skip", or "deaf" where it does not hear of it."""
-    configuration = loading.load(config, "config") if config else loading.default()
-    made = Scheduler(cluster(*objects), configuration).profiles["default-scheduler"].plugins[plugin]
+    configuration = loading.load(config, "config") if config else loading.default(release)
+    world = cluster(*objects, release=release)
+    made = Scheduler(world, configuration, plugins_of(release)).profiles["default-scheduler"].plugins[plugin]
     happened = ClusterEvent(*event)
     listening = [r for r in made.events_to_register() if r.event.covers(happened)]
     if not listening:
@@ -356,3 +359,56 @@ SHUNS = pod(affinity=required("podAntiAffinity"))
 )  # fmt: skip
 def test_hints_of_inter_pod_affinity(event, refused, before, after, answer):
     assert heard("InterPodAffinity", event, refused, before, after) == answer
+
+
+TWO_TERMS = pod(
+    affinity={
+        "podAntiAffinity": {
+            "requiredDuringSchedulingIgnoredDuringExecution": [
+                {"topologyKey": ZONE, "labelSelector": {"matchLabels": labels}} for labels in (WEB, {"tier": "db"})
+            ]
+        }
+    }
+)
+PROMISED = {"nominatedNodeName": "a"}
+ALLOCATED = ResourceClaim(ObjectMeta(name="x"), status=ResourceClaimStatus(allocation=AllocationResult()))
+
+
+@pytest.mark.parametrize(
+    ("plugin", "event", "refused", "before", "after", "since", "earlier"),
+    [
+        pytest.param(
+            "InterPodAffinity", POD_DELETE, TWO_TERMS, pod("x", on="a", labels=WEB), None, "1.37", "skip",
+            id="one of two anti-affinity terms was about the pod that left",
+        ),
+        pytest.param(
+            "InterPodAffinity", POD_DELETE, pod(labels=WEB), pod("x", on="a", affinity=required("podAntiAffinity")),
+            None, "1.36", "skip", id="the anti-affinity of the pod that left was about this one",
+        ),
+        pytest.param(
+            "InterPodAffinity", POD_DELETE, SHUNS, pod("x", labels=WEB, status=PROMISED), None, "1.36", "skip",
+            id="a shunned pod that was only nominated is gone",
+        ),
+        pytest.param(
+            "InterPodAffinity", OWN_LABEL, SHUNS, SHUNS, SHUNS, "1.36", "deaf", id="the pod's own labels change"
+        ),
+        pytest.param(
+            "PodTopologySpread", POD_DELETE, spread(),
+            pod("x", labels=WEB, status=PROMISED), None, "1.36", "skip",
+            id="a counted pod that was only nominated is gone",
+        ),
+        pytest.param(
+            "DynamicResources", (Resource.RESOURCE_CLAIM, Action.DELETE), pod(), ALLOCATED, None, "1.37", "deaf",
+            id="an allocated claim is deleted",
+        ),
+        pytest.param(
+            "NodeResourcesFit", CLASS_ADD, pod(), None, DeviceClass(ObjectMeta(name="gpu")), "1.36", "deaf",
+            id="a class is added, with DRAExtendedResource at its default",
+        ),
+    ],
+)  # fmt: skip
+def test_hints_that_changed_between_releases(plugin, event, refused, before, after, since, earlier):
+    changed = parse_release(since)
+    for release in RELEASES:
+        answer = heard(plugin, event, refused, before, after, release=release)
+        assert (answer == earlier) == (release.minor < changed.minor), (release.version, answer)

@@ -14,7 +14,8 @@ from schedctl.errors import NotModelled
 from schedctl.framework.points import PermitPlugin, PreBindPlugin, ReservePlugin
 from schedctl.framework.registries import Registry
 from schedctl.framework.statuses import SUCCESS, error, unschedulable, wait
-from schedctl.plugins.in_tree import IN_TREE
+from schedctl.plugins.in_tree import IN_TREE, plugins_of
+from schedctl.releases import RELEASES
 from schedctl.scheduler import Scheduler
 from schedctl.simulation import timeline
 from schedctl.simulation.events import Controller, EventAction, SimulatedEvent
@@ -27,7 +28,7 @@ from schedctl.testing.builders import cluster, node, pod
 def scheduler(made, *plugins, **settings):
     """A scheduler of the default profile and these plugins."""
     if not plugins and not settings:
-        return Scheduler(made)
+        return Scheduler(made, loading.default(made.release), plugins_of(made.release))
     lines = ["apiVersion: kubescheduler.config.k8s.io/v1", "kind: KubeSchedulerConfiguration"]
     lines += [f"{key}: {value}" for key, value in settings.items()]
     named = ", ".join(f"{{name: {plugin.__name__}}}" for plugin in plugins)
@@ -385,6 +386,45 @@ def test_a_waiting_pod_is_preempted_in_memory_and_goes_back_to_the_queue():
     released = timeline_records(facts, timeline.Released)[0]
     assert (released.at, released.message) == (10, "waiting on permit for pod: preempted")
     assert facts.pods["default/one"].preempted_by == "default/high"
+
+
+@pytest.mark.parametrize(
+    ("release", "message", "moved_to"),
+    [
+        *((old, "preempted", "Unschedulable") for old in RELEASES[:2]),
+        *((new, "waiting on permit for pod: preempted", "Backoff") for new in RELEASES[2:]),
+    ],
+)
+def test_a_waiting_pod_that_is_preempted_counts_as_rejected_before_v1_36(release, message, moved_to):
+    made = cluster(node("a", cpu="1"), pod("one", cpu="1"), release=release)
+    high = SimulatedEvent(pod("high", cpu="1", priority=5), at=10)
+    facts = run(scheduler(made, Closes), events=[high], options=Options(horizon=60))
+    released = timeline_records(facts, timeline.Released)[0]
+    assert (released.at, released.message) == (10, message)
+    back = next(r.to for r in timeline_records(facts, timeline.Moved) if r.at == 10 and r.pod == "default/one")
+    assert back == moved_to
+
+
+@pytest.mark.parametrize(
+    ("release", "event"),
+    [*((old, "AssignedPodDelete") for old in RELEASES[:-1]), (RELEASES[-1], "ForceActivate")],
+)
+def test_the_preemptor_of_a_waiting_pod_is_activated_since_v1_37(release, event):
+    made = cluster(node("a", cpu="1"), pod("one", cpu="1"), release=release)
+    high = SimulatedEvent(pod("high", cpu="1", priority=5), at=10)
+    facts = run(scheduler(made, Closes), events=[high], options=Options(horizon=60))
+    moves = [r.event for r in timeline_records(facts, timeline.Moved) if r.pod == "default/high" and r.event]
+    assert event in moves
+    assert ends(facts)["high"] is PodState.WAITING
+
+
+@pytest.mark.parametrize(("release", "attempts"), [*zip(RELEASES, (2, 1, 1, 1), strict=True)])
+def test_binding_a_nominated_pod_requeues_lower_pods_in_v1_34_only(release, attempts):
+    made = cluster(node("a", cpu="1"), pod("large", cpu="2"), release=release)
+    high = SimulatedEvent(pod("high", priority=1, status={"nominatedNodeName": "a"}), at=10)
+    facts = run(scheduler(made), events=[high], options=Options(horizon=60))
+    assert ends(facts) == {"high": "a", "large": PodState.UNSCHEDULABLE}
+    assert facts.pods["default/large"].attempts == attempts
 
 
 # -- what happens besides ------------------------------------------------------------

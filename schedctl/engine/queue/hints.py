@@ -23,6 +23,7 @@ from schedctl.framework.events import ClusterEvent, Hint
 from schedctl.framework.extenders import EXTENDER_PLUGIN
 from schedctl.framework.points import Plugin
 from schedctl.framework.profiles import Profile
+from schedctl.releases import NEWEST, Release, ReleaseChange
 
 # plugins that only score or bind cannot refuse a pod, so that no event is awaited for them
 _REFUSING = (
@@ -52,11 +53,14 @@ class Hints:
 
     Attributes:
         profiles: by scheduler name.
+        release: the kube-scheduler whose rules hold.
     """
 
-    def __init__(self, profiles: Iterable[Profile], reporter: Reporter) -> None:
+    def __init__(self, profiles: Iterable[Profile], reporter: Reporter, release: Release = NEWEST) -> None:
         self.profiles = {profile.scheduler_name: profile for profile in profiles}
+        self.release = release
         self._reporter = reporter
+        self._hears_of_other_targets = release.includes(ReleaseChange.TARGET_POD_EVENTS)
         self._registered: dict[str, list[tuple[str, events.Registration]]] = {
             name: [
                 (plugin.name, registration)
@@ -114,6 +118,8 @@ class Hints:
             # without an object it is for all pods, as a timeout is; with a pod, such as one activated, for that one
             other = after is not None and (not isinstance(after, PodInfo) or after.uid != pod.uid)
             return Strategy.SKIP if other else Strategy.AFTER_BACKOFF
+        if event.resource is events.Resource.TARGET_POD and not self._hears_of_other_targets and after.uid != pod.uid:
+            return Strategy.SKIP
         strategy = Strategy.SKIP
         for plugin, hint in self.listeners(event).get(pod.pod.spec.scheduler_name, ()):
             if plugin not in unschedulable and plugin not in pending:

@@ -26,6 +26,7 @@ from schedctl.framework.events import ClusterEvent
 from schedctl.framework.faults import ESCAPING
 from schedctl.framework.points import QueueSortPlugin
 from schedctl.framework.statuses import Status, error
+from schedctl.releases import ReleaseChange
 
 _NANO = 10**9
 
@@ -163,6 +164,9 @@ class SchedulingQueue:
         self._forgotten = 0
         self._next_flush = 0.0
         self._form: Any = None  # what all sort keys have in common
+        release = hints.release
+        self._asks_gates_again = release.includes(ReleaseChange.GATES_ASKED_AGAIN)
+        self._asks_activated = not release.includes(ReleaseChange.ADMITTED_ACTIVATIONS)
 
     # -- reading -----------------------------------------------------------------
 
@@ -189,7 +193,7 @@ class SchedulingQueue:
 
     def next_timeout(self, among: Callable[[QueuedPod], bool] = lambda queued: True) -> float | None:
         """Return when the first of the unschedulable pods, or of these, has waited so long that it is tried again."""
-        waiting = (queued for group in self._pool.values() for queued in group.values() if among(queued))
+        waiting = (queued for queued in self._flushed() if among(queued))
         since = min((max(queued.timestamp, queued.flushed) for queued in waiting), default=None)
         if since is None:
             return None
@@ -215,7 +219,7 @@ class SchedulingQueue:
             raise ValueError(f"pod {info.key} is in the queue already")
         queued = self._pods[info.key] = QueuedPod(info, self.clock.now, self._stamp())
         try:
-            self._to_active(queued, events.UNSCHEDULED_POD_ADD.label)
+            self._to_active(queued, self._label(events.UNSCHEDULED_POD_ADD))
         except BaseException:  # `NotModelled`, out of PreEnqueue or QueueSort: the pod is nowhere in the queue then
             del self._pods[info.key]
             raise
@@ -288,7 +292,7 @@ class SchedulingQueue:
             if self._set_sort_key(queued):
                 self._push(queued, queued.place)
             else:
-                self._to_pool(queued, changes[0].label)
+                self._to_pool(queued, self._label(changes[0]))
             return
         # its group in the pool goes by what is written in the pod, so that it may be in another one from now on
         self._leave_pool(queued)
@@ -296,7 +300,7 @@ class SchedulingQueue:
         self._enter_pool(queued)
         for event in changes:
             strategy = self._strategy(queued, event, before, after)
-            if strategy is not Strategy.SKIP and self._requeue(queued, strategy, event.label):
+            if strategy is not Strategy.SKIP and self._requeue(queued, strategy, self._label(event)):
                 return
 
     def touch(self, queued: QueuedPod) -> None:
@@ -304,7 +308,7 @@ class SchedulingQueue:
         if queued.place in (Place.UNSCHEDULABLE, Place.GATED):
             strategy = self._strategy(queued, events.TARGET_POD_UPDATE, queued.info, queued.info)
             if strategy is not Strategy.SKIP:
-                self._requeue(queued, strategy, events.TARGET_POD_UPDATE.label)
+                self._requeue(queued, strategy, self._label(events.TARGET_POD_UPDATE))
 
     def delete(self, info: PodInfo) -> None:
         """Forget a pod that is gone, unless it is in flight: then whoever took it out says that it is done."""
@@ -343,7 +347,7 @@ class SchedulingQueue:
                 moving += ((queued, strategy) for queued in group.values() if among is None or among(queued))
         # kube-scheduler goes through a map in random order; here pods move in the order in which they came
         for queued, strategy in sorted(moving, key=lambda each: each[0].stamp):
-            self._requeue(queued, strategy, event.label)
+            self._requeue(queued, strategy, self._label(event))
         if self._in_flight:
             self._occurrences.append(_Occurrence(event, before, after))
 
@@ -355,7 +359,7 @@ class SchedulingQueue:
                 continue
             if queued.place is Place.IN_FLIGHT:
                 self._occurrences.append(_Occurrence(events.FORCE_ACTIVATE, None, queued.info))
-            elif queued.place is Place.BACKOFF:  # PreEnqueue let it in when it began to back off
+            elif queued.place is Place.BACKOFF and not self._asks_activated:  # asked when it began to back off
                 self._activate(queued, events.FORCE_ACTIVATE.label)
             elif queued.place is not Place.ACTIVE:
                 self._to_active(queued, events.FORCE_ACTIVATE.label)
@@ -369,12 +373,7 @@ class SchedulingQueue:
         if now < self._next_flush:
             return
         self._next_flush = (math.floor(now / FLUSH_INTERVAL) + 1) * FLUSH_INTERVAL
-        late = [
-            queued
-            for group in self._pool.values()
-            for queued in group.values()
-            if now - max(queued.timestamp, queued.flushed) > MAX_UNSCHEDULABLE
-        ]
+        late = [queued for queued in self._flushed() if now - max(queued.timestamp, queued.flushed) > MAX_UNSCHEDULABLE]
         for queued in sorted(late, key=lambda queued: queued.stamp):
             queued.flushed = now  # its timestamp stays: the backoff is reckoned from the last attempt
             strategy = self._strategy(queued, events.UNSCHEDULABLE_TIMEOUT, None, None)
@@ -382,7 +381,15 @@ class SchedulingQueue:
         if late and self._in_flight:
             self._occurrences.append(_Occurrence(events.UNSCHEDULABLE_TIMEOUT, None, None))
 
+    def _flushed(self) -> Iterator[QueuedPod]:
+        """Yield the unschedulable pods that are tried again for no other reason than that they have waited long."""
+        for group in self._pool.values():
+            yield from (pod for pod in group.values() if self._asks_gates_again or pod.place is not Place.GATED)
+
     # -- moving ------------------------------------------------------------------
+
+    def _label(self, event: ClusterEvent) -> str:
+        return event.label_in(self.hints.release)
 
     def _stamp(self) -> int:
         self._stamps += 1

@@ -7,17 +7,22 @@ from collections.abc import Callable, Sequence
 from schedctl.api.devices import ResourceClaim
 from schedctl.cache.pod_info import PodInfo
 from schedctl.framework.events import Action, Hint, Registration, Resource, registers
+from schedctl.releases import Release, ReleaseChange
 
 ClaimsOf = Callable[[PodInfo], Sequence[ResourceClaim] | None]
 """Returns the claims a pod refers to, None where one of them cannot be had."""
 
 
-def registrations(claims_of: ClaimsOf) -> tuple[Registration, ...]:
-    """Return what DynamicResources registers.
+def registrations(claims_of: ClaimsOf, release: Release) -> tuple[Registration, ...]:
+    """Return what DynamicResources of a release registers.
 
     Args:
         claims_of: finds the claims of a pod, as they are when an event is looked at.
+        release: the kube-scheduler.
     """
+    claim_actions = Action.ADD | Action.UPDATE
+    if release.includes(ReleaseChange.DELETED_CLAIMS):
+        claim_actions |= Action.DELETE
 
     def after_claim(pod: PodInfo, before: ResourceClaim | None, after: ResourceClaim | None) -> Hint:
         """Were devices given up, or does a claim of the pod itself exist or stand otherwise now?"""
@@ -38,7 +43,7 @@ def registrations(claims_of: ClaimsOf) -> tuple[Registration, ...]:
 
     return (
         registers(Resource.NODE, Action.ADD | Action.UPDATE_NODE_LABEL | Action.UPDATE_NODE_ALLOCATABLE),
-        registers(Resource.RESOURCE_CLAIM, Action.ADD | Action.UPDATE | Action.DELETE, after_claim),
+        registers(Resource.RESOURCE_CLAIM, claim_actions, after_claim),
         registers(Resource.TARGET_POD, Action.UPDATE_POD_GENERATED_RESOURCE_CLAIM, after_generation),
         registers(Resource.DEVICE_CLASS, Action.ADD | Action.UPDATE),
         registers(Resource.RESOURCE_SLICE, Action.ADD | Action.UPDATE),

@@ -120,7 +120,7 @@ class UnscoredDynamicResources(
 
     def events_to_register(self) -> tuple[Registration, ...]:
         """Nodes, classes and slices that bring devices, and claims that move."""
-        return registrations(self._claims_of)
+        return registrations(self._claims_of, self.release)
 
     def pre_filter(self, cycle: Cycle, nodes: Nodes) -> Status | None:
         """Find the pod's claims and whether they can be used or allocated at all; skip a pod that needs no devices."""

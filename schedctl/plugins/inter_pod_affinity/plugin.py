@@ -14,7 +14,6 @@ import numpy as np
 from typing_extensions import override
 
 from schedctl.api import field_errors, meta, selectors
-from schedctl.api.nodes import Node
 from schedctl.cache.affinity_terms import CarriedTerms, carried_terms
 from schedctl.cache.arrays import BoolArray, IntArray
 from schedctl.cache.changes import Change, ChangeKind
@@ -24,10 +23,11 @@ from schedctl.config.args import InterPodAffinityArgs
 from schedctl.errors import PluginError
 from schedctl.framework.arithmetic import MAX_NODE_SCORE
 from schedctl.framework.cycles import Cycle, StateKey
-from schedctl.framework.events import Action, Hint, Registration, Resource, registers
+from schedctl.framework.events import Registration
 from schedctl.framework.points import FilterPlugin, PreFilterPlugin, PreScorePlugin, Scope, ScorePlugin
 from schedctl.framework.reasons import ACCEPT, Reason, Verdicts
 from schedctl.framework.statuses import SKIP, Code, Status, error, unresolvable
+from schedctl.plugins.inter_pod_affinity.events import registrations
 from schedctl.plugins.inter_pod_affinity.evidence import CauseColumn, missing_company, repelling_pods, unwanted_company
 from schedctl.plugins.inter_pod_affinity.state import (
     NO_DOMAIN,
@@ -35,7 +35,6 @@ from schedctl.plugins.inter_pod_affinity.state import (
     DomainCounts,
     ScoreState,
     domains_of,
-    matches_all,
     nodes_selected,
     resolve_namespaces,
     term_matcher,
@@ -171,11 +170,7 @@ class InterPodAffinity(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
 
     def events_to_register(self) -> tuple[Registration, ...]:
         """Pods that come, go or are relabelled, and nodes that bring or change a domain."""
-        return (
-            registers(Resource.ASSIGNED_POD, Action.ADD | Action.UPDATE_POD_LABEL | Action.DELETE, _after_assigned_pod),
-            registers(Resource.TARGET_POD, Action.UPDATE_POD_LABEL),
-            registers(Resource.NODE, Action.ADD | Action.UPDATE_NODE_LABEL, _after_node),
-        )
+        return registrations(self.release)
 
     # -- reuse -------------------------------------------------------------------
 
@@ -361,46 +356,3 @@ def _concern_each_other(cluster: ClusterView, pod: PodInfo, other: PodInfo) -> b
     required, anti, preferred, preferred_anti = _terms_of(pod)
     ours = resolve_namespaces((*required, *anti, *(t.term for t in (*preferred, *preferred_anti))), cluster)
     return any(term.matches(other.namespace, None, other.labels) for term in ours)
-
-
-def _after_assigned_pod(pod: PodInfo, before: PodInfo | None, after: PodInfo | None) -> Hint:
-    """Did company come that was missed, or company go that either side could not bear?
-
-    Terms that select namespaces by label are compared with an unlabelled namespace, as kube-scheduler does here.
-    """
-    for other in (before, after):
-        if other is not None and not (other.pod.spec.node_name or other.pod.status.nominated_node_name):
-            return Hint.SKIP
-    terms, anti_terms = pod.required_affinity, pod.required_anti_affinity
-    if before is not None and after is not None:
-        joined = not matches_all(terms, before) and matches_all(terms, after)
-        left = _meets_any(anti_terms, before) and not _meets_any(anti_terms, after)
-        return Hint.QUEUE if joined or left else Hint.SKIP
-    if after is not None:
-        return Hint.QUEUE if matches_all(terms, after) else Hint.SKIP
-    if before is not None and (_meets_any(anti_terms, before) or _meets_any(before.required_anti_affinity, pod)):
-        return Hint.QUEUE
-    return Hint.SKIP
-
-
-def _after_node(pod: PodInfo, before: Node | None, after: Node) -> Hint:
-    now = after.metadata.labels or {}
-    if before is None:
-        domain = any(term.topology_key in now for term in pod.required_affinity)
-        return Hint.QUEUE if domain or pod.required_anti_affinity else Hint.SKIP
-    was = before.metadata.labels or {}
-    # a node without the key was refused for affinity and admitted as to anti-affinity: gaining one helps only the
-    # first, losing one only the second
-    for term in pod.required_affinity:
-        key = term.topology_key
-        if key in now and was.get(key) != now[key]:
-            return Hint.QUEUE
-    for term in pod.required_anti_affinity:
-        key = term.topology_key
-        if key in was and now.get(key) != was[key]:
-            return Hint.QUEUE
-    return Hint.SKIP
-
-
-def _meets_any(terms: Sequence[AffinityTerm], other: PodInfo) -> bool:
-    return any(term.matches(other.namespace, None, other.labels) for term in terms)

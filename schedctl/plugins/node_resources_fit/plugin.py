@@ -29,6 +29,7 @@ from schedctl.framework.reasons import ACCEPT, Reason, Verdicts
 from schedctl.framework.statuses import Code
 from schedctl.plugins.node_resources_fit.requested_parts import RequestedParts, naming
 from schedctl.plugins.node_resources_fit.slips import Slips, TooLarge
+from schedctl.releases import ReleaseChange
 
 if TYPE_CHECKING:
     from schedctl.framework.remarks import Remark, Trials
@@ -76,13 +77,15 @@ class NodeResourcesFit(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
 
     def events_to_register(self) -> tuple[Registration, ...]:
         """Room that was made, on a node or by one, and classes that stand in for what nodes do not offer."""
-        room = (
+        release = self.release
+        room = [
             registers(Resource.ASSIGNED_POD, Action.DELETE, _after_deletion),
             registers(Resource.NODE, Action.ADD | Action.UPDATE_NODE_ALLOCATABLE, self._after_node),
-            registers(Resource.DEVICE_CLASS, Action.ADD | Action.UPDATE, _after_device_class),
-        )
-        if not self.release.enabled("InPlacePodVerticalScaling"):
-            return room
+        ]
+        if release.enabled("DRAExtendedResource") and release.includes(ReleaseChange.CLASS_EVENTS):
+            room.append(registers(Resource.DEVICE_CLASS, Action.ADD | Action.UPDATE, _after_device_class))
+        if not release.enabled("InPlacePodVerticalScaling"):
+            return tuple(room)
         return (
             *room,
             registers(Resource.ASSIGNED_POD, Action.UPDATE_POD_SCALE_DOWN, _after_scaling_down),

@@ -22,7 +22,15 @@ from schedctl.cache.pod_info import PodInfo
 from schedctl.errors import PluginError
 from schedctl.framework.arithmetic import MAX_NODE_SCORE, round_half_away, truncdiv
 from schedctl.framework.cycles import Cycle, StateKey
-from schedctl.framework.events import Action, Hint, Registration, Resource, registers
+from schedctl.framework.events import (
+    Action,
+    Hint,
+    Registration,
+    Resource,
+    has_node,
+    has_node_or_nomination,
+    registers,
+)
 from schedctl.framework.handles import Handle
 from schedctl.framework.points import FilterPlugin, PreFilterPlugin, PreScorePlugin, Scope, ScorePlugin
 from schedctl.framework.reasons import ACCEPT, Lookup, Reason, Verdicts
@@ -45,6 +53,7 @@ from schedctl.plugins.pod_topology_spread.counts import (
     is_counted,
     soft_state,
 )
+from schedctl.releases import ReleaseChange
 
 if TYPE_CHECKING:
     from schedctl.framework.remarks import Remark
@@ -71,6 +80,8 @@ class PodTopologySpread(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlug
         self._system_defaults = args.defaulting_type == "System"
         defaults = SYSTEM_DEFAULTS if self._system_defaults else args.default_constraints
         self._defaults = DefaultConstraints(defaults, handle.cluster)
+        nominated = self.release.includes(ReleaseChange.NOMINATED_PODS)
+        self._has_node = has_node_or_nomination if nominated else has_node
 
     def signature(self, pod: PodInfo) -> Hashable:
         """Its constraints, and all that decides which pods they count and on which nodes."""
@@ -218,7 +229,7 @@ class PodTopologySpread(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlug
 
     def _after_assigned_pod(self, pod: PodInfo, before: PodInfo | None, after: PodInfo | None) -> Hint:
         others = [other for other in (before, after) if other is not None]
-        if not all(_may_count(other, pod) for other in others):
+        if not all(self._has_node(other) and other.namespace == pod.namespace for other in others):
             return Hint.SKIP
         constraints = self._constraints(pod, DO_NOT_SCHEDULE)
         if before is not None and after is not None:
@@ -329,11 +340,6 @@ class PodTopologySpread(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlug
         from schedctl.plugins.pod_topology_spread.remedies import remedies
 
         return remedies(pod, rejection, self.handle.cluster)
-
-
-def _may_count(other: PodInfo, pod: PodInfo) -> bool:
-    placed = other.pod.spec.node_name or other.pod.status.nominated_node_name
-    return bool(placed) and other.namespace == pod.namespace
 
 
 def _after_relabelling(constraints: Iterable[Constraint], before: PodInfo, after: PodInfo) -> Hint:

@@ -8,6 +8,7 @@ from schedctl.engine.attempts import Attempt
 from schedctl.engine.queue.queues import QueuedPod
 from schedctl.framework.statuses import Code, Status
 from schedctl.framework.waiting_pods import WaitingPod
+from schedctl.releases import ReleaseChange
 from schedctl.simulation.outcomes import PodState
 from schedctl.simulation.pod_state import pod_on_node
 from schedctl.simulation.simulator.evictions import Evictions
@@ -25,6 +26,7 @@ class BindingCycle:
         self._requeue = requeue
         self._evictions = evictions
         self._choose = choose
+        self._binds_silently = state.cluster.release.includes(ReleaseChange.SILENT_BINDINGS)
 
     def place(self, queued: QueuedPod, attempt: Attempt) -> None:
         """Assume the pod on the chosen node, reserve, ask Permit, and bind unless it says Wait."""
@@ -92,6 +94,8 @@ class BindingCycle:
         if state.trace:
             state.record(Bound(state.clock.now, info.key, node_name))
         state.dispatcher.dispatch_arrival(info, node_name)
+        if info.pod.status.nominated_node_name and not self._binds_silently:
+            state.dispatch_end_of_nomination(info)
         if state.answers_bound:
             state.schedule_answers(state.controller.on_bound(pod_on_node(info, node_name), node_name))
 

@@ -8,6 +8,8 @@ from functools import partial
 from schedctl.cache.pod_info import PodInfo
 from schedctl.engine.queue.queues import QueuedPod
 from schedctl.framework.events import ASSIGNED_POD_UPDATE
+from schedctl.framework.waiting_pods import WaitingPod
+from schedctl.releases import ReleaseChange
 from schedctl.simulation.outcomes import Eviction, PodState
 from schedctl.simulation.pod_state import grace_period, pod_on_node, terminating_pod
 from schedctl.simulation.simulator.state import RunState
@@ -19,6 +21,9 @@ class Evictions:
 
     def __init__(self, state: RunState) -> None:
         self._state = state
+        release = state.cluster.release
+        self._take_node = _let_back_off if release.includes(ReleaseChange.SPARED_WAITING_PODS) else _reject
+        self._activates_preemptor = release.includes(ReleaseChange.ACTIVATED_PREEMPTORS)
 
     def preempt(self, queued: QueuedPod, node_name: str, victims: Sequence[PodInfo]) -> None:
         """Evict the victims of a pod, which is kept out of the queue until all have been told to go."""
@@ -36,13 +41,13 @@ class Evictions:
         preemptors.await_last(preemptor, last)
         in_memory = self._evict_victim(last, preemptor)
         preemptors.finish(preemptor)
-        if in_memory:
+        if in_memory and self._activates_preemptor:
             state.queue.activate((preemptor,))
 
     def _evict_victim(self, victim: PodInfo, preemptor: PodInfo) -> bool:
         """Take a victim's node away; return whether that was done in memory, because it is not bound yet."""
         for wait in self._state.permit_waits:
-            if wait.waiting.pod.uid == victim.uid and wait.waiting.preempt("", "preempted"):
+            if wait.waiting.pod.uid == victim.uid and self._take_node(wait.waiting):
                 self._state.outcome_of(victim).preempted_by = preemptor.key
                 return True
         self.terminate(victim, None, preemptor.key)
@@ -113,3 +118,11 @@ class Evictions:
             state.dispatcher.dispatch_departure(info, node_name)
         if state.has_controller:
             state.schedule_answers(state.controller.on_deletion(pod_on_node(info, node_name), node_name))
+
+
+def _let_back_off(waiting: WaitingPod) -> bool:
+    return waiting.preempt("DefaultPreemption", "preempted")
+
+
+def _reject(waiting: WaitingPod) -> bool:
+    return waiting.reject("DefaultPreemption", "preempted")

@@ -134,9 +134,7 @@ class ExternalEvents:
         self._evictions.note_gone(pending, "")
         state.dispatcher.dispatch_to_plugins(events.UNSCHEDULED_POD_DELETE, pending, None)
         if pending.pod.status.nominated_node_name:
-            state.dispatcher.dispatch_to_queue(
-                events.ASSIGNED_POD_DELETE, pending, None, lambda other: other.info.priority <= pending.priority
-            )
+            state.dispatch_end_of_nomination(pending)
 
     def _permit_wait(self, info: PodInfo) -> PermitWait | None:
         return next((wait for wait in self._state.permit_waits if wait.waiting.pod.key == info.key), None)

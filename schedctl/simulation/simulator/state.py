@@ -128,11 +128,14 @@ class RunState:
         self.cluster.update_pending(after)
         self.queue.update(info, after)
         if before:
-            # the room it had is free for pods that do not outrank it; kube-scheduler sends them a pod deletion
-            self.dispatcher.dispatch_to_queue(
-                ASSIGNED_POD_DELETE, info, None, lambda other: other.info.priority <= info.priority
-            )
+            self.dispatch_end_of_nomination(info)
         return True
+
+    def dispatch_end_of_nomination(self, info: PodInfo) -> None:
+        """Tell pods that a nominated pod does not outrank of its room; kube-scheduler sends them a pod deletion."""
+        self.dispatcher.dispatch_to_queue(
+            ASSIGNED_POD_DELETE, info, None, lambda other: other.info.priority <= info.priority
+        )
 
     def leave_unanswered(self, info: PodInfo, message: str) -> None:
         """Note that a pod needs what is not modelled."""
