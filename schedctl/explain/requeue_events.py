@@ -80,10 +80,11 @@ def of(outcome: Attempt, rejector: str = "") -> list[RequeueEvent]:
         names = outcome.unschedulable_plugins | outcome.pending_plugins
     else:
         return []
-    refusing = {name: registrations(plugin) for name, plugin in outcome.profile.plugins.items() if name in names}
+    release = outcome.cluster.release
+    plugins = outcome.profile.plugins
+    refusing = {name: registrations(plugin, release) for name, plugin in plugins.items() if name in names}
     if EXTENDER_PLUGIN in names:
         refusing[EXTENDER_PLUGIN] = events.EVERY_EVENT
-    release = outcome.cluster.release
     hints = Hints((outcome.profile,), Reporter(), release)
 
     # A queueing hint cannot be put into words, but it can be called: with every running pod as if it left, and with

@@ -93,6 +93,10 @@ class ReleaseChange(Enum):
         (1, 37),
         "an update of a pending pod is an event about TargetPod or UnscheduledPod; before, about UnschedulablePod",
     )
+    REGISTERED_TAINTS = (
+        (1, 37),
+        "a plugin hears of changed taints if it registers them; before, who registered new nodes also heard of them",
+    )
     GATES_ASKED_AGAIN = (
         (1, 37),
         "PreEnqueue is asked again about a gated pod that has waited for five minutes",

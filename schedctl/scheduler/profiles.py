@@ -51,7 +51,8 @@ def _make(plugin: type[Plugin], config: ProfileConfig, handle: Handle) -> Plugin
     """
     try:
         made = plugin(_args(plugin, config), handle)
-        registrations(made)  # for its faults only, which are then those of the configuration and not of a first pod
+        # for its faults only, which are then those of the configuration and not of a first pod
+        registrations(made, handle.cluster.release)
     except CycleError as fault:
         raise ConfigError([Problem(str(fault), subject=f'profile "{config.scheduler_name}"')]) from fault
     except faults.ESCAPING as fault:

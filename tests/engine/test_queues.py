@@ -16,6 +16,7 @@ from schedctl.framework.events import (
     ASSIGNED_POD_DELETE,
     NODE_ADD,
     Action,
+    ClusterEvent,
     Hint,
     Resource,
     registers,
@@ -332,6 +333,24 @@ def test_a_pod_activated_out_of_its_backoff_passes_its_gate_again_in_v1_34_only(
     queue.refuse("a")
     queue.closed.add("a")
     queue.activate([pod("a")])
+    assert queue.place("a") is place
+
+
+class Newcomer(Partner):
+    """Hopes for new nodes, in vain."""
+
+    def events_to_register(self):
+        return (registers(Resource.NODE, Action.ADD, lambda pod, before, after: Hint.SKIP),)
+
+
+@pytest.mark.parametrize(
+    ("release", "place"), [*((old, Place.BACKOFF) for old in RELEASES[:-1]), (NEWEST, Place.UNSCHEDULABLE)]
+)
+def test_who_hears_of_new_nodes_hears_of_every_taint_before_v1_37(release, place):
+    queue = Queue(release=release, partner=Newcomer)
+    queue.add(pod("a"))
+    queue.refuse("a", "Newcomer")
+    queue.tell(ClusterEvent(Resource.NODE, Action.UPDATE_NODE_TAINT), node("n"), node("n"))
     assert queue.place("a") is place
 
 

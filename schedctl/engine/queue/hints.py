@@ -19,7 +19,7 @@ from schedctl.engine import answers
 from schedctl.engine.faults import PASSING, plugin_fault
 from schedctl.engine.reporters import Reporter
 from schedctl.framework import events, faults, points
-from schedctl.framework.events import ClusterEvent, Hint
+from schedctl.framework.events import Action, ClusterEvent, Hint
 from schedctl.framework.extenders import EXTENDER_PLUGIN
 from schedctl.framework.points import Plugin
 from schedctl.framework.profiles import Profile
@@ -66,7 +66,7 @@ class Hints:
                 (plugin.name, registration)
                 for plugin in profile.plugins.values()
                 if isinstance(plugin, _REFUSING)
-                for registration in registrations(plugin)
+                for registration in registrations(plugin, release)
             ]
             # extenders register nothing: a pod that one refused hears of every event
             + [(EXTENDER_PLUGIN, registration) for registration in events.EVERY_EVENT if profile.extenders]
@@ -159,18 +159,30 @@ class Hints:
         return Hint.QUEUE
 
 
-def registrations(plugin: Plugin) -> tuple[events.Registration, ...]:
-    """Return the events that a plugin registers.
+def registrations(plugin: Plugin, release: Release) -> tuple[events.Registration, ...]:
+    """Return the events that a plugin registers with kube-scheduler of a release.
 
     Raises:
         CycleError: it fails, or what it registers are no events.
     """
     try:
-        return answers.registrations(plugin, plugin.events_to_register())
+        registered = answers.registrations(plugin, plugin.events_to_register())
     except PASSING:
         raise
     except faults.ESCAPING as fault:
         raise plugin_fault(plugin, fault) from fault
+    return registered if release.includes(ReleaseChange.REGISTERED_TAINTS) else _with_taints(registered)
+
+
+def _with_taints(registered: tuple[events.Registration, ...]) -> tuple[events.Registration, ...]:
+    """Return registrations with all changes of taints, if they name new nodes and no changes of taints."""
+    actions = Action(0)
+    for registration in registered:
+        if registration.event.resource is events.Resource.NODE:
+            actions |= registration.event.action
+    if Action.ADD not in actions or Action.UPDATE_NODE_TAINT in actions:
+        return registered
+    return (*registered, events.registers(events.Resource.NODE, Action.UPDATE_NODE_TAINT))
 
 
 def _claims(plugin: Plugin, pod: PodInfo) -> Hashable:
