@@ -10,7 +10,7 @@ PACKED := $(VENV)/.ci
 PYTHON ?= $(shell for python in python3 python3.14 python3.13 python3.12 python3.11; do \
 	$$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$python && break; done)
 
-.PHONY: help demo quick test lint types imports pytest test-oracle test-cluster test-live bench bench-quick bench-results docs dist lock pex clean
+.PHONY: help demo quick test lint types imports pytest test-oracle test-cluster test-cluster-older test-live bench bench-quick bench-results docs dist lock pex clean
 .DEFAULT_GOAL := help
 
 help:  ## list the targets
@@ -53,6 +53,10 @@ test-oracle: $(INSTALLED)  ## compare with the real kube-scheduler on fresh case
 test-cluster: $(INSTALLED)  ## run beside the real kube-scheduler on a real API server; needs Go, and builds for long once
 	conformance/cluster/build
 	$(BIN)/pytest -m cluster
+
+test-cluster-older: $(INSTALLED)  ## the same beside an older kube-scheduler: make test-cluster-older SCHEDCTL_OLDER=1.36
+	SCHEDCTL_TEST_RELEASE=$(SCHEDCTL_OLDER) conformance/cluster/build
+	SCHEDCTL_TEST_RELEASE=$(SCHEDCTL_OLDER) $(BIN)/pytest -m cluster tests/cluster/test_real_scheduler.py
 
 test-live: $(INSTALLED)  ## read and change a real API server: the part of test-cluster that is about live clusters
 	conformance/cluster/build

@@ -37,7 +37,7 @@ STEP = 0.25
 so does the real time they take."""
 
 RELEASE = parse_release(os.environ.get("SCHEDCTL_TEST_RELEASE", NEWEST.version))
-"""The release of the process; `SCHEDCTL_TEST_BIN` is then a folder that has it beside etcd and the API server."""
+"""The release of the process, which ``conformance/cluster/build`` builds for the newest API server."""
 
 
 @dataclass
