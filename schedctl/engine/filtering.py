@@ -219,8 +219,10 @@ def filter_column(profile: Profile, cycle: Cycle, nodes: Nodes, runner: PluginRu
     for plugin in profile.filter:
         if plugin.name in cycle.skip_filter:
             continue
-        # asked about the whole column, its refusals count for rows still standing only: the same first refusal as
-        # kube-scheduler's, which stops at a node's first
+        if standing is not None and not plugin.filters_all_nodes and not standing.any():
+            continue
+        # also of a plugin asked about the whole column, refusals count for rows still standing only: the same first
+        # refusal as kube-scheduler's, which stops at a node's first
         verdicts = _call_filter(plugin, cycle, nodes, standing, runner)
         if verdicts.findings is not None:
             reached = np.ones(len(nodes), np.bool_) if standing is None else standing
@@ -271,7 +273,7 @@ def _call_filter(
     plugin: FilterPlugin, cycle: Cycle, nodes: Nodes, standing: BoolArray | None, runner: PluginRunner
 ) -> reasons.Verdicts:
     # gathering a column costs more than a cheap filter saves by it
-    if not plugin.per_row_cost or standing is None or bool(standing.all()):
+    if plugin.filters_all_nodes or standing is None or bool(standing.all()):
         return runner.filter(plugin, cycle, nodes)
     positions = np.flatnonzero(standing)
     narrow = runner.filter(plugin, cycle, nodes.take(positions))

@@ -86,7 +86,6 @@ class Plugin(ABC):  # noqa: B024 - abstract until it takes part in a point
 
     Attributes:
         name: the name in configurations and output; the class name unless set.
-        per_row_cost: whether asking about a row is dear, so that the engine asks only about rows still standing.
         reads: the kinds that it reads besides nodes and pods; where one is missing, its answers may be guesses.
         kinds: those among them that are not Kubernetes' own; they are read and listed for its sake, and their objects
             are in the cluster under their structs, as all others are. No event tells of their changes.
@@ -105,7 +104,6 @@ class Plugin(ABC):  # noqa: B024 - abstract until it takes part in a point
 
     name: ClassVar[str] = ""
     args_type: ClassVar[type[PluginArgs] | None] = None
-    per_row_cost: ClassVar[bool] = False
     reads: ClassVar[tuple[type, ...]] = ()
     kinds: ClassVar[tuple[Kind, ...]] = ()
     reads_feasible_set: ClassVar[bool] = True
@@ -261,11 +259,19 @@ class PreFilterPlugin(Plugin):
 
 
 class FilterPlugin(Plugin):
-    """Says which nodes are rejected."""
+    """Says which nodes are rejected.
+
+    Attributes:
+        filters_all_nodes: whether Filter wants to be asked about all nodes at once, those that filters before it have
+            rejected among them. Its answers are kept only then. False, the default, has it asked as kube-scheduler
+            asks: about nodes still standing.
+    """
+
+    filters_all_nodes: ClassVar[bool] = False
 
     @abstractmethod
     def filter(self, cycle: Cycle, nodes: Nodes) -> Verdicts:
-        """Called once per cycle, with all nodes or those still standing. A row's verdict depends on that row alone.
+        """Called once per cycle, with the nodes still standing or with all. A row's verdict depends on that row alone.
 
         Called again with other columns for nominated pods, by preemption and for the full matrix.
         """

@@ -60,7 +60,6 @@ class Fails(FilterPlugin):
     """Fails on every node it is asked about."""
 
     broken = Reason("broken on {where}", code=Code.ERROR)
-    per_row_cost = True
 
     @per_node
     def filter(self, cycle, node):
@@ -267,13 +266,13 @@ class Finds(FilterPlugin):
         return Verdicts(findings=Notes(nodes))
 
 
-class FindsDearly(Finds):
-    """The same, asked only about rows still standing."""
+class FindsEverywhere(Finds):
+    """The same, asked about every row."""
 
-    per_row_cost = True
+    filters_all_nodes = True
 
 
-@pytest.mark.parametrize("finder", [Finds, FindsDearly], ids=["asked about every row", "asked about standing rows"])
+@pytest.mark.parametrize("finder", [FindsEverywhere, Finds], ids=["asked about every row", "asked about standing rows"])
 def test_findings_are_known_of_the_nodes_a_filter_reached(finder):
     outcome = run([NotB, finder], pod(), *AB, node("c"), pod("x", on="c"))
     found = outcome.cycle.findings[finder.__name__]
@@ -294,10 +293,50 @@ class Names(FilterPlugin):
     """Refuses every node with evidence on demand."""
 
     refused = Reason("no")
-    per_row_cost = True
 
     def filter(self, cycle, nodes):
         return self.refused.where(np.ones(len(nodes), np.bool_), seen=Notes(nodes))
+
+
+class Seen(FilterPlugin):
+    """Accepts every node and notes its name."""
+
+    def __init__(self, args, handle):
+        super().__init__(args, handle)
+        self.names = []
+
+    @per_node
+    def filter(self, cycle, node):
+        self.names.append(node.name)
+
+
+class SeenInColumns(Seen):
+    """The same, over columns."""
+
+    def filter(self, cycle, nodes):
+        self.names += nodes.names
+        return ACCEPT
+
+
+class SeenEverywhere(SeenInColumns):
+    """The same, over all nodes."""
+
+    filters_all_nodes = True
+
+
+@pytest.mark.parametrize(
+    ("kind", "names"), [(Seen, ["a", "c"]), (SeenInColumns, ["a", "c"]), (SeenEverywhere, ["a", "b", "c"])]
+)
+def test_a_filter_is_asked_about_nodes_still_standing_unless_it_wants_all(kind, names):
+    made = profile(NotB, kind)
+    attempt(made, cluster(*AB, node("c")), pod(), Nominator())
+    assert made.plugins[kind.__name__].names == names
+
+
+def test_a_filter_is_not_asked_where_no_node_is_left():
+    made = profile(NotB, Seen)
+    attempt(made, cluster(node("b")), pod(), Nominator())
+    assert made.plugins["Seen"].names == []
 
 
 def test_evidence_on_demand_of_a_narrowed_column_is_that_of_the_row():

@@ -80,7 +80,6 @@ class UnscoredDynamicResources(
     """Finds nodes where the devices a pod claims are available, and takes them for it."""
 
     name = "DynamicResources"
-    per_row_cost = True
     reads = (devices.DeviceClass, devices.DeviceTaintRule, devices.ResourceClaim, devices.ResourceSlice)
     reads_feasible_set = False
     finds_again = True

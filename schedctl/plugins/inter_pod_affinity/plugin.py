@@ -53,6 +53,8 @@ SCORES = StateKey[ScoreState]("PreScoreInterPodAffinity")
 class InterPodAffinity(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin):
     """Keeps pods together or apart, by required and preferred inter-pod (anti-)affinity, in both directions."""
 
+    filters_all_nodes = True
+
     unmatched = Reason("node(s) didn't match pod affinity rules", unresolvable=True)
     unwanted = Reason("node(s) didn't match pod anti-affinity rules")
     repelled = Reason("node(s) didn't satisfy existing pods anti-affinity rules")

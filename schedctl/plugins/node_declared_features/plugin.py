@@ -36,6 +36,7 @@ REQUIRED = StateKey[frozenset[str]]("PreFilterNodeDeclaredFeatures")
 class NodeDeclaredFeatures(PreFilterPlugin, FilterPlugin):
     """Rejects nodes that do not declare every feature the pod needs."""
 
+    filters_all_nodes = True
     reads_template_only = True
 
     unmatched = Reason("node(s) didn't match Pod's required features", unresolvable=True)

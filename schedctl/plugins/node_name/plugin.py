@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 class NodeName(PreFilterPlugin, FilterPlugin):
     """Rejects all nodes but the one in ``spec.nodeName``."""
 
+    filters_all_nodes = True
     reads_template_only = True
 
     other = Reason("node(s) didn't match the requested node name", unresolvable=True)

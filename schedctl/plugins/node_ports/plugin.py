@@ -30,6 +30,7 @@ ANY_ADDRESS = "0.0.0.0"
 class NodePorts(PreFilterPlugin, FilterPlugin):
     """Rejects nodes on which another pod holds a host port the pod asks for."""
 
+    filters_all_nodes = True
     reads_template_only = True
 
     taken = Reason("node(s) didn't have free ports for the requested pod ports")

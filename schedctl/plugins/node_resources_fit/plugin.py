@@ -43,6 +43,7 @@ REQUESTS = StateKey[Mapping[str, int]]("PreFilterNodeResourcesFit")
 class NodeResourcesFit(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin):
     """Rejects nodes without room for the pod, and ranks the others by how full they would be."""
 
+    filters_all_nodes = True
     reads = DEVICE_KINDS
     reads_feasible_set = False
     reads_template_only = True

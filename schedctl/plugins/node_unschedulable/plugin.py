@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 class NodeUnschedulable(PreFilterPlugin, FilterPlugin):
     """Rejects cordoned nodes, unless the pod tolerates the cordon."""
 
+    filters_all_nodes = True
     reads_template_only = True
 
     cordoned = Reason("node(s) were unschedulable", unresolvable=True)

@@ -60,6 +60,7 @@ REQUIRED = StateKey[PodAttachments]("NodeVolumeLimits")
 class NodeVolumeLimits(PreFilterPlugin, FilterPlugin):
     """Keeps a pod from nodes that can attach no more volumes of a CSI driver it needs."""
 
+    filters_all_nodes = True
     reads = (
         storage.CSIDriver,
         storage.CSINode,

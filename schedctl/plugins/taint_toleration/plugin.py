@@ -36,6 +36,7 @@ PREPARED = StateKey[bool]("PreScoreTaintToleration")
 class TaintToleration(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin):
     """Rejects nodes with a NoSchedule or NoExecute taint the pod does not tolerate, and avoids PreferNoSchedule."""
 
+    filters_all_nodes = True
     reads_feasible_set = False
     reads_template_only = True
     normalizes_by_extremes = True

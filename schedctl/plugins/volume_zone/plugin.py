@@ -53,6 +53,7 @@ TOPOLOGIES = StateKey[tuple[Topology, ...]]("PreFilterVolumeZone")
 class VolumeZone(PreFilterPlugin, FilterPlugin):
     """Keeps a pod in the zones and regions its bound volumes are labelled with."""
 
+    filters_all_nodes = True
     reads = (storage.PersistentVolume, storage.PersistentVolumeClaim, storage.StorageClass)
 
     elsewhere = Reason("node(s) had no available volume zone", unresolvable=True)
