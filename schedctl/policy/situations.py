@@ -232,9 +232,9 @@ def released_situation(facts: Simulation, scheduler: Scheduler, sourced: Mapping
         pods = [_created_pod(facts, key, PodInfo(replica.pod)) for key, replica in update.created.items()]
         pods += [
             JudgedPod("", PodInfo(replica.pod), Fate.NOT_CREATED, message="its controller waits for other pods")
-            for replica in update.unsent
+            for replica in update.unsent.values()
         ]
-        going = {id(info) for info in (*rollout.removed, *update.leaving)}
+        going = {id(info) for info in (*rollout.removed, *update.leaving.values())}
         for info in update.old:
             if id(info) not in going:
                 pods.append(_kept_pod(controller.latest(info.key), info, facts, cluster))

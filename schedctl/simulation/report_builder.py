@@ -188,7 +188,7 @@ def _result(
     update, controller = rollout.update, facts.controller
     workload = update.workload
     created = [(key, _workload_pod(facts, key)) for key in update.created]
-    unsent = [replica.pod.metadata.name for replica in update.unsent]
+    unsent = [replica.pod.metadata.name for replica in update.unsent.values()]
     kept = _kept(rollout)
     places = [fate.node for _, fate in created if fate.fate is Fate.PLACED]
     places += [node for info in kept if (node := _node_of(controller.latest(info.key), cluster))]
@@ -232,7 +232,7 @@ def _result(
 
 def _kept(rollout: RolloutProgress) -> list[PodInfo]:
     """Return the old pods that stay."""
-    going = {id(info) for info in (*rollout.removed, *rollout.update.leaving)}
+    going = {id(info) for info in (*rollout.removed, *rollout.update.leaving.values())}
     return [info for info in rollout.update.old if id(info) not in going]
 
 

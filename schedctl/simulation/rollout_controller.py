@@ -16,6 +16,7 @@ import msgspec
 from typing_extensions import override
 
 from schedctl.api.pods import Pod, PodSpec
+from schedctl.cache.changes import ChangeKind
 from schedctl.cache.pod_info import PodInfo
 from schedctl.scheduler import Scheduler
 from schedctl.simulation.events import EventAction, SimulatedEvent
@@ -28,6 +29,7 @@ from schedctl.workloads.rollouts import ReplaceAll, RollingDeployment, Step, Upd
 
 _replace = msgspec.structs.replace
 _EXISTS = "AlreadyExists"
+_PLACEMENTS = (ChangeKind.POD_ADDED, ChangeKind.POD_REMOVED)
 
 
 @dataclass(slots=True)
@@ -91,9 +93,15 @@ class RolloutController(ReplacementController):
         self._deleted: set[str] = set()  # old pods that rollouts deleted and that are not gone yet
         self._credited: set[str] = set()  # those of them that quotas do not count any more
         self._specs: dict[int, tuple[PodSpec, PodSpec]] = {}
+        self._replicas: dict[str, tuple[Update, str]] = {}  # by key of a pod, whose it is and the key it began with
+        self._generation = self._cluster.generation  # up to which the updates know which of their pods run
 
     def start(self) -> list[SimulatedEvent]:
         """Return what happens before the first pod is scheduled."""
+        for rollout in self.rollouts:
+            update = rollout.update
+            self._replicas |= {info.key: (update, info.key) for info in update.old}
+        self._count()
         return [event for rollout in self.rollouts for event in self._advance(rollout)]
 
     @override
@@ -122,11 +130,35 @@ class RolloutController(ReplacementController):
     # -- rollouts ------------------------------------------------------------------
 
     def _advance(self, rollout: RolloutProgress) -> Iterator[SimulatedEvent]:
-        while not (rollout.update.is_finished or rollout.waits):
-            step = rollout.update.next(self._is_running)
+        update = rollout.update
+        while not (update.is_finished or rollout.waits):
+            self._catch_up()
+            step = update.next()
             if not step:
                 return
+            for replica in step.create:
+                key = replica.pod.key
+                self._replicas[key] = update, key
+                update.note(key, runs=self._is_running(key))  # one of that name may run already
             yield from self._carry_out(rollout, step)
+
+    def _count(self) -> None:
+        """Have all updates count which of their pods run."""
+        for rollout in self.rollouts:
+            rollout.update.count(self._is_running)
+        self._generation = self._cluster.generation
+
+    def _catch_up(self) -> None:
+        """Tell the updates which of their pods came to a node, or left one, since they heard of it last."""
+        changes = self._cluster.changes_since(self._generation)
+        if changes is None:
+            self._count()
+            return
+        self._generation = self._cluster.generation
+        for change in changes:
+            if change.kind in _PLACEMENTS and change.subject.key in self._replicas:
+                update, key = self._replicas[change.subject.key]
+                update.note(key, runs=self._is_running(key))
 
     def _carry_out(self, rollout: RolloutProgress, step: Step) -> Iterator[SimulatedEvent]:
         for info in step.remove:
@@ -174,6 +206,8 @@ class RolloutController(ReplacementController):
     @override
     def _create_replacement(self, pod: PodInfo, replacement: Pod) -> Iterator[SimulatedEvent]:
         self._record_successor(pod, replacement)
+        if pod.key in self._replicas:
+            self._replicas[replacement.key] = self._replicas[pod.key]
         rollout = self._rollout_of.get(pod.key)
         if rollout is not None:
             self._rollout_of[replacement.key] = rollout

@@ -7,9 +7,10 @@ pods run by then; ``ownership`` finds the pods that run, ``changes`` says what d
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Literal
 
 from typing_extensions import override
@@ -50,62 +51,79 @@ class Step:
 class Update:
     """One workload on its way from what runs to what is wanted.
 
+    Which of its pods run is counted once (`count`) and then kept up to date (`note`), so that a step costs what it
+    changes and not what the workload has.
+
     Attributes:
         workload: the workload.
         old: its pods in the cluster, before anything happens.
         changes: how it differs from what is there.
-        unsent: the pods that are still to be created, in order; those left at the end were waited for in vain.
-        leaving: the old pods that are still to be removed.
+        unsent: the pods that are still to be created, by key, in order; those left at the end were waited for in vain.
+        leaving: the old pods that are still to be removed, by key, in order.
+        kept: the old pods that stay and count as replicas, by key.
         created: the pods created so far, by key.
     """
 
     def __init__(self, workload: Workload, old: Sequence[PodInfo], changes: Sequence[WorkloadChange]) -> None:
         self.workload, self.old, self.changes = workload, tuple(old), tuple(changes)
-        self.unsent: list[Replica] = list(workload.replicas)
-        self.leaving: list[PodInfo] = list(old)
+        self.unsent: dict[str, Replica] = {replica.pod.key: replica for replica in workload.replicas}
+        self.leaving: dict[str, PodInfo] = _by_key(old)
+        self.kept: dict[str, PodInfo] = {}
         self.created: dict[str, Replica] = {}
+        self._idle: set[str] = set()  # of those that stay or were created
+        self._idle_leaving: set[str] = set()
 
     @property
     def is_finished(self) -> bool:
         """Whether there is nothing left to remove or create."""
         return not (self.unsent or self.leaving)
 
-    def next(self, runs: Runs) -> Step:
-        """Return what to do next, and count it as done.
+    def next(self) -> Step:
+        """Return what to do next, and count it as done; the pods that it creates do not run until that is noted.
 
         An empty step means that nothing can be done until more of the pods run, or ever, if `is_finished`.
         """
         raise NotImplementedError
 
+    def count(self, runs: Runs) -> None:
+        """Ask of each pod whether it runs."""
+        self._idle = {key for key in (*self.kept, *self.created) if not runs(key)}
+        self._idle_leaving = {key for key in self.leaving if not runs(key)}
+
+    def note(self, key: str, *, runs: bool) -> None:
+        """Note that a pod runs now, or no longer; a pod that was removed does not count."""
+        if key in self.leaving:
+            idle = self._idle_leaving
+        elif key in self.created or key in self.kept:
+            idle = self._idle
+        else:
+            return
+        (idle.discard if runs else idle.add)(key)
+
     def _send(self, replicas: Iterable[Replica], remove: Iterable[PodInfo] = ()) -> Step:
         """Note the replicas as created and the pods as removed."""
         step = Step(tuple(remove), tuple(replicas))
-        # One at a time is the common case of rollouts of thousands of pods, where sets would be built anew every step.
-        if len(step.remove) == 1:
-            self.leaving.remove(step.remove[0])
-        elif step.remove:
-            gone = {id(info) for info in step.remove}
-            self.leaving = [info for info in self.leaving if id(info) not in gone]
-        if len(step.create) == 1:
-            del self.unsent[next(i for i, replica in enumerate(self.unsent) if replica is step.create[0])]
-        elif step.create:
-            sent = {id(replica) for replica in step.create}
-            self.unsent = [replica for replica in self.unsent if id(replica) not in sent]
-        self.created |= {replica.pod.key: replica for replica in step.create}
+        for info in step.remove:
+            del self.leaving[info.key]
+            self._idle_leaving.discard(info.key)
+        for replica in step.create:
+            key = replica.pod.key
+            self.created[key] = self.unsent.pop(key)
+            self._idle.add(key)
         return step
 
-    def _all_run(self, runs: Runs) -> bool:
-        return all(map(runs, reversed(self.created)))  # what is waited for is mostly the last one
+    def _first(self, most: int) -> list[Replica]:
+        """Return the first pods that are still to be created."""
+        return list(islice(self.unsent.values(), max(0, most)))
 
 
 class ReplaceAll(Update):
     """All old pods leave, all new ones come; the pods of an ordered workload one after another."""
 
     @override
-    def next(self, runs: Runs) -> Step:
-        if self.workload.ordered:
-            return self._send(self.unsent[:1] if self._all_run(runs) else (), self.leaving)
-        return self._send(self.unsent, self.leaving)
+    def next(self) -> Step:
+        most = len(self.unsent) if not self.workload.ordered else int(not self._idle)
+        return self._send(self._first(most), self.leaving.values())
 
 
 class Scaling(Update):
@@ -115,14 +133,14 @@ class Scaling(Update):
         super().__init__(workload, old, changes)
         there = {index for info in old if (index := _index(info)) is not None}
         # An index of a Job has one pod; replicas without an ordinal are all the same.
-        missing = [replica for replica in self.unsent if replica.ordinal < 0 or replica.ordinal not in there]
+        missing = [key for key, replica in self.unsent.items() if replica.ordinal < 0 or replica.ordinal not in there]
         surplus = len(old) - len(self.unsent)
-        self.unsent = missing[: max(0, -surplus)]
-        self.leaving = dispensable(old)[: max(0, surplus)]
+        self.unsent = {key: self.unsent[key] for key in missing[: max(0, -surplus)]}
+        self.leaving = _by_key(dispensable(old)[: max(0, surplus)])
 
     @override
-    def next(self, runs: Runs) -> Step:
-        return self._send(self.unsent, self.leaving)
+    def next(self) -> Step:
+        return self._send(self.unsent.values(), self.leaving.values())
 
 
 class RollingDeployment(Update):
@@ -139,15 +157,14 @@ class RollingDeployment(Update):
         self.replicas = len(self.unsent)
         same = _keeps_template(changes)
         # Pods of the ReplicaSet that the new pods belong to need no replacement, whatever the manifest changed beside.
-        current = {owner.name for replica in self.unsent[:1] for owner in replica.pod.metadata.owner_references or ()}
-        kept = [info for info in old if same or controller_reference(info)[1] in current]
-        surplus = dispensable(kept, old)[: max(0, len(kept) - self.replicas)]
-        gone = {id(info) for info in surplus}
-        self.kept = [info for info in kept if id(info) not in gone]
-        self.surplus = surplus
-        current_pods = {id(info) for info in kept}
-        self.unsent = self.unsent[: self.replicas - len(self.kept)]
-        self.leaving = [*surplus, *dispensable((info for info in old if id(info) not in current_pods), old)]
+        current = {owner.name for replica in self._first(1) for owner in replica.pod.metadata.owner_references or ()}
+        self.kept = _by_key(info for info in old if same or controller_reference(info)[1] in current)
+        outdated = dispensable((info for info in old if info.key not in self.kept), old)
+        self.surplus = dispensable(self.kept.values(), old)[: max(0, len(self.kept) - self.replicas)]
+        for info in self.surplus:
+            del self.kept[info.key]
+        self.unsent = {replica.pod.key: replica for replica in self._first(self.replicas - len(self.kept))}
+        self.leaving = _by_key([*self.surplus, *outdated])
         self.recreate = strategy is not None and strategy.type == "Recreate"
         rolling = (strategy.rolling_update if strategy else None) or workloads.RollingUpdate()
         self.surge = _share(rolling.max_surge, self.replicas, up=True, default="25%")
@@ -157,38 +174,30 @@ class RollingDeployment(Update):
             self.unavailable = 1
 
     @override
-    def next(self, runs: Runs) -> Step:
+    def next(self) -> Step:
         # Scaling down is no part of the rollout and waits for nothing.
         if self.surplus:
             surplus, self.surplus = self.surplus, []
             return self._send((), surplus)
         if self.recreate:
-            return self._send((), self.leaving) if self.leaving else self._send(self.unsent)
+            return self._send((), self.leaving.values()) if self.leaving else self._send(self.unsent.values())
         total = len(self.kept) + len(self.created) + len(self.leaving)
         room = self.replicas + self.surge - total if self.leaving else len(self.unsent)
         if self.unsent and room > 0:
-            return self._send(self.unsent[:room])
-        return self._send((), self._spare_pods(runs, total))
+            return self._send(self._first(room))
+        return self._send((), self._spare_pods(total))
 
-    def _spare_pods(self, runs: Runs, total: int) -> list[PodInfo]:
+    def _spare_pods(self, total: int) -> list[PodInfo]:
         """Return the old pods that can go now: first those that do not run, then as many as the others can spare."""
         least = self.replicas - self.unavailable
-        most = total - least
+        most = total - least - len(self._idle)
         if most <= 0 or not self.leaving:
             return []
-        new_running = 0
-        for key in (*reversed(self.created), *(info.key for info in self.kept)):  # mostly the last do not run yet
-            if runs(key):
-                new_running += 1
-            elif (most := most - 1) <= 0:
-                return []
-        idle: list[PodInfo] = []
-        running: list[PodInfo] = []
-        for info in self.leaving:
-            (running if runs(info.key) else idle).append(info)
-        idle = idle[:most]
-        spare = min(new_running + len(running) - least, most - len(idle))
-        return idle + running[: max(0, spare)]
+        idle_first = (info for key, info in self.leaving.items() if key in self._idle_leaving)
+        idle = list(islice(idle_first, min(most, len(self._idle_leaving))))
+        spare = min(total - len(self._idle) - len(self._idle_leaving) - least, most - len(idle))
+        running = (info for key, info in self.leaving.items() if key not in self._idle_leaving)
+        return idle + list(islice(running, max(0, spare)))
 
 
 class RollingStatefulSet(Update):
@@ -200,46 +209,43 @@ class RollingStatefulSet(Update):
         rolling = (strategy.rolling_update if strategy else None) or workloads.RollingUpdate()
         on_delete = strategy is not None and strategy.type == "OnDelete"
         first = rolling.partition or 0
-        here = {info.pod.metadata.name: info for info in old}
-        names = {replica.pod.metadata.name for replica in self.unsent}
         stays = _keeps_template(changes) or on_delete
-        self.most_missing = max(1, _share(rolling.max_unavailable, len(names), up=True, default=1))
-        self.kept = [
-            info
-            for replica in self.unsent
-            if (info := here.get(replica.pod.metadata.name)) and (stays or replica.ordinal < first)
-        ]
-        kept = {info.pod.metadata.name for info in self.kept}
-        self.unsent = [replica for replica in self.unsent if replica.pod.metadata.name not in kept]
-        self.leaving = [info for info in old if info.pod.metadata.name not in kept]
-        self.surplus = sorted(
-            (info for info in self.leaving if info.pod.metadata.name not in names), key=_ordinal, reverse=True
-        )
+        self.most_missing = max(1, _share(rolling.max_unavailable, len(self.unsent), up=True, default=1))
+        surplus = [info for info in old if info.key not in self.unsent]
+        self.surplus = sorted(surplus, key=lambda info: _ordinal(info.key), reverse=True)
+        self.kept = {
+            key: self.leaving[key]
+            for key, replica in self.unsent.items()
+            if key in self.leaving and (stays or replica.ordinal < first)
+        }
+        for key in self.kept:
+            del self.unsent[key], self.leaving[key]
+        # A new pod has the name, and so the key, of the old one in whose place it comes.
+        self._missing = deque(replica for key, replica in self.unsent.items() if key not in self.leaving)
+        replacing = [replica for key, replica in self.unsent.items() if key in self.leaving]
+        self._replacing = deque(sorted(replacing, key=lambda replica: -replica.ordinal))
 
     @override
-    def next(self, runs: Runs) -> Step:
-        replaced = {info.pod.metadata.name: info for info in self.leaving}
-        missing = [replica for replica in self.unsent if replica.pod.metadata.name not in replaced]
-        idle = sum(not runs(key) for key in (*(info.key for info in self.kept), *self.created))
-        idle += sum(not runs(info.key) for info in self.leaving if info not in self.surplus)
+    def next(self) -> Step:
         # OrderedReady: an ordinal is filled when all below it run, old pods of theirs included.
-        if self.workload.ordered and missing:
-            below = missing[0].ordinal
-            lower = [info.key for info in (*self.kept, *self.leaving) if 0 <= _ordinal(info) < below]
-            lower += [key for key, replica in self.created.items() if replica.ordinal < below]
-            blocked = not all(map(runs, lower))
-            return Step() if blocked else self._send(missing[:1])
-        if missing:
+        if self.workload.ordered and self._missing:
+            below = self._missing[0].ordinal
+            blocked = any(0 <= _ordinal(key) < below for key in (*self._idle, *self._idle_leaving))
+            return Step() if blocked else self._send([self._missing.popleft()])
+        if self._missing:
+            missing, self._missing = self._missing, deque()
             return self._send(missing)
+        surplus = {info.key for info in self.surplus}
+        idle = len(self._idle) + len(self._idle_leaving - surplus)
         if self.workload.ordered and idle and self.most_missing == 1:
             return Step()
         if self.surplus:
             removed = self.surplus[:1] if self.workload.ordered else self.surplus
             self.surplus = self.surplus[len(removed) :]
             return self._send((), removed)
-        budget = self.most_missing - idle
-        turn = sorted(self.unsent, key=lambda replica: -replica.ordinal)[: max(0, budget)]
-        return self._send(turn, [replaced[replica.pod.metadata.name] for replica in turn])
+        budget = min(len(self._replacing), max(0, self.most_missing - idle))
+        turn = [self._replacing.popleft() for _ in range(budget)]
+        return self._send(turn, [self.leaving[replica.pod.key] for replica in turn])
 
 
 class RollingDaemonSet(Update):
@@ -249,37 +255,51 @@ class RollingDaemonSet(Update):
         super().__init__(workload, old, changes)
         strategy: workloads.UpdateStrategy | None = workload.object.spec.update_strategy
         rolling = (strategy.rolling_update if strategy else None) or workloads.RollingUpdate()
-        self.target_nodes = {replica.node for replica in self.unsent}
+        self.target_nodes = {replica.node for replica in self.unsent.values()}
         stays = _keeps_template(changes) or (strategy is not None and strategy.type == "OnDelete")
         count = len(self.target_nodes)
         self.surge = _share(rolling.max_surge, count, up=True, default=0)
         # Rounded up, where a Deployment's is rounded down; and with a surge a node need not be without a pod.
         self.unavailable = _share(rolling.max_unavailable, count, up=True, default=0 if self.surge else 1)
-        nodes = {node_of(info.pod) for info in old}
+        covered = {node_of(info.pod) for info in old}
+        self._uncovered = [replica for replica in self.unsent.values() if replica.node not in covered]
+        self._stray = [info for info in old if node_of(info.pod) not in self.target_nodes]
         if stays:
-            self.unsent = [replica for replica in self.unsent if replica.node not in nodes]
-            self.leaving = [info for info in old if node_of(info.pod) not in self.target_nodes]
+            self.unsent = {replica.pod.key: replica for replica in self._uncovered}
+            self.leaving = _by_key(self._stray)
+        self._old_on: dict[str, list[PodInfo]] = {}
+        for info in self.leaving.values():
+            self._old_on.setdefault(node_of(info.pod), []).append(info)
+        self._replacing: dict[str, str] = {}  # with a surge, the key of the new pod by the node of the old one
 
     @override
-    def next(self, runs: Runs) -> Step:
-        old = {node_of(info.pod): info for info in self.leaving}
-        new = {replica.node: key for key, replica in self.created.items()}
+    def next(self) -> Step:
         # Nodes that gain or lose eligibility are served at once; only replacements count against the limits.
-        uncovered = [replica for replica in self.unsent if replica.node not in old]
-        stray = [info for node, info in old.items() if node not in self.target_nodes]
-        if uncovered or stray:
+        if self._uncovered or self._stray:
+            uncovered, stray = self._uncovered, self._stray
+            self._uncovered, self._stray = [], []
             return self._send(uncovered, stray)
-        if self.surge:
-            replaced = [info for node, info in old.items() if node in new and runs(new[node])]
-            if replaced:
-                return self._send((), replaced)
-            return self._send(self.unsent[: max(0, self.surge - sum(node in new for node in old))])
-        idle = sum(not runs(key) for key in new.values())
-        # An old pod that does not run costs nothing to replace.
-        turn = [replica for replica in self.unsent if not runs(old[replica.node].key)]
-        waiting = [replica for replica in self.unsent if runs(old[replica.node].key)]
-        turn += waiting[: max(0, self.unavailable - idle - len(turn))]
-        return self._send(turn, [old[replica.node] for replica in turn])
+        if not self.surge:
+            turn = self._replaceable()
+            return self._send(turn, [info for replica in turn for info in self._old_on[replica.node]])
+        if replaced := [node for node, key in self._replacing.items() if key not in self._idle]:
+            for node in replaced:
+                del self._replacing[node]
+            return self._send((), [info for node in replaced for info in self._old_on[node]])
+        turn = self._first(self.surge - len(self._replacing))
+        self._replacing |= {replica.node: replica.pod.key for replica in turn}
+        return self._send(turn)
+
+    def _replaceable(self) -> list[Replica]:
+        """Return the pods whose turn it is: all whose old pod does not run, since that costs nothing, then others."""
+        turn = []
+        if self._idle_leaving:
+            turn = [one for one in self.unsent.values() if not self._has_running_pod(one.node)]
+        room = max(0, self.unavailable - len(self._idle) - len(turn))
+        return turn + list(islice((one for one in self.unsent.values() if self._has_running_pod(one.node)), room))
+
+    def _has_running_pod(self, node: str) -> bool:
+        return any(info.key not in self._idle_leaving for info in self._old_on[node])
 
 
 def plan(groups: Iterable[Workload], cluster: Cluster, strategy: RolloutStrategy = "replace") -> list[Update]:
@@ -382,7 +402,7 @@ def _beside(workload: Workload, old: Sequence[PodInfo], cluster: Cluster) -> Wor
     """Return the workload with names that are free while its old pods stay."""
     replicas, notes = list(workload.replicas), list(workload.notes)
     if isinstance(workload.object, workloads.StatefulSet) and old:
-        first = 1 + max(map(_ordinal, old))
+        first = 1 + max(_ordinal(info.key) for info in old)
         replicas = [stateful_replica(workload.object, first + i, cluster) for i in range(len(replicas))]
         notes.append(f"its new pods begin at ordinal {first}, after those that stay")
     elif isinstance(workload.object, workloads.DaemonSet):
@@ -411,8 +431,12 @@ def _keeps_template(changes: Iterable[WorkloadChange]) -> bool:
     return not any(change.what in ("new", "template") for change in changes)
 
 
-def _ordinal(info: PodInfo) -> int:
-    end = info.pod.metadata.name.rpartition("-")[2]
+def _by_key(pods: Iterable[PodInfo]) -> dict[str, PodInfo]:
+    return {info.key: info for info in pods}
+
+
+def _ordinal(key: str) -> int:
+    end = key.rpartition("-")[2]
     return int(end) if end.isdecimal() else -1
 
 

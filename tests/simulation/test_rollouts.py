@@ -7,6 +7,7 @@ import pytest
 from schedctl.errors import InputError
 from schedctl.reports.simulations import Fate
 from schedctl.simulation.outcomes import PodState
+from schedctl.simulation.rollout_controller import RolloutController
 from schedctl.simulation.runs import Options
 from schedctl.simulation.tie_breaking import draw_ties
 from schedctl.simulation.timeline import Bound, Evicted, Gone
@@ -399,3 +400,14 @@ def test_a_new_node_gets_the_daemons_of_the_cluster_and_the_others_keep_theirs(s
     assert [(place.name, place.pods) for place in result.nodes] == [("b", 1)]
     assert not release.facts.run.evictions
     assert "shop/web-a" in release.scheduler.cluster.pod_table.row_of
+
+
+def test_a_rolling_update_asks_about_a_pod_when_it_comes_or_goes_and_not_at_every_step(simulate, monkeypatch):
+    ask, asked = RolloutController._is_running, []
+    monkeypatch.setattr(RolloutController, "_is_running", lambda self, key: asked.append(key) or ask(self, key))
+    nodes = "".join(node(f"n{n}") for n in range(8))
+    old = "".join(running(f"web-1-{n}", "web-1", on=f"n{n % 8}", cpu="100m") for n in range(60))
+    state = nodes + workload(uid="d") + replica_set() + old
+    release = simulate(state, workload(cpu="200m", spec="replicas: 60"), strategy="rolling")
+    assert release.report.results[0].removed == 60
+    assert len(asked) <= 60 * 8

@@ -69,10 +69,15 @@ def updates(manifests_of, cluster_of):
     return make
 
 
+def next_step(update, runs=lambda key: True):
+    update.count(runs)
+    return update.next()
+
+
 def run_to_end(update, runs=lambda key: True, most: int = 50) -> list[str]:
     """The steps an update takes, in short: `-2+1` removes two pods and creates one."""
     steps = []
-    while (step := update.next(runs)) and len(steps) < most:
+    while (step := next_step(update, runs)) and len(steps) < most:
         steps.append("".join(f"{sign}{len(part)}" for sign, part in (("-", step.remove), ("+", step.create)) if part))
     return steps
 
@@ -114,16 +119,16 @@ def test_steps_of_replace_and_add(updates, text, state, strategy, steps):
 def test_an_ordered_pod_waits_for_the_one_before_it(updates):
     (update,) = updates(deployment("replicas: 3", kind="StatefulSet"), "", "replace")
     assert run_to_end(update, lambda key: key != "shop/web-1") == ["+1", "+1"]
-    assert [replica.pod.metadata.name for replica in update.unsent] == ["web-2"]
+    assert [replica.pod.metadata.name for replica in update.unsent.values()] == ["web-2"]
     assert not update.is_finished
 
 
-def test_an_ordered_workload_waits_for_its_last_pod_only(updates):
+def test_an_ordered_workload_goes_on_once_its_last_pod_is_noted_to_run(updates):
     (update,) = updates(deployment("replicas: 9", kind="StatefulSet"), "", "replace")
-    queried: list[str] = []
     run_to_end(update, lambda key: key != "shop/web-7")
-    assert not update.next(lambda key: queried.append(key) or key != "shop/web-7")
-    assert queried == ["shop/web-7"]
+    assert not update.next()
+    update.note("shop/web-7", runs=True)
+    assert [replica.ordinal for replica in update.next().create] == [8]
 
 
 def test_pods_added_to_a_stateful_set_begin_behind_those_that_stay(updates):
@@ -210,7 +215,7 @@ def test_a_rollout_stays_within_surge_and_unavailable_and_ends(updates, replicas
     there = {info.key for info in update.old}
     starting: list[str] = []
     for _ in range(500):
-        step = update.next(there.__contains__)
+        step = next_step(update, there.__contains__)
         there -= {info.key for info in step.remove}
         starting += [replica.pod.key for replica in step.create]
         if step.create and before <= replicas:
@@ -227,7 +232,7 @@ def test_a_rollout_stays_within_surge_and_unavailable_and_ends(updates, replicas
 
 def test_pods_on_no_node_go_first(updates):
     (update,) = updates(deployment(strategy("0", "1"), "app:2"), running(4, idle=1), "rolling")
-    step = update.next(lambda key: key != "shop/old-0")
+    step = next_step(update, lambda key: key != "shop/old-0")
     assert [info.key for info in step.remove] == ["shop/old-0"]
 
 
@@ -301,7 +306,7 @@ STATEFUL = (
 def test_rolling_stateful_sets(updates, spec, image, order):
     (update,) = updates(deployment(spec, image, "StatefulSet"), STATEFUL, "rolling")
     steps = []
-    while step := update.next(lambda key: True):
+    while step := next_step(update):
         removed = "".join(f"-{info.key[-1]}" for info in step.remove)
         steps.append(removed + "".join(f"+{replica.ordinal}" for replica in step.create))
     assert steps == order
@@ -311,11 +316,11 @@ def test_rolling_stateful_sets(updates, spec, image, order):
 def test_a_rolling_stateful_set_waits_for_the_new_pod(updates):
     (update,) = updates(deployment("replicas: 3", "app:2", "StatefulSet"), STATEFUL, "rolling")
     running_now = {"shop/web-0", "shop/web-1", "shop/web-2"}
-    update.next(running_now.__contains__)
+    next_step(update, running_now.__contains__)
     running_now.discard("shop/web-2")
-    assert not update.next(running_now.__contains__)
+    assert not next_step(update, running_now.__contains__)
     running_now.add("shop/web-2")
-    assert [replica.ordinal for replica in update.next(running_now.__contains__).create] == [1]
+    assert [replica.ordinal for replica in next_step(update, running_now.__contains__).create] == [1]
 
 
 def test_an_old_pod_without_an_ordinal_blocks_no_ordinal(updates):

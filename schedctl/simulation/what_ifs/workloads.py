@@ -89,12 +89,14 @@ class Scale(WhatIf):
         gone: list[str] = []
         updates = plan(join(expansion, cluster, admit), cluster, "rolling")
         for update in updates:
-            while step := update.next(lambda key: True):  # as if each new pod ran at once; nothing is scheduled here
+            while step := update.next():
                 for info in step.remove:
                     cluster.remove_pod(info)
                     admit.credit(info.pod)
                     gone.append(info.key)
                 waiting += create_pods(cluster, admit, step.create)
+                for replica in step.create:  # as if each new pod ran at once; nothing is scheduled here
+                    update.note(replica.pod.key, runs=True)
         refused = f", {len(admit.rejected)} refused ({admit.rejected[0].message})" if admit.rejected else ""
         fewer = f" ({counts.of(len(gone), 'pod')} gone)" if gone else ""
         text = f"scaled {self.workload} from {before} to {self.replicas}{fewer}{describe_displaced(waiting)}{refused}"
