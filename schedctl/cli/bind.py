@@ -1,4 +1,4 @@
-"""``schedctl bind``: a pod bound to the node that the rules choose, when its user says so.
+"""``schedctl bind``: pods bound to the nodes that the rules choose, when their user says so.
 
 It is the only command that changes anything, and only by flags on the command line: no configuration file and no
 environment variable has a say in whether.
@@ -9,20 +9,25 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from schedctl.cli import options, suggestions
-from schedctl.cli.help_text import OUTPUT
+from schedctl.cli.extender_options import with_extenders
+from schedctl.cli.help_text import OUTPUT, SELECT
 from schedctl.cli.notifiers import StandardError, with_notifier
 from schedctl.cli.state_options import with_state
 from schedctl.errors import UsageError
+from schedctl.session.extenders import ExtenderOptions
 from schedctl.session.states import StateSource
 
 if TYPE_CHECKING:
-    from schedctl.reports.bindings import BindReport
-    from schedctl.session.subjects import ObjectName
+    from schedctl.api.pods import Pod
+    from schedctl.reports.bindings import BindReport, GangBindReport
+    from schedctl.session.sessions import Session
+    from schedctl.session.subjects import Question
 
 _DRY_RUNS = ("none", "client", "server")
 EXAMPLES = """
@@ -31,6 +36,8 @@ Examples:
   schedctl bind shop/web-0 --dry-run=server      # is the Binding valid?
   schedctl bind shop/web-0 --execute             # binds, after a question
   schedctl bind shop/web-0 --node node-3 --execute --yes
+  schedctl bind shop/web-0 shop/web-1 --execute  # both, or none
+  schedctl bind -n shop -l job=train --execute
   schedctl bind shop/web-0 -f cluster.yaml -o yaml
 
 Exit codes: 0 bound, or the Binding is printed; 1 unschedulable (with --exit-code or --execute), or the question was
@@ -39,23 +46,30 @@ answered "no"; 2 usage, configuration or output; 3 input; 4 refused, or the clus
 """
 
 
+@with_extenders
 @with_state
 @with_notifier
 def bind(
     subjects: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[pod] NAME",
-            help="Also pod/NAME, NS/NAME and pod NS/NAME",
+            metavar="[pod] NAME...",
+            help="Also pod/NAME, NS/NAME and pod NS/NAME; several pods are bound together or not at all",
             show_default=False,
             autocompletion=suggestions.pods,
         ),
     ] = None,
     namespace: options.Namespace = "",
+    selector: Annotated[
+        str,
+        typer.Option(
+            "-l", "--selector", metavar="SELECTOR", help="All pending pods with these labels", rich_help_panel=SELECT
+        ),
+    ] = "",
     node: Annotated[
         str, typer.Option(metavar="NAME", help="Bind to this node, if it is feasible", autocompletion=suggestions.nodes)
     ] = "",
-    execute: Annotated[bool, typer.Option("--execute", help="Bind the pod; without it nothing is changed")] = False,
+    execute: Annotated[bool, typer.Option("--execute", help="Bind; without it nothing is changed")] = False,
     yes: Annotated[bool, typer.Option("-y", "--yes", help="Bind without asking first")] = False,
     dry_run: Annotated[
         str,
@@ -80,46 +94,54 @@ def bind(
     *,
     notifier: StandardError,
     source: StateSource,
+    extenders: ExtenderOptions,
 ) -> int:
     """Choose a node for a pending pod and print the Binding; `--execute` binds the pod.
 
-    Before anything is sent, the pod, the node and the pods on it are read again; if one has changed since the decision,
-    nothing is sent. Only pods whose schedulerName is a profile of the configuration in use, and not default-scheduler,
-    are bound. A pod that needs a preemption is not bound.
+    With `--execute` the binding cycle of the profile is run: Reserve, Permit, PreBind, Bind and PostBind; where it
+    fails, all is taken back. Before anything is sent, the pod, the node and the pods on it are read again; if one has
+    changed since the decision, nothing is sent. Only pods whose schedulerName is a profile of the configuration in use,
+    and not default-scheduler, are bound. A pod that needs a preemption is not bound.
     """
-    from functools import partial
-
     from schedctl.cli import terminations
     from schedctl.cli.printing import Printer
     from schedctl.session import bind as use_case
-    from schedctl.session import configurations
-    from schedctl.session import subjects as search
+    from schedctl.session import bind_execution, configurations
     from schedctl.session.sessions import SchedulerOptions, Session
 
     printer = Printer.of(output, color)
-    sends = _is_sent(source, execute=execute, yes=yes, dry_run=dry_run)
-    name = _parse_pod_name(subjects or [])
-    session = Session(source, SchedulerOptions(scheduler_config, profile, plugins=plugin or ()), notifier)
-    scope = search.scope(source.namespace(namespace), everywhere=False)
-    session.load(about=partial(search.named_among, [name], scope))
-    (pod,) = search.find(name, session.state.assembled, scope)
+    sends = _is_sent(source, extenders, execute=execute, yes=yes, dry_run=dry_run)
+    executes = sends and dry_run != "server"
+    question = _question(subjects or [], namespace, source.namespace(namespace), selector)
+    chosen = SchedulerOptions(
+        scheduler_config, profile, plugins=plugin or (), extenders=replace(extenders, binds=executes)
+    )
+    session = Session(source, chosen, notifier)
+    session.load(about=question.may_be_about)
+    pods = _pods(question, session)
+    if node and len(pods) > 1:
+        raise UsageError("--node and several pods were both given", "bind them one by one")
     # Whoever sends a Binding has to see by the exit code that nothing was bound.
-    request = use_case.BindRequest(pod, node, sends, force_scheduler, exit_code or sends)
+    request = use_case.BindRequest(pods, node, sends, executes, force_scheduler, exit_code or sends)
     decision = use_case.plan(request, session)
-    report = decision.report
-    if decision.plan is not None and sends:
-        if dry_run != "server" and not yes:
-            _ask(report, color)
+    reports, why = list(decision.reports), ""
+    if decision.plans and executes:
+        if not yes:
+            _ask(use_case.combine(reports), color)
         # A process that ended in between would leave behind what PreBind had written.
         with terminations.as_interrupts():
-            report = use_case.send(session, decision, dry_run=dry_run == "server")
+            reports, why = bind_execution.execute(session, decision)
+    elif decision.plans and sends:
+        reports = bind_execution.rehearse(session, decision)
+    report = use_case.combine(reports, why)
     printer.write(report, limit=limit)
     if not (notifier.quiet or session.choice.profile):
-        configurations.suggest_profile_for(pod, session.choice, notifier)
+        for pod in pods:
+            configurations.suggest_profile_for(pod, session.choice, notifier)
     return report.summary.exit_code
 
 
-def _is_sent(source: StateSource, *, execute: bool, yes: bool, dry_run: str) -> bool:
+def _is_sent(source: StateSource, extenders: ExtenderOptions, *, execute: bool, yes: bool, dry_run: str) -> bool:
     """Return whether anything is to be sent.
 
     Raises:
@@ -133,6 +155,10 @@ def _is_sent(source: StateSource, *, execute: bool, yes: bool, dry_run: str) -> 
     if sends and source.paths:
         flag = "--execute" if execute else "--dry-run=server"
         raise UsageError(f"{flag} needs a live cluster, but -f reads files", "remove -f")
+    if execute and extenders.replay:
+        raise UsageError(
+            "--execute binds in the live cluster, and --extender-replay answers for extenders", "remove one of them"
+        )
     if execute and dry_run == "none" and not yes and not sys.stdin.isatty():
         raise UsageError(
             "--execute asks before it binds, but standard input is not a terminal", "`--yes` binds without asking"
@@ -140,24 +166,47 @@ def _is_sent(source: StateSource, *, execute: bool, yes: bool, dry_run: str) -> 
     return sends
 
 
-def _parse_pod_name(arguments: Sequence[str]) -> ObjectName:
-    """Return the name of the one pod that is named.
+def _question(arguments: Sequence[str], namespace: str, assumed: str, selector: str) -> Question:
+    """Return which pods are to be bound.
 
     Raises:
-        UsageError: it is not one, or something else is named.
+        UsageError: none is named, or something else is.
     """
-    from dataclasses import replace
-
     from schedctl.session import subjects
     from schedctl.session.subject_kinds import POD
 
-    _, names = subjects.parse_names(arguments)
-    if len(names) != 1 or names[0].kind not in (POD, None):
-        raise UsageError("bind takes exactly one pod", "e.g. `schedctl bind pod NAME -n NAMESPACE`")
-    return replace(names[0], kind=POD)
+    question = subjects.question(
+        arguments,
+        namespace=namespace,
+        all_namespaces=False,
+        selector=selector,
+        all_pending=False,
+        assumed_namespace=assumed,
+    )
+    kinds = {question.kind, *(name.kind for name in question.names)}
+    if not kinds <= {POD, None} or not (question.names or selector):
+        raise UsageError("bind takes pods", "e.g. `schedctl bind pod NAME -n NAMESPACE`")
+    return replace(question, kind=POD, names=tuple(replace(name, kind=POD) for name in question.names))
 
 
-def _ask(report: BindReport, color: str) -> None:
+def _pods(question: Question, session: Session) -> list[Pod]:
+    """Return the pods that are to be bound: those named, or those with the labels that are pending.
+
+    Raises:
+        UsageError: there are none.
+    """
+    from schedctl.api.pods import FINISHED
+
+    found: list[Pod] = question.objects(session.state.assembled)
+    if question.query is None:
+        return found
+    pending = [pod for pod in found if not pod.spec.node_name and pod.status.phase not in FINISHED]
+    if not pending:
+        raise UsageError("no pod with these labels is pending", "`kubectl get pods --show-labels` shows them")
+    return pending
+
+
+def _ask(report: BindReport | GangBindReport, color: str) -> None:
     """Show what is going to happen and have the user say yes, on the terminal.
 
     Raises:
@@ -166,9 +215,13 @@ def _ask(report: BindReport, color: str) -> None:
     """
     from schedctl.cli import questions
     from schedctl.render import bindings, layout, terminals
+    from schedctl.reports.bindings import GangBindReport
 
     layout.write(
         bindings.lines(report, asking=True), sys.stderr, terminals.of(sys.stderr, color=color, environ=os.environ)
     )
-    summary = report.summary
-    questions.ask(f"Bind {summary.pod} to {summary.node} in {report.cluster}?", "nothing was sent")
+    if isinstance(report, GangBindReport):
+        what = f"{report.summary.pods} pods"
+    else:
+        what = f"{report.summary.pod} to {report.summary.node}"
+    questions.ask(f"Bind {what} in {report.cluster}?", "nothing was sent")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from schedctl.cache.cluster import Cluster
 from schedctl.cache.nodes import Nodes
@@ -18,7 +18,8 @@ from schedctl.framework import faults
 from schedctl.framework.cycles import Cycle
 from schedctl.framework.events import ClusterEvent
 from schedctl.framework.extenders import Extender, Unanswered
-from schedctl.framework.handles import Listener
+from schedctl.framework.handles import Handle, Listener
+from schedctl.framework.live_binds import LiveBind, ObjectJournal
 from schedctl.framework.points import Plugin
 from schedctl.framework.profiles import Profile
 from schedctl.framework.statuses import SUCCESS, Status
@@ -37,6 +38,7 @@ class ProfileHandle:
         profile: the profile the plugins belong to.
         waiting: pods that Permit holds back.
         activated: pods plugins asked to move to the active queue, until the queue takes them.
+        live: the pods that are being bound in a live cluster, by uid; empty in a dry run.
     """
 
     def __init__(
@@ -52,6 +54,7 @@ class ProfileHandle:
         self.profile = Profile("")
         self.waiting: list[WaitingPod] = []
         self.activated: list[PodInfo] = []
+        self.live: dict[str, LiveBind] = {}
         self._reporter = reporter or Reporter()
         self._listeners: list[tuple[tuple[ClusterEvent, ...], Listener]] = []
 
@@ -122,8 +125,42 @@ class ProfileHandle:
         return pod in self.preemptors
 
     def bind(self, pod: PodInfo, node_name: str) -> Status:
-        """Answer Success without doing anything: a dry run; see the protocol."""
-        return SUCCESS
+        """Send the Binding of a pod that is being bound; in a dry run answer Success; see the protocol."""
+        live = self.live.get(pod.uid)
+        return SUCCESS if live is None else live.send()
+
+    def journal(self, pod: PodInfo) -> ObjectJournal | None:
+        """Return where PreBind writes objects for a pod; see the protocol."""
+        live = self.live.get(pod.uid)
+        return None if live is None else live.journal
+
+    @property
+    def client(self) -> Any:
+        """None: the plugin has not said that it wants a client; see the protocol."""
+        return None
+
+
+class ClientHandle:
+    """The handle of a profile as a plugin has it that wants a client of the API server."""
+
+    def __init__(self, handle: ProfileHandle) -> None:
+        self._handle = handle
+        self._client: Any = None
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._handle, name)
+
+    @property
+    def client(self) -> Any:
+        """A ``kubernetes.client.ApiClient`` while pods are being bound, None in a dry run."""
+        if self._client is None and self._handle.live:
+            self._client = next(iter(self._handle.live.values())).client
+        return self._client
+
+
+def handle_for(plugin: type[Plugin], handle: ProfileHandle) -> Handle:
+    """Return the handle of a profile as a plugin is to have it."""
+    return cast(Handle, ClientHandle(handle)) if plugin.wants_client else handle
 
 
 def _all(kind: type[T], items: Sequence[T], what: str) -> tuple[T, ...]:

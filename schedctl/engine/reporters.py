@@ -15,5 +15,8 @@ class Reporter:
     def pod_forgotten(self, pod: PodInfo, status: Status) -> None:
         """Called when a pod that was assumed on a node is forgotten again."""
 
+    def plugin_called(self, pod: PodInfo, point: str, plugin: str, status: Status) -> None:
+        """Called after each call of a binding cycle: Reserve to PostBind and Unreserve, and an extender's bind."""
+
     def plugin_failed(self, plugin: str, message: str) -> None:
         """Called when a plugin fails where nothing can come of it: a hint, a listener, PostBind, Unreserve."""

@@ -28,4 +28,4 @@ def notes(outcome: Attempt) -> Iterator[str]:
             " image were known (nodeCacheCapable extenders send names)"
         )
     if consultation.binder:
-        yield f"{consultation.binder} would bind the pod; it is not called, because this is a dry run"
+        yield f"{consultation.binder} would bind the pod; a dry run does not call it"

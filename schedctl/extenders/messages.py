@@ -64,6 +64,14 @@ def preemption_arguments(pod: PodInfo, victims: Mapping[str, NodeVictims], *, ui
     )
 
 
+def binding_arguments(pod: PodInfo, node_name: str) -> bytes:
+    """Return what ``bind`` is asked with (ExtenderBindingArgs)."""
+    metadata = pod.pod.metadata
+    return msgspec.json.encode(
+        {"PodName": metadata.name, "PodNamespace": metadata.namespace, "PodUID": metadata.uid, "Node": node_name}
+    )
+
+
 def _pod(info: PodInfo) -> Any:
     """Return a pod to be sent; one from a manifest has no uid, and gets its key for one, so that it can be named."""
     pod = info.pod
@@ -148,6 +156,15 @@ def read_preemption_result(answer: bytes) -> Mapping[str, MetaVictims]:
             _number(victims.get("numpdbviolations"), f"{field}[{node}].NumPDBViolations"),
         )
     return found
+
+
+def read_binding_result(answer: bytes) -> str:
+    """Read an answer of ``bind`` (ExtenderBindingResult): what went wrong, "" for nothing.
+
+    Raises:
+        ValueError: it is none.
+    """
+    return _text(_fields(_value(answer), "the answer").get("error"), "Error")
 
 
 def _value(answer: bytes) -> Any:

@@ -21,7 +21,8 @@ class Webhook(Extender):
 
     def __init__(self, config: config.Extender, name: str, calls: Calls) -> None:
         super().__init__(config, name)
-        self._calls = calls
+        self._calls = CachedCalls(calls)
+        self._fresh_calls = calls
 
     @override
     def filter(self, pod: PodInfo, nodes: Nodes) -> FilterAnswer:
@@ -64,6 +65,17 @@ class Webhook(Extender):
             raise self._nonsense(self.config.preempt_verb, fault) from None
         # Go goes over the map in any order; here it is always the same.
         return {name: self._resolve_victims(name, answer[name], nodes) for name in sorted(answer)}
+
+    @override
+    def bind(self, pod: PodInfo, node_name: str) -> None:
+        question = messages.binding_arguments(pod, node_name)
+        try:
+            # Never from memory: it is done by being asked.
+            failure = messages.read_binding_result(self._fresh_calls(self.config.bind_verb, question))
+        except ValueError as fault:
+            raise self._nonsense(self.config.bind_verb, fault) from None
+        if failure:
+            raise ExtenderError(failure)
 
     def _resolve_victims(self, name: str, victims: messages.MetaVictims, nodes: Nodes) -> NodeVictims:
         """Return victims that were named by their uids."""
@@ -111,7 +123,7 @@ def connect(configured: Sequence[config.Extender], source: str, *, record: str =
             raise ConfigError([Problem(f"couldn't build extenders: {file}{text}", source=source, path=path)]) from None
         if recorder is not None:
             calls = recorder.over(each, calls)
-        found.append(Webhook(each, name, CachedCalls(calls)))
+        found.append(Webhook(each, name, calls))
     return tuple(found)
 
 
@@ -122,4 +134,4 @@ def replay(configured: Sequence[config.Extender], path: str) -> tuple[Extender, 
         InputError: the record cannot be read.
     """
     record = Recording(path)
-    return tuple(Webhook(each, name, CachedCalls(record.of(each))) for each, name in in_order(configured))
+    return tuple(Webhook(each, name, record.of(each)) for each, name in in_order(configured))

@@ -116,7 +116,6 @@ class Extender:
         """Whether it has a say in preemption."""
         return bool(self.config.preempt_verb)
 
-    # the engine never asks it to: to answer, it would bind the pod
     @property
     def binds(self) -> bool:
         """Whether it binds pods in the place of the Bind plugins."""
@@ -159,6 +158,15 @@ class Extender:
             pod: the pod that needs room.
             victims: the candidates so far.
             nodes: every node of the cluster, for what the answer may name.
+
+        Raises:
+            ExtenderError: it failed.
+            Unanswered: there is no answer.
+        """
+        raise NotAsked
+
+    def bind(self, pod: PodInfo, node_name: str) -> None:
+        """Bind a pod to a node; asked in a live bind only, since to answer is to bind.
 
         Raises:
             ExtenderError: it failed.

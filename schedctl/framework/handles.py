@@ -13,6 +13,7 @@ from schedctl.cache.pod_info import PodInfo
 from schedctl.framework.cycles import Cycle
 from schedctl.framework.events import ClusterEvent
 from schedctl.framework.extenders import Extender, Unanswered
+from schedctl.framework.live_binds import ObjectJournal
 from schedctl.framework.statuses import Status
 from schedctl.framework.waiting_pods import WaitingPod
 
@@ -102,4 +103,23 @@ class Handle(Protocol):
         """
 
     def bind(self, pod: PodInfo, node_name: str) -> Status:
-        """Tell the API server to bind a pod to a node; in a dry run nothing is told and the answer is Success."""
+        """Tell the API server to bind a pod to a node, held to its uid and resourceVersion, as DefaultBinder does.
+
+        Only ``bind --execute`` tells it; in a dry run the answer is Success.
+
+        Raises:
+            ClusterError: the API server refuses, or nobody knows whether the pod is bound.
+        """
+
+    def journal(self, pod: PodInfo) -> ObjectJournal | None:
+        """Return where PreBind writes objects for a pod, so that they are taken back if it is not bound.
+
+        None in a dry run.
+        """
+
+    @property
+    def client(self) -> Any:
+        """A ``kubernetes.client.ApiClient`` for a plugin that has `wants_client`, under ``bind --execute``; else None.
+
+        It has the rights of whoever runs the command, and what is done with it is not taken back.
+        """

@@ -98,6 +98,11 @@ class Plugin(ABC):  # noqa: B024 - abstract until it takes part in a point
             out; and whether, but for what `follow` counts, a row's answer reads nothing of the pods there but their
             footprints. False, the default, is always right. Such a plugin is asked about pods that are not there yet,
             and about rows that others refuse; and whether its PreScore skips may not depend on the feasible nodes.
+        memory_only: whether nothing that it does from Reserve on has an effect outside of the process, but what PreBind
+            puts into the cluster of volumes and claims. Such a plugin takes part in the plan of a bind, which is shown
+            before anything is done; of others the plan says that they would be called. Under ``bind --execute`` the
+            volumes and claims are written to the API server.
+        wants_client: whether it asks the API server itself under ``bind --execute``, by ``handle.client``.
         args_type: the type of the arguments of a plugin that is not Kubernetes' own; None where it takes any, as they
             are written. (Those of Kubernetes' own are in `schedctl.config.args`.)
     """
@@ -109,6 +114,8 @@ class Plugin(ABC):  # noqa: B024 - abstract until it takes part in a point
     reads_feasible_set: ClassVar[bool] = True
     finds_again: ClassVar[bool] = False
     reads_template_only: ClassVar[bool] = False
+    memory_only: ClassVar[bool] = False
+    wants_client: ClassVar[bool] = False
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
@@ -350,7 +357,10 @@ class PermitPlugin(Plugin):
 
 
 class PreBindPlugin(Plugin):
-    """Does the work that must be done before the bind."""
+    """Does the work that must be done before the bind.
+
+    Under ``bind --execute`` `handle.journal` writes objects, which are taken back if the pod is not bound in the end.
+    """
 
     @abstractmethod
     def pre_bind(self, cycle: Cycle, node_name: str) -> Status:
@@ -362,7 +372,10 @@ class BindPlugin(Plugin):
 
     @abstractmethod
     def bind(self, cycle: Cycle, node_name: str) -> Status:
-        """Called in order until one does not answer Skip."""
+        """Called in order until one does not answer Skip.
+
+        Success is believed: the plugin has bound the pod, by ``handle.bind`` or by itself. A dry run binds nothing.
+        """
 
 
 class PostBindPlugin(Plugin):
@@ -370,7 +383,7 @@ class PostBindPlugin(Plugin):
 
     @abstractmethod
     def post_bind(self, cycle: Cycle, node_name: str) -> None:
-        """Called after the bind went through."""
+        """Called after the bind went through; in a dry run, when it would have."""
 
 
 # The order of calls in one pod's cycle; Unreserve is called when anything from Reserve on fails:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from threading import Lock
+
 from schedctl.api.durations import SECOND, Duration
 from schedctl.cache.pod_info import PodInfo
 from schedctl.framework.statuses import SUCCESS, Code, Status
@@ -9,6 +11,8 @@ from schedctl.framework.statuses import SUCCESS, Code, Status
 
 class WaitingPod:
     """A pod waiting for Permit (upstream's ``framework.WaitingPod``). The first verdict counts.
+
+    Plugins may allow and reject from threads of their own.
 
     Attributes:
         pod: the pod.
@@ -24,12 +28,14 @@ class WaitingPod:
         self.waits = waits
         self.until = {plugin: now + seconds for plugin, seconds in waits.items()}
         self.verdict: Status | None = None
+        self._lock = Lock()
 
     def allow(self, plugin: str) -> None:
         """Let the pod go on, as far as a plugin is concerned; once all have, it does."""
-        self.until.pop(plugin, None)
-        if not self.until and self.verdict is None:
-            self.verdict = SUCCESS
+        with self._lock:
+            self.until.pop(plugin, None)
+            if not self.until and self.verdict is None:
+                self.verdict = SUCCESS
 
     def reject(self, plugin: str, message: str) -> bool:
         """Refuse the pod, and return whether that was still possible."""
@@ -42,14 +48,16 @@ class WaitingPod:
     def expire(self, now: float) -> None:
         """Refuse the pod in the name of the first plugin whose patience is over, if there is one."""
         # in Go each plugin has its timer, and chance decides between two that end together: here the name does
-        over = min((until, plugin) for plugin, until in self.until.items()) if self.until else None
+        with self._lock:
+            over = min((until, plugin) for plugin, until in self.until.items()) if self.until else None
         if over is not None and over[0] <= now:
             plugin = over[1]
             waited = Duration(round(self.waits[plugin] * SECOND))
             self.reject(plugin, f"rejected due to timeout after waiting {waited} at plugin {plugin}")
 
     def _stop(self, verdict: Status) -> bool:
-        if self.verdict is not None:
-            return False
-        self.verdict = verdict
-        return True
+        with self._lock:
+            if self.verdict is not None:
+                return False
+            self.verdict = verdict
+            return True

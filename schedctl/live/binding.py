@@ -1,21 +1,22 @@
 """A decision carried out: the pod is bound to its node, if all that the decision was made on is as it was.
 
 Nothing in Kubernetes makes a bind depend on its node, so everything is read again before anything is sent, and a change
-is a `Refusal`. What PreBind writes on the way is the business of `schedctl.live.prebinds`; `schedctl.live.journal`
-takes it back where the pod is not bound in the end.
+is a `Refusal`. The order of plugins is the engine's; what PreBind writes on the way is the business of
+`schedctl.live.prebinds`, and `schedctl.live.journal` takes it back where the pod is not bound in the end.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Sequence
-from dataclasses import dataclass
-from typing import NamedTuple
+import time
+from collections.abc import Callable, Container, Set
+from typing import Any, NamedTuple
 
 from msgspec.structs import replace
 
 from schedctl.api.defaults import DEFAULT_SCHEDULER
 from schedctl.api.pods import Pod
 from schedctl.errors import ClusterError
+from schedctl.framework.statuses import SUCCESS, Status
 from schedctl.live import observed_state
 from schedctl.live.codes import CONFLICT, NOT_FOUND
 from schedctl.live.connections import Connection
@@ -23,30 +24,15 @@ from schedctl.live.events import record_scheduled
 from schedctl.live.faults import Refused
 from schedctl.live.journal import Journal, fault_text, not_done
 from schedctl.live.objects import NODE, POD, Head, Object, decode, get_current, path_of
-from schedctl.live.plans import BindPlan, Refusal, Step
+from schedctl.live.plans import BindPlan, Refusal
+from schedctl.live.plugin_journals import PluginJournal
 from schedctl.live.prebind_volumes import wait_for_volumes
 from schedctl.live.prebinds import changes_since, steps
 
 RETRY = "the cluster changed since the decision; run the command again"
 Wait = Callable[[Connection, BindPlan], None]
-
-
-@dataclass(frozen=True, slots=True)
-class Bound:
-    """What came of a bind that was sent.
-
-    One round trip lies between the last look at the node and the Binding, and nothing closes it from outside:
-    kube-scheduler has such a gap too, and a longer one, its cache. So it is looked at afterwards.
-
-    Attributes:
-        dry_run: whether the API server was asked to change nothing.
-        moved: what moved in the moment between the last look and the bind, in words; the bind may be wrong then.
-        warnings: what else went wrong.
-    """
-
-    dry_run: bool = False
-    moved: tuple[str, ...] = ()
-    warnings: tuple[str, ...] = ()
+_LOOKS, _PAUSE = 15, 0.2
+"""How often a pod is looked at that somebody else says to have bound, and the seconds between."""
 
 
 class _Observation(NamedTuple):
@@ -70,113 +56,267 @@ def binding_of(pod: Pod, node: str, resource_version: str = "") -> Object:
     }
 
 
-def bind(
-    connection: Connection,
-    plan: BindPlan,
-    observed: observed_state.ObservedState,
-    *,
-    dry_run: bool = False,
-    wait: Wait = wait_for_volumes,
-) -> Bound:
-    """Bind a pod as planned, or have the API server say whether it would.
+class PodBind:
+    """The bind of one pod in a live cluster; implements `schedctl.framework.live_binds.LiveBind`.
 
-    Args:
-        connection: the cluster that the decision was made about.
-        plan: the decision.
-        observed: what it was made on.
-        dry_run: whether the API server is to change nothing.
-        wait: waits for the controllers that bind volumes.
+    One round trip lies between the last look at the node and the Binding, and nothing closes it from outside:
+    kube-scheduler has such a gap too, and a longer one, its cache. So it is looked at afterwards.
 
-    Raises:
-        Refusal: something has moved since the decision, or cannot be done from outside; nothing is left changed but
-            what the message names.
-        ClusterError: the API server refuses, or nobody knows whether the pod is bound.
+    Attributes:
+        moved: what moved in the moment between the last look and the bind, in words; the bind may be wrong then.
+        warnings: what else went wrong.
+        left: what could not be taken back, in words.
     """
-    # Claims that were bound before the decision, and their volumes, are not read again: nothing unbinds them. Nor are
-    # other nodes: one that would be better by now does not stop kube-scheduler's bind either.
-    written = steps(plan)
-    before = observed.get(POD, plan.pod.key)
-    seen: Pod = decode(before, Pod) if before is not None else plan.pod
-    changes = changes_since(connection, observed, plan, written)
-    observation = _observe(connection, plan, observed, seen, changes)
-    # A right that we lack is to show before the first write, not half-way. In a dry run the writes are the rehearsal.
-    if written and not dry_run:
-        _rehearse(connection, plan, observation, written)
-    journal = Journal(connection, dry_run=dry_run)
-    sent, unclear = False, ""
-    try:
-        for step in written:
-            step.write(connection, journal)
-        if written:
-            if not dry_run:
-                wait(connection, plan)
-            # Volumes take their time, so all is looked at again.
-            observation = _observe(connection, plan, observed, seen, [], status_written=bool(plan.mappings))
+
+    def __init__(
+        self,
+        connection: Connection,
+        plan: BindPlan,
+        observed: observed_state.ObservedState,
+        *,
+        companions: Set[str] = frozenset(),
+        wait: Wait = wait_for_volumes,
+    ) -> None:
+        """Prepare the bind.
+
+        Args:
+            connection: the cluster that the decision was made about.
+            plan: the decision.
+            observed: what it was made on.
+            companions: the uids of pods that are bound together with this one, and are no surprise on its node.
+            wait: waits for the controllers that bind volumes.
+
+        Raises:
+            Refusal: something cannot be done from outside.
+        """
+        self.moved: list[str] = []
+        self.warnings: list[str] = []
+        self.left: list[str] = []
+        self._connection, self._plan, self._observed, self._wait = connection, plan, observed, wait
+        self._companions = companions
+        before = observed.get(POD, plan.pod.key)
+        self._seen: Pod = decode(before, Pod) if before is not None else plan.pod
+        self._steps = steps(plan)
+        self._journal = Journal(connection)
+        self._plugin_journal = PluginJournal(connection, self._journal)
+        self._observation: _Observation | None = None
+        self._stale = bool(companions)
+        self._binding = self._refused = self._sent = False
+
+    @property
+    def client(self) -> Any:
+        """A ``kubernetes.client.ApiClient`` with the credentials of the command."""
+        return self._connection.client
+
+    @property
+    def journal(self) -> PluginJournal:
+        """Where PreBind plugins write."""
+        return self._plugin_journal
+
+    def rehearse(self) -> None:
+        """Have the API server say whether it would bind the pod; nothing is changed.
+
+        Raises:
+            Refusal: something has moved since the decision.
+            ClusterError: the API server would refuse.
+        """
+        rehearsal = Journal(self._connection, dry_run=True)
+        self._rehearse(rehearsal, self._look())
+        self._record_event(rehearsal)
+
+    def check(self) -> None:
+        """See whether all is as the decision found it and every planned write would be accepted; once.
+
+        Raises:
+            Refusal: something has moved since the decision.
+            ClusterError: the API server would refuse.
+        """
+        if self._observation is not None:
+            return
+        observation = self._look()
+        # A right that we lack is to show before the first write, not half-way.
+        if self._steps or self._companions:
+            self._rehearse(Journal(self._connection, dry_run=True), observation)
+        self._observation = observation
+
+    def write(self, plugin: str, *, memory_only: bool) -> None:
+        """Write what PreBind of a plugin has changed in memory, and wait for the controllers that follow it up.
+
+        Raises:
+            Refusal: it cannot be done, or the controllers do not do their part.
+            ClusterError: the API server refuses, or nobody knows whether it was done.
+        """
+        planned = [step for step in self._steps if step.plugin == plugin]
+        for step in planned:
+            step.write(self._connection, self._journal)
+        if planned:
+            self._wait(self._connection, self._plan)
+        # Volumes take their time, and who knows what another plugin does: then all is looked at again.
+        self._stale |= bool(planned) or not memory_only
+
+    def check_again(self) -> None:
+        """See whether all is still as it was, if time has passed since the last look.
+
+        Raises:
+            Refusal: something has moved.
+        """
+        if self._stale or self._observation is None:
+            self._observation = self._observe([], status_written=bool(self._plan.mappings))
+            self._stale = False
+        self._binding = True
+
+    def send(self) -> Status:
+        """Send the Binding.
+
+        Raises:
+            Refusal: the API server says that the pod has moved.
+            ClusterError: it refuses, or nobody knows whether the pod is bound.
+        """
+        if self._sent:  # a plugin has had it sent, and left the rest to the next
+            return SUCCESS
+        if not self._binding or self._observation is None:
+            raise ClusterError("a plugin wants a Binding sent before Bind", "`handle.bind` is for Bind plugins")
+        self._sent = True  # before the request: an interrupt within it leaves the outcome open
         try:
-            sent = not dry_run  # before the request: an interrupt within it leaves the outcome open
-            _send(journal, plan, observation.version)
+            try:
+                _send(self._journal, self._plan, self._observation.version)
+            except BaseException as fault:
+                if _is_proof(fault):
+                    raise
+                self.warnings.append(_resolve_outcome(self._connection, self._plan, fault))
         except BaseException as fault:
-            if not sent or _is_proof(fault):
-                raise
-            unclear = _resolve_outcome(connection, plan, fault)
-    except BaseException as fault:
-        # Once the Binding was sent, PreBind's work is taken back only on proof that the pod is not bound: a bound pod
-        # needs its volumes and devices.
-        if sent and not _is_proof(fault):
+            if _is_proof(fault):
+                self._sent, self._refused = False, True
             raise
-        left = journal.take_back()
-        if left:
-            kind = Refusal if isinstance(fault, Refusal) else ClusterError
-            raise kind("; ".join((fault_text(fault), *left)), getattr(fault, "hint", "")) from fault
-        raise
-    warnings = [*filter(None, (unclear,)), *_record_event(journal, plan)]
-    return Bound(
-        dry_run, () if dry_run else tuple(_changes_during_bind(connection, plan, observation)), tuple(warnings)
-    )
+        return SUCCESS
+
+    def record(self, binder: str) -> None:
+        """Look at the pod that somebody says to have bound, and record an event about it."""
+        try:
+            if not self._sent:
+                self._await_bound()
+        except ClusterError as fault:
+            self.warnings.append(f"the outcome could not be read: {fault}")
+        self.moved += self._changes_during_bind(binder)
+        self._sent = True
+        self.warnings += self._record_event(self._journal)
+
+    def take_back(self) -> None:
+        """Undo what was written, the last first, unless the pod is bound or may be; nothing is raised."""
+        # A bound pod needs its volumes and devices: once it may be bound, only proof that it is not lets them go.
+        if self._sent:
+            return
+        if self._binding and (why := self._reason_to_keep()):
+            self.left.append(f"{why}; what PreBind wrote stays")
+            return
+        self.left += self._journal.take_back()
+
+    def _look(self) -> _Observation:
+        # Claims that were bound before the decision, and their volumes, are not read again: nothing unbinds them. Nor
+        # are other nodes: one that would be better by now does not stop kube-scheduler's bind either.
+        return self._observe(changes_since(self._connection, self._observed, self._plan, self._steps))
+
+    def _observe(self, changes: list[str], *, status_written: bool = False) -> _Observation:
+        """Read again what the decision was made on, what the API server does not guard last.
+
+        Args:
+            changes: what is known to have moved.
+            status_written: whether we have written into the pod's status where its extended resources come from.
+
+        Raises:
+            Refusal: something has moved.
+        """
+        connection, plan, observed = self._connection, self._plan, self._observed
+        changes, name = list(changes), plan.node
+        # What the server guards is read first (it holds the Binding to the pod's uid and resourceVersion), the node,
+        # which it does not guard at all, last: so the gap that remains is as short as it can be.
+        pod = get_current(connection, POD, plan.pod.key)
+        changes += _pod_changes(self._seen, pod, status_written)
+        pods = self._others_on_node()
+        changes += observed_state.pod_changes(observed.pods_on(name), pods)
+        changes += observed_state.nomination_changes(
+            self._seen, observed.pods_nominated_to(name), observed_state.list_pods_nominated_to(connection, name)
+        )
+        before, node = observed.get(NODE, name), get_current(connection, NODE, name)
+        if before is None or node is None:
+            changes.append(f"node {name} is gone")
+        else:
+            was, now = decode(before, Head).metadata.resource_version, decode(node, Head).metadata.resource_version
+            same = f"node {name} was updated (resourceVersion {was}, now {now}), but no field that scheduling reads"
+            ours = self._journal.version_of(path_of(NODE, name))
+            changes += [observed_state.node_change(name, before, node) or same] if now not in (was, ours) else []
+        if changes or pod is None or node is None:
+            raise Refusal(f"pod {plan.pod.key} is not bound to {name}: {'; '.join(changes)}", RETRY)
+        return _Observation(decode(pod, Head).metadata.resource_version, pods, node)
+
+    def _others_on_node(self) -> dict[str, Pod]:
+        """Return the pods on the node that are not bound together with this one, by uid."""
+        pods = observed_state.list_pods_on(self._connection, self._plan.node)
+        return {uid: pod for uid, pod in pods.items() if uid not in self._companions}
+
+    def _rehearse(self, rehearsal: Journal, observation: _Observation) -> None:
+        """Have the API server say whether it would take every write.
+
+        Raises:
+            ClusterError: it would not.
+        """
+        for step in self._steps:
+            step.write(self._connection, rehearsal)
+        _send(rehearsal, self._plan, observation.version)
+
+    def _record_event(self, journal: Journal) -> list[str]:
+        try:
+            record_scheduled(journal, self._plan.pod, self._plan.node)
+        except ClusterError as fault:
+            hint = f" ({fault.hint})" if fault.hint else ""
+            return [f"the event could not be recorded: {fault}{hint}"]
+        return []
+
+    def _await_bound(self) -> None:
+        """Give a pod a moment to be bound that somebody says to have bound."""
+        for _ in range(_LOOKS):
+            pod = _current_pod(self._connection, self._plan)
+            if pod is None or pod.spec.node_name:
+                return
+            time.sleep(_PAUSE)
+
+    def _reason_to_keep(self) -> str:
+        """Return that the pod is on its node after all, or may be, in words; "" where it is not."""
+        plan = self._plan
+        try:
+            pod = _current_pod(self._connection, plan)
+        except BaseException as fault:  # an interrupt is no answer either
+            return "" if self._refused else f"it is unknown whether pod {plan.pod.key} is bound ({fault_text(fault)})"
+        bound = pod is not None and pod.spec.node_name == plan.node
+        return f"pod {plan.pod.key} is bound to {plan.node} all the same" if bound else ""
+
+    def _changes_during_bind(self, binder: str) -> list[str]:
+        """Return what moved between the last look and the bind, by looking once more."""
+        plan, observation = self._plan, self._observation
+        assert observation is not None
+        try:
+            pod = _current_pod(self._connection, plan)
+            node = get_current(self._connection, NODE, plan.node)
+            pods = self._others_on_node()
+        except ClusterError as fault:
+            return [f"the outcome could not be read: {fault}"]
+        changes = []
+        if pod is None:
+            changes.append(f"pod {plan.pod.key} is gone")
+        elif pod.spec.node_name != plan.node:
+            by = "" if self._sent else f", which {binder} says to have bound,"
+            changes.append(f"pod {plan.pod.key}{by} is on {pod.spec.node_name or 'no node'}")
+        others = {uid: each for uid, each in pods.items() if uid != plan.pod.metadata.uid}  # ours is there now, rightly
+        node_changes = observed_state.node_change(plan.node, observation.node, node)
+        changes += [node_changes] if node_changes else []
+        return [*changes, *observed_state.pod_changes(observation.pods, others)]
 
 
-def _observe(
-    connection: Connection,
-    plan: BindPlan,
-    observed: observed_state.ObservedState,
-    seen: Pod,
-    changes: list[str],
-    *,
-    status_written: bool = False,
-) -> _Observation:
-    """Read again what the decision was made on, what the API server does not guard last.
-
-    Args:
-        connection: the cluster.
-        plan: the decision.
-        observed: what it was made on.
-        seen: the pod then.
-        changes: what is known to have moved.
-        status_written: whether we have written into the pod's status where its extended resources come from.
-
-    Raises:
-        Refusal: something has moved.
-    """
-    changes, name = list(changes), plan.node
-    # What the server guards is read first (it holds the Binding to the pod's uid and resourceVersion), the node, which
-    # it does not guard at all, last: so the gap that remains is as short as it can be.
-    pod = get_current(connection, POD, plan.pod.key)
-    changes += _pod_changes(seen, pod, status_written)
-    pods = observed_state.list_pods_on(connection, name)
-    changes += observed_state.pod_changes(observed.pods_on(name), pods)
-    changes += observed_state.nomination_changes(
-        seen, observed.pods_nominated_to(name), observed_state.list_pods_nominated_to(connection, name)
-    )
-    before, node = observed.get(NODE, name), get_current(connection, NODE, name)
-    if before is None or node is None:
-        changes.append(f"node {name} is gone")
-    else:
-        was, now = decode(before, Head).metadata.resource_version, decode(node, Head).metadata.resource_version
-        same = f"node {name} was updated (resourceVersion {was}, now {now}), but no field that scheduling reads"
-        changes += [observed_state.node_change(name, before, node) or same] if was != now else []
-    if changes or pod is None or node is None:
-        raise Refusal(f"pod {plan.pod.key} is not bound to {name}: {'; '.join(changes)}", RETRY)
-    return _Observation(decode(pod, Head).metadata.resource_version, pods, node)
+def _current_pod(connection: Connection, plan: BindPlan) -> Pod | None:
+    """Return the pod as it is now, None where it is gone."""
+    body = get_current(connection, POD, plan.pod.key)
+    pod: Pod | None = decode(body, Pod) if body is not None else None
+    return pod if pod is not None and pod.metadata.uid == plan.pod.metadata.uid else None
 
 
 def _pod_changes(seen: Pod, body: bytes | None, status_written: bool) -> list[str]:
@@ -197,18 +337,6 @@ def _pod_changes(seen: Pod, body: bytes | None, status_written: bool) -> list[st
         pod = replace(pod, status=replace(pod.status, extended_resource_claim_status=was))
     how = observed_state.pod_change(seen, pod)
     return [f"it has changed: {how}"] if how else []
-
-
-def _rehearse(connection: Connection, plan: BindPlan, observation: _Observation, written: Sequence[Step]) -> None:
-    """Have the API server say whether it would take every write.
-
-    Raises:
-        ClusterError: it would not.
-    """
-    rehearsal = Journal(connection, dry_run=True)
-    for step in written:
-        step.write(connection, rehearsal)
-    _send(rehearsal, plan, observation.version)
 
 
 class _UnknownOutcome(ClusterError):
@@ -240,15 +368,14 @@ def _resolve_outcome(connection: Connection, plan: BindPlan, fault: BaseExceptio
 
     Raises:
         Refusal: the pod is bound elsewhere, or gone.
-        _Unknown: it is not bound, which may only be so yet, or it cannot be read.
+        _UnknownOutcome: it is not bound, which may only be so yet, or it cannot be read.
     """
     hint, why = getattr(fault, "hint", "") or "check the pod before you try again", fault_text(fault)
     try:
-        body = get_current(connection, POD, plan.pod.key)
-        pod: Pod | None = decode(body, Pod) if body is not None else None
+        pod = _current_pod(connection, plan)
     except BaseException:  # a second interrupt is no answer either
         raise _UnknownOutcome(f"{why}; it is unknown whether pod {plan.pod.key} is bound", hint) from None
-    if pod is None or pod.metadata.uid != plan.pod.metadata.uid:
+    if pod is None:
         raise Refusal(f"{why}; pod {plan.pod.key} is gone", RETRY)
     if pod.spec.node_name == plan.node:
         return f"{why}; but pod {plan.pod.key} is bound to {plan.node}"
@@ -257,34 +384,6 @@ def _resolve_outcome(connection: Connection, plan: BindPlan, fault: BaseExceptio
     raise _UnknownOutcome(
         f"{why}; pod {plan.pod.key} is not bound yet, but may still become bound", "check the pod again in a minute"
     )
-
-
-def _record_event(journal: Journal, plan: BindPlan) -> list[str]:
-    try:
-        record_scheduled(journal, plan.pod, plan.node)
-    except ClusterError as fault:
-        hint = f" ({fault.hint})" if fault.hint else ""
-        return [f"the event could not be recorded: {fault}{hint}"]
-    return []
-
-
-def _changes_during_bind(connection: Connection, plan: BindPlan, observation: _Observation) -> list[str]:
-    """Return what moved between the last look and the bind, by looking once more."""
-    try:
-        body = get_current(connection, POD, plan.pod.key)
-        pod: Pod | None = decode(body, Pod) if body is not None else None
-        node = get_current(connection, NODE, plan.node)
-        pods = observed_state.list_pods_on(connection, plan.node)
-    except ClusterError as fault:
-        return [f"the outcome could not be read: {fault}"]
-    changes = []
-    if pod is None or pod.metadata.uid != plan.pod.metadata.uid:
-        changes.append(f"pod {plan.pod.key} is gone")
-    elif pod.spec.node_name != plan.node:
-        changes.append(f"pod {plan.pod.key} is on {pod.spec.node_name or 'no node'}")
-    others = {uid: each for uid, each in pods.items() if uid != plan.pod.metadata.uid}  # ours is there now, rightly
-    node_changes = observed_state.node_change(plan.node, observation.node, node)
-    return [*changes, *([node_changes] if node_changes else []), *observed_state.pod_changes(observation.pods, others)]
 
 
 def ownership_problem(scheduler_name: str, profiles: Container[str]) -> str:

@@ -80,6 +80,11 @@ class Connection:
         """
         return cls(Transport(access), access.timeout)
 
+    @property
+    def client(self) -> Any:
+        """A ``kubernetes.client.ApiClient`` of its own, with the credentials of this connection as they are now."""
+        return self._transport.client()
+
     def get(self, path: str, query: Mapping[str, str] | None = None) -> Answer:
         """Read something, again where the server asks for patience (429, 5xx with Retry-After) or does not answer.
 

@@ -63,6 +63,10 @@ class Journal:
             text = f"{fault}; it is unknown whether {method} {path} took effect"
             raise Unanswered(text, "check the object before you try again", sent=True) from None
 
+    def version_of(self, path: str) -> str:
+        """Return the resourceVersion of an object as it was written last, "" where it was not or that is not known."""
+        return self._versions.get(path, "")
+
     def put(
         self,
         what: str,

@@ -27,10 +27,12 @@ class ChangedObject:
     Attributes:
         before: as it was listed, None for one that was made.
         after: as the dry run left it.
+        plugin: whose PreBind has changed it.
     """
 
     before: Any
     after: Any
+    plugin: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,12 +62,14 @@ class Step:
         kind: of the object.
         key: ``namespace/name`` of the object, or its name; "" for one that is made.
         text: what is done, in words.
+        plugin: in whose PreBind.
         write: writes it.
     """
 
     kind: Kind
     key: str
     text: str
+    plugin: str
     write: Callable[[Connection, Journal], None]
 
 

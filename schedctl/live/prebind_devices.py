@@ -20,7 +20,7 @@ from schedctl.live.connections import Connection
 from schedctl.live.faults import Refused
 from schedctl.live.journal import Journal
 from schedctl.live.objects import DEVICE_CLASS, POD, RESOURCE_CLAIM, Object, collection, path_of
-from schedctl.live.plans import BindPlan, Refusal, Step, existing_object
+from schedctl.live.plans import BindPlan, ChangedObject, Refusal, Step, existing_object
 
 _LASTING = "the API server does not allow to clear it; the next bind overwrites it"
 
@@ -31,12 +31,14 @@ _MISSPELT = (
 )
 
 
-def device_step(plan: BindPlan, before: ResourceClaim | None, after: ResourceClaim) -> Step:
+def device_step(plan: BindPlan, changed: ChangedObject) -> Step:
     """Return what allocates a claim or reserves it for the pod.
 
     Raises:
         Refusal: a device of it is ready only after its driver has said so.
     """
+    before: ResourceClaim | None = changed.before
+    after: ResourceClaim = changed.after
     allocation = after.status.allocation
     assert allocation is not None
     results = allocation.devices.results or ()
@@ -50,12 +52,13 @@ def device_step(plan: BindPlan, before: ResourceClaim | None, after: ResourceCla
     names = ", ".join(dict.fromkeys(f"{each.driver}/{each.pool}/{each.device}" for each in results))
     if before is None:
         text = f"make a resource claim for the extended resources of {plan.pod.key}, with {names}"
-        return Step(RESOURCE_CLAIM, "", text, _create_claim(plan, after))
+        return Step(RESOURCE_CLAIM, "", text, changed.plugin, _create_claim(plan, after))
     if before.status.allocation is not None:
         text = f"reserve resource claim {key_of(after)} for {plan.pod.key}"
-        return Step(RESOURCE_CLAIM, key_of(after), text, _write_allocation(plan, after, None))
+        return Step(RESOURCE_CLAIM, key_of(after), text, changed.plugin, _write_allocation(plan, after, None))
     text = f"allocate {names} to resource claim {key_of(after)} and reserve it for {plan.pod.key}"
-    return Step(RESOURCE_CLAIM, key_of(after), text, _write_allocation(plan, after, msgspec.to_builtins(allocation)))
+    write = _write_allocation(plan, after, msgspec.to_builtins(allocation))
+    return Step(RESOURCE_CLAIM, key_of(after), text, changed.plugin, write)
 
 
 def _write_allocation(

@@ -34,24 +34,26 @@ def volume_steps(plan: plans.BindPlan) -> Iterable[plans.Step]:
                 VOLUME,
                 key_of(volume),
                 f"reserve volume {key_of(volume)} for claim {claim}",
+                changed.plugin,
                 _write_claim_ref(before, volume),
             )
 
 
 def claim_steps(plan: plans.BindPlan) -> Iterable[plans.Step]:
     """Yield what asks for volumes that are to be made."""
-    for claim, provisioned in claims_to_bind(plan):
+    for changed, provisioned in claims_to_bind(plan):
+        claim = changed.before
         if provisioned:
             text = f"request a volume for claim {key_of(claim)} that {plan.node} can reach"
-            yield plans.Step(CLAIM, key_of(claim), text, _write_selected_node(claim, plan.node))
+            yield plans.Step(CLAIM, key_of(claim), text, changed.plugin, _write_selected_node(claim, plan.node))
 
 
-def claims_to_bind(plan: plans.BindPlan) -> Iterable[tuple[PersistentVolumeClaim, bool]]:
+def claims_to_bind(plan: plans.BindPlan) -> Iterable[tuple[plans.ChangedObject, bool]]:
     """Yield the claims that are bound on the way, and whether their volume is made for them."""
     made = {each.after.metadata.name for each in plan.changed if each.before is None}
     for changed in plan.changed:
         if isinstance(changed.after, PersistentVolumeClaim):
-            yield changed.before, changed.after.spec.volume_name in made
+            yield changed, changed.after.spec.volume_name in made
 
 
 def _write_claim_ref(before: PersistentVolume, after: PersistentVolume) -> Callable[[Connection, Journal], None]:
@@ -108,7 +110,7 @@ def wait_for_volumes(
     Raises:
         Refusal: they will not, or take too long.
     """
-    waiting = list(claims_to_bind(plan))
+    waiting = [(changed.before, provisioned) for changed, provisioned in claims_to_bind(plan)]
     if not waiting:
         return
     volumes = [each.after for each in plan.changed if isinstance(each.after, PersistentVolume) and each.before]

@@ -36,11 +36,7 @@ def steps(plan: BindPlan) -> list[Step]:
     Raises:
         Refusal: something of it cannot be done from outside.
     """
-    devices = (
-        device_step(plan, changed.before, changed.after)
-        for changed in plan.changed
-        if isinstance(changed.after, ResourceClaim)
-    )
+    devices = (device_step(plan, changed) for changed in plan.changed if isinstance(changed.after, ResourceClaim))
     return [*volume_steps(plan), *claim_steps(plan), *devices]
 
 
@@ -53,8 +49,8 @@ def changes_since(
     # step is about it, and it must not have changed either.
     for kind, key in dict.fromkeys((step.kind.name, step.key) for step in written if step.key):
         changes += _change_of(connection, observed, kind_named(kind), key)
-    for claim, _ in claims_to_bind(plan):
-        changes += _change_of(connection, observed, CLAIM, key_of(claim))
+    for changed, _ in claims_to_bind(plan):
+        changes += _change_of(connection, observed, CLAIM, key_of(changed.before))
     pools = {
         (result.driver, result.pool)
         for each in plan.changed

@@ -16,7 +16,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 from urllib.parse import quote, unquote, urlencode, urlsplit
 
 import schedctl
@@ -26,7 +26,7 @@ from schedctl.live.kubeconfigs import Access, Context
 
 if TYPE_CHECKING:
     import urllib3
-    from kubernetes.client import Configuration
+    from kubernetes.client import ApiClient, Configuration
 
 CONNECT: Final = 10.0
 """Seconds until somebody must have picked up."""
@@ -145,6 +145,25 @@ class Transport:
             redirect=False,
             preload_content=False,
         )
+
+    def client(self) -> ApiClient:
+        """Return an official client that reaches the server in the same way, on behalf of the same user.
+
+        Raises:
+            UsageError: several groups are impersonated, which that client cannot do.
+        """
+        from kubernetes.client import ApiClient
+
+        client: Any = ApiClient(self._route.configuration)
+        client.user_agent = f"schedctl/{schedctl.__version__} plugin"
+        names = [name for name, _ in self._impersonation_headers]
+        for name, value in self._impersonation_headers:
+            if names.count(name) > 1:
+                raise UsageError(
+                    "the client of a plugin cannot impersonate several groups", "give one --as-group, or none"
+                )
+            client.set_default_header(name, value)
+        return cast("ApiClient", client)
 
     def renew(self, generation: int) -> bool:
         """Get credentials anew, unless another thread has just done so; return whether they can be other ones.

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from schedctl.render import sanitise
-from schedctl.reports.bindings import BindReport
+from schedctl.reports.bindings import BindReport, GangBindReport
 from schedctl.reports.calibrations import CalibrationReport
 from schedctl.reports.capacities import CapacityReport
 from schedctl.reports.drains import DrainReport
@@ -20,7 +20,7 @@ from schedctl.reports.run_comparisons import SimulationComparison
 from schedctl.reports.simulations import Fate, SimulationReport
 from schedctl.reports.snapshots import SnapshotDiff, SnapshotReport
 
-Placing = ExplainReport | NodeExplainReport | SimulationReport | DrainReport | BindReport
+Placing = ExplainReport | NodeExplainReport | SimulationReport | DrainReport | BindReport | GangBindReport
 """What has pods and nodes for them."""
 
 
@@ -73,6 +73,8 @@ def _pairs(report: Placing) -> Iterator[tuple[str, str]]:
             return _moved_pods(report)
         case NodeExplainReport():
             return _fitting_pods(report)
+        case GangBindReport():
+            return ((each.decision.pod.name, each.summary.node) for each in report.results)
         case BindReport():
             return iter([(report.decision.pod.name, report.summary.node)])
         case _:

@@ -21,7 +21,7 @@ from schedctl.render.terminals import Terminal
 if TYPE_CHECKING:
     from schedctl.render import jsonpath
     from schedctl.render.layout import Part
-    from schedctl.reports.bindings import BindReport
+    from schedctl.reports.bindings import BindReport, GangBindReport
     from schedctl.reports.calibrations import CalibrationReport
     from schedctl.reports.capacities import CapacityReport
     from schedctl.reports.drains import DrainReport
@@ -41,6 +41,7 @@ if TYPE_CHECKING:
         | CapacityReport
         | CalibrationReport
         | BindReport
+        | GangBindReport
         | ExplainComparison
         | SimulationComparison
         | SnapshotReport
@@ -52,6 +53,7 @@ FORMATS = ("text", "wide", "json", "yaml", "name", "jsonpath=TEMPLATE")
 """What ``-o`` takes."""
 _MODULES = {
     "BindReport": "bindings",
+    "GangBindReport": "bindings",
     "CalibrationReport": "calibrations",
     "CapacityReport": "capacities",
     "DrainReport": "drains",

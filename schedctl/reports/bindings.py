@@ -62,12 +62,43 @@ class PlannedWrite(Record, frozen=True, kw_only=True):
     text: str
 
 
+class BindCall(Record, frozen=True, kw_only=True):
+    """A call of a plugin, or of an extender that binds, from Reserve on.
+
+    Attributes:
+        point: the extension point, ``Unreserve`` included.
+        plugin: the plugin, or ``Extender:URL``.
+        status: the code of its answer; "" for one that would be called.
+        text: what it answered, in words; "" for nothing.
+    """
+
+    point: str
+    plugin: str
+    status: str = ""
+    text: str = ""
+
+
+class PermitWait(Record, frozen=True, kw_only=True):
+    """A Permit plugin that holds the pod back.
+
+    Attributes:
+        plugin: the plugin.
+        timeout: for how many seconds at most.
+    """
+
+    plugin: str
+    timeout: float
+
+
 class BindReport(Record, frozen=True, kw_only=True):
     """The whole answer of ``schedctl bind``.
 
     Attributes:
         cluster: which cluster, as ``context prod``; "" for files.
         binding: the Binding, null where there is none.
+        calls: the plugins that would be called from Reserve on, in order; once executed, those that were.
+        waits: the Permit plugins that hold the pod back. A plan knows only of those that may be asked for it.
+        waited: for how many seconds Permit held the pod back.
         writes: what is written before it, in order.
         moved: what moved in the moment between the last look and the bind.
         warnings: what else went wrong.
@@ -80,7 +111,44 @@ class BindReport(Record, frozen=True, kw_only=True):
     summary: BindSummary
     cluster: str = ""
     binding: dict[str, Any] | None = None
+    calls: list[BindCall] = []
+    waits: list[PermitWait] = []
+    waited: float = 0.0
     writes: list[PlannedWrite] = []
     moved: list[str] = []
     warnings: list[str] = []
     decision: Explanation
+
+
+class GangBindSummary(Record, frozen=True, kw_only=True):
+    """The answer about several pods, and the exit code of the command.
+
+    Attributes:
+        exit_code: 0 where all pods are bound or could be.
+        outcome: what became of them together: Bound for all, Refused where one is not.
+        pods: how many there are.
+        bound: how many are bound.
+        text: why not all, in words.
+    """
+
+    exit_code: int
+    outcome: BindOutcome
+    pods: int
+    bound: int = 0
+    text: str = ""
+
+
+class GangBindReport(Record, frozen=True, kw_only=True):
+    """The whole answer of ``schedctl bind`` about several pods, which are bound together or not at all.
+
+    Attributes:
+        cluster: which cluster, as ``context prod``; "" for files.
+        results: one answer for each pod, in the order in which they are scheduled.
+    """
+
+    api_version: Literal["schedctl.dev/v1alpha1"] = "schedctl.dev/v1alpha1"
+    kind: Literal["GangBindReport"] = "GangBindReport"
+    metadata: Metadata
+    summary: GangBindSummary
+    cluster: str = ""
+    results: list[BindReport]

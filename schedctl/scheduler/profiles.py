@@ -12,10 +12,10 @@ from typing import Any
 from schedctl.config.expansion import Expanded, absent_plugins
 from schedctl.config.types import ProfileConfig
 from schedctl.engine.faults import CycleError
+from schedctl.engine.handles import ProfileHandle, handle_for
 from schedctl.engine.queue.hints import registrations
 from schedctl.errors import ConfigError, Problem
 from schedctl.framework import faults
-from schedctl.framework.handles import Handle
 from schedctl.framework.points import Plugin
 from schedctl.framework.profiles import Profile
 from schedctl.framework.registries import Registry
@@ -43,14 +43,14 @@ def _args(plugin: type[Plugin], config: ProfileConfig) -> Any:
     return plugin.args_type() if configured is None and plugin.args_type is not None else configured
 
 
-def _make(plugin: type[Plugin], config: ProfileConfig, handle: Handle) -> Plugin:
+def _make(plugin: type[Plugin], config: ProfileConfig, handle: ProfileHandle) -> Plugin:
     """Return a plugin that is ready, and has said of which events it wants to hear.
 
     Raises:
         ConfigError: it fails.
     """
     try:
-        made = plugin(_args(plugin, config), handle)
+        made = plugin(_args(plugin, config), handle_for(plugin, handle))
         # for its faults only, which are then those of the configuration and not of a first pod
         registrations(made, handle.cluster.release)
     except CycleError as fault:
@@ -61,7 +61,7 @@ def _make(plugin: type[Plugin], config: ProfileConfig, handle: Handle) -> Plugin
     return made
 
 
-def build(config: ProfileConfig, expanded: Expanded, registry: Registry, handle: Handle) -> Profile:
+def build(config: ProfileConfig, expanded: Expanded, registry: Registry, handle: ProfileHandle) -> Profile:
     """Return a profile with its plugins made.
 
     Args:

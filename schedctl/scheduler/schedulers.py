@@ -16,7 +16,7 @@ from schedctl.config.expansion import expand_all
 from schedctl.config.types import SchedulerConfiguration
 from schedctl.engine.attempts import Attempt, attempt, filter_only
 from schedctl.engine.batching.reuse import Templates, signature
-from schedctl.engine.binding import Reservation, bind, give_up, reserve
+from schedctl.engine.binding import BindingCycle, Reservation
 from schedctl.engine.clocks import Clock
 from schedctl.engine.faults import CycleError
 from schedctl.engine.handles import ProfileHandle
@@ -27,6 +27,7 @@ from schedctl.engine.queue.queues import Backoff, Mover, SchedulingQueue
 from schedctl.engine.reporters import Reporter
 from schedctl.errors import ConfigError
 from schedctl.framework.extenders import Extender, in_order
+from schedctl.framework.live_binds import LiveBind
 from schedctl.framework.points import Plugin
 from schedctl.framework.profiles import Profile
 from schedctl.framework.registries import Registry
@@ -244,14 +245,20 @@ class Scheduler:
             KeyError: there is no such node.
             ValueError: the pod is on a node already.
         """
-        reservation = reserve(outcome.profile, self.cluster, outcome.cycle, node_name or outcome.chosen, self._reporter)
+        reservation = self.binding_cycle(outcome, node_name).reserve()
         if reservation.status.successful or reservation.waits:
             self.nominator.withdraw(outcome.pod)
         return reservation
 
     def bind(self, outcome: Attempt, node_name: str | None = None) -> Status:
         """Carry a placed pod through PreBind, Bind and PostBind, as a dry run: nothing leaves this process."""
-        return bind(outcome.profile, self.cluster, outcome.cycle, node_name or outcome.chosen, self._reporter)
+        cycle = self.binding_cycle(outcome, node_name)
+        status = cycle.pre_bind()
+        if status.successful:
+            status = cycle.bind()
+        if status.successful:
+            cycle.post_bind()
+        return status
 
     def release(self, outcome: Attempt, node_name: str, status: Status) -> None:
         """Take a placed pod back, for the reason given: what it reserved is free, and it is pending again.
@@ -260,7 +267,26 @@ class Scheduler:
         """
         key, elsewhere = outcome.pod.key, self.cluster.node_of(outcome.pod.key) not in (None, node_name)
         if key not in self.cluster.pending and not elsewhere:
-            give_up(outcome.profile, self.cluster, outcome.cycle, node_name, status, self._reporter)
+            self.binding_cycle(outcome, node_name).give_up(status)
+
+    def binding_cycle(
+        self,
+        outcome: Attempt,
+        node_name: str | None = None,
+        live: LiveBind | None = None,
+        reporter: Reporter | None = None,
+    ) -> BindingCycle:
+        """Return the binding cycle of a successful attempt, which nobody has begun.
+
+        Args:
+            outcome: the attempt.
+            node_name: the node, None for the chosen one.
+            live: the live cluster, None for a dry run.
+            reporter: hears of every call, None for that of the scheduler.
+        """
+        return BindingCycle(
+            outcome.profile, self.cluster, outcome.cycle, node_name or outcome.chosen, reporter or self._reporter, live
+        )
 
     def rotate(self, outcome: Attempt) -> None:
         """Let the next sampled cycle begin at the node after the last that this one looked at."""

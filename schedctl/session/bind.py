@@ -1,8 +1,14 @@
-"""From a pod to what binding it comes to: a report of what would be sent, and a plan where it can be."""
+"""From pods to what binding them comes to: reports of what would be sent, and plans where it can be.
+
+Several pods are bound together or not at all: each is placed on the cluster that those before it leave.
+`schedctl.session.bind_execution` carries the plans out.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -17,12 +23,25 @@ from schedctl.live.observed_state import ObservedState
 from schedctl.live.plans import BindPlan, ChangedObject, Refusal, Step
 from schedctl.live.prebinds import steps
 from schedctl.reports import exit_codes
-from schedctl.reports.bindings import BindOutcome, BindReport, BindSummary, PlannedWrite
+from schedctl.reports.bindings import (
+    BindCall,
+    BindOutcome,
+    BindReport,
+    BindSummary,
+    GangBindReport,
+    GangBindSummary,
+    PermitWait,
+    PlannedWrite,
+)
 from schedctl.reports.explanations import Explanation, NodeVerdict, Verdict
 from schedctl.session.configurations import ConfigurationChoice
-from schedctl.session.decisions import Decision, decide
+from schedctl.session.decisions import Decision, Reserved, decide, keep_in_memory, reserve
 from schedctl.session.sessions import Session
 from schedctl.session.states import State
+
+if TYPE_CHECKING:
+    from schedctl.framework.profiles import Profile
+    from schedctl.scheduler import Scheduler
 
 _CODES = {
     BindOutcome.REFUSED: exit_codes.CLUSTER_REFUSED,
@@ -33,19 +52,21 @@ _replace = msgspec.structs.replace
 
 @dataclass(frozen=True, slots=True)
 class BindRequest:
-    """Which pod is to be bound, and how.
+    """Which pods are to be bound, and how.
 
     Attributes:
-        pod: the pod.
-        node: the node it is to go to, "" for the best.
-        sends: whether the Binding is to be sent.
-        force_scheduler: whether the pod is bound although it is another scheduler's.
+        pods: the pods, all of which are bound or none.
+        node: the node that the only one is to go to, "" for the best.
+        sends: whether the Binding is to be sent, for good or as a dry run.
+        executes: whether it is to be sent for good.
+        force_scheduler: whether pods are bound although they are another scheduler's.
         fail: whether a pod that is not scheduled makes the exit code 1.
     """
 
-    pod: Pod
+    pods: Sequence[Pod]
     node: str
     sends: bool
+    executes: bool
     force_scheduler: bool
     fail: bool
 
@@ -55,12 +76,12 @@ class BindDecision:
     """What can be done.
 
     Attributes:
-        report: what would be sent, or why nothing.
-        plan: what is to be carried out, None where nothing can be.
+        reports: of each pod, what would be sent, or why nothing.
+        plans: what is to be carried out, one for each pod; none where one of the pods cannot be bound.
     """
 
-    report: BindReport
-    plan: BindPlan | None = None
+    reports: tuple[BindReport, ...]
+    plans: tuple[BindPlan, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,77 +92,143 @@ class _Refused:
     text: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class _Judged:
+    """A pod, as far as it is known what becomes of it."""
+
+    pod: Pod
+    explanation: Explanation
+    foreign: str
+    node: str
+    refused: _Refused | None
+    reserved: Reserved | None
+
+
 def plan(request: BindRequest, session: Session) -> BindDecision:
-    """Return what binding a pod comes to.
+    """Return what binding pods comes to; the cluster is as before, and nothing had an effect outside.
 
     Raises:
         UsageError: there is no node of the name asked for.
     """
     with session.notifier.progress("deciding"):
-        return _plan(request, session)
+        scheduler = session.scheduler()
+        profiles = keep_in_memory(scheduler)
+        with scheduler.fork():
+            judged = [_judge(pod, request, session, scheduler) for pod in _in_queue_order(request.pods, scheduler)]
+            planned = [_plan(each, session, profiles, fail=request.fail) for each in judged]
+    reports = [report for report, _ in planned]
+    plans = tuple(bind_plan for _, bind_plan in planned if bind_plan is not None)
+    return BindDecision(tuple(reports), plans if len(plans) == len(reports) else ())
 
 
-def send(session: Session, decision: BindDecision, *, dry_run: bool) -> BindReport:
-    """Send a Binding to the live cluster and return the report of what came of it.
+def combine(reports: Sequence[BindReport], text: str = "") -> BindReport | GangBindReport:
+    """Return the report of a command: of one pod its own, of several one about all of them.
 
     Args:
-        session: the session that decided.
-        decision: with a plan.
-        dry_run: whether the API server is asked to change nothing.
-
-    Raises:
-        ClusterError: it was refused, or not sent because something has moved.
+        reports: of each pod.
+        text: why not all are bound, "" for what the reports say.
     """
-    from schedctl.live import binding
+    if len(reports) == 1:
+        return reports[0]
+    refused = [each for each in reports if each.summary.outcome not in _GOOD]
+    outcome = refused[0].summary.outcome if refused else reports[0].summary.outcome
+    if refused and not text:
+        names = ", ".join(each.summary.pod for each in refused)
+        text = f"all or none: {names} cannot be bound"
+    return GangBindReport(
+        metadata=reports[0].metadata,
+        summary=GangBindSummary(
+            exit_code=max((each.summary.exit_code for each in reports), default=0),
+            outcome=outcome,
+            pods=len(reports),
+            bound=sum(each.summary.outcome is BindOutcome.BOUND for each in reports),
+            text=text,
+        ),
+        cluster=reports[0].cluster,
+        results=list(reports),
+    )
 
-    state, report = session.state, decision.report
-    assert decision.plan is not None
-    assert state.connection is not None
-    assert state.listing is not None
-    bound = binding.bind(state.connection, decision.plan, ObservedState(state.listing), dry_run=dry_run)
-    outcome = BindOutcome.ACCEPTED if dry_run else BindOutcome.BOUND
-    summary = _replace(report.summary, outcome=outcome, exit_code=exit_codes.CLUSTER_REFUSED if bound.moved else 0)
-    return _replace(report, summary=summary, moved=list(bound.moved), warnings=list(bound.warnings))
+
+_GOOD = (BindOutcome.PLANNED, BindOutcome.ACCEPTED, BindOutcome.BOUND)
 
 
-def _plan(request: BindRequest, session: Session) -> BindDecision:
-    state, choice, scheduler = session.state, session.choice, session.scheduler()
+def _in_queue_order(pods: Sequence[Pod], scheduler: Scheduler) -> list[Pod]:
+    """Return pods in the order in which a queue would hand them out; those that came together, as they were named."""
+    profile = next(iter(scheduler.profiles.values()))
+    sort = profile.queue_sort[0].sort_key if profile.queue_sort else lambda pod, arrival: arrival
+    arrivals = sorted({pod.metadata.creation_timestamp or "" for pod in pods})
+    return sorted(
+        pods, key=lambda pod: sort(PodInfo(pod), float(arrivals.index(pod.metadata.creation_timestamp or "")))
+    )
+
+
+def _judge(request_pod: Pod, request: BindRequest, session: Session, scheduler: Scheduler) -> _Judged:
+    """Place a pod in memory where it is to go, if it may be bound."""
+    choice = session.choice
     # Judged by the profile that was named; what is said of the pod itself, and sent, is about the pod as it is.
-    pod = with_scheduler(request.pod, choice.profile)
+    pod = with_scheduler(request_pod, choice.profile)
     explanation = explanations.explain(scheduler, pod, node=request.node)
-    foreign = "" if request.force_scheduler else _foreign(request.pod, session)
+    foreign = "" if request.force_scheduler else _foreign(request_pod, session)
     node = request.node or explanation.chosen
-    refused = _refusal(request, choice, explanation, foreign)
-    decision = decide(scheduler, PodInfo(pod), node) if refused is None else None
+    refused = _refusal(request_pod, request, choice, explanation, foreign)
+    reserved = reserve(scheduler, PodInfo(pod), node) if refused is None else None
+    return _Judged(request_pod, explanation, foreign, node, refused, reserved)
+
+
+def _plan(
+    judged: _Judged, session: Session, profiles: Mapping[str, Profile], *, fail: bool
+) -> tuple[BindReport, BindPlan | None]:
+    """Return the report about a pod, and what is to be carried out, None where nothing can be."""
+    state, refused, reserved = session.state, judged.refused, judged.reserved
     bind_plan: BindPlan | None = None
     writes: list[Step] = []
-    if decision is not None and decision.refusal:
-        refused = _Refused(BindOutcome.REFUSED, decision.refusal)
-    elif decision is not None:
-        bind_plan = _bind_plan(request.pod, decision)
+    calls: list[BindCall] = []
+    waits: list[PermitWait] = []
+    if reserved is not None:
+        decision = decide(reserved)
+        bind_plan = None if decision.refusal else _bind_plan(judged.pod, decision)
+        refused = _Refused(BindOutcome.REFUSED, decision.refusal) if decision.refusal else None
+        calls = list(_calls(profiles[reserved.info.pod.spec.scheduler_name], reserved.info))
+        waits = [PermitWait(plugin=name, timeout=seconds) for name, seconds in decision.waits.items()]
+    if bind_plan is not None:
         try:
             writes = steps(bind_plan)
         except Refusal as refusal:
             bind_plan, refused = None, _Refused(BindOutcome.REFUSED, str(refusal))
-    warned = bool(foreign) and bind_plan is not None and state.connection is not None
+    warned = bool(judged.foreign) and bind_plan is not None and state.connection is not None
     outcome = refused.outcome if refused is not None else BindOutcome.PLANNED
     not_scheduled = outcome is BindOutcome.NOT_SCHEDULED
+    binding = binding_of(judged.pod, judged.node, _version(state, judged.pod)) if bind_plan is not None else None
     report = BindReport(
         metadata=session.metadata(),
         summary=BindSummary(
-            exit_code=_CODES.get(outcome) or exit_codes.of_answer(failed=request.fail and not_scheduled),
+            exit_code=_CODES.get(outcome) or exit_codes.of_answer(failed=fail and not_scheduled),
             outcome=outcome,
-            pod=request.pod.key,
-            node=node if bind_plan is not None else "",
+            pod=judged.pod.key,
+            node=judged.node if bind_plan is not None else "",
             text=refused.text if refused is not None else "",
         ),
         cluster=state.connection.name if state.connection is not None else "",
-        binding=binding_of(request.pod, node, _version(state, request.pod)) if bind_plan is not None else None,
+        binding=binding,
+        calls=calls if bind_plan is not None else [],
+        waits=waits,
         writes=[PlannedWrite(kind=step.kind.name, name=step.key, text=step.text) for step in writes],
-        warnings=[f"{foreign}; `--execute` needs `--force-scheduler`"] if warned else [],
-        decision=explanation,
+        warnings=[f"{judged.foreign}; `--execute` needs `--force-scheduler`"] if warned else [],
+        decision=judged.explanation,
     )
-    return BindDecision(report, bind_plan)
+    return report, bind_plan
+
+
+def _calls(profile: Profile, info: PodInfo) -> Iterator[BindCall]:
+    """Yield the calls that a binding cycle makes where nothing fails."""
+    for point, plugins in (("Reserve", profile.reserve), ("Permit", profile.permit), ("PreBind", profile.pre_bind)):
+        yield from (BindCall(point=point, plugin=plugin.name) for plugin in plugins)
+    binder = next((each for each in profile.extenders if each.binds and each.is_interested(info)), None)
+    if binder is not None:
+        yield BindCall(point="Bind", plugin=binder.name)
+    else:
+        yield from (BindCall(point="Bind", plugin=plugin.name) for plugin in profile.bind)
+    yield from (BindCall(point="PostBind", plugin=plugin.name) for plugin in profile.post_bind)
 
 
 def _foreign(pod: Pod, session: Session) -> str:
@@ -153,10 +240,9 @@ def _foreign(pod: Pod, session: Session) -> str:
 
 
 def _refusal(
-    request: BindRequest, choice: ConfigurationChoice, explanation: Explanation, foreign: str
+    pod: Pod, request: BindRequest, choice: ConfigurationChoice, explanation: Explanation, foreign: str
 ) -> _Refused | None:
     """Return why a pod is not bound, by what is known before the cycle is carried on; None where it may be."""
-    pod = request.pod
     if pod.spec.node_name:
         return _Refused(BindOutcome.REFUSED, f"it is already bound to {pod.spec.node_name}")
     if pod.status.phase in FINISHED:
@@ -173,7 +259,8 @@ def _refusal(
         return _Refused(outcome)
     configured = (Extender(each) for each in choice.configuration.extenders)
     binder = next((each.name for each in configured if each.binds and each.is_interested(PodInfo(pod))), "")
-    if request.sends and binder:
+    allowed = request.executes and choice.extenders is not None
+    if request.sends and binder and not allowed:
         return _Refused(BindOutcome.INCONCLUSIVE, f"kube-scheduler would leave the bind to {binder}")
     return None
 
@@ -192,7 +279,7 @@ def _node_refusals(node: str, explanation: Explanation) -> str:
 
 
 def _bind_plan(pod: Pod, decision: Decision) -> BindPlan:
-    changed = tuple(ChangedObject(before, after) for before, after in decision.changed)
+    changed = tuple(ChangedObject(before, after, plugin) for plugin, before, after in decision.changed)
     return BindPlan(pod, decision.node, changed, decision.mappings, decision.patience)
 
 

@@ -1,13 +1,13 @@
 """A cycle carried to its end in memory, for what it would write: the difference between an answer and a bind.
 
-`decide` places a pod on the node that was chosen for it, lets Reserve, Permit, PreBind and Bind have their say, and
-keeps of the cluster that comes out what PreBind has changed, object by object. The cluster is as before when the answer
-is there.
+`reserve` places a pod on the node that was chosen for it, and `decide` keeps what PreBind changes, object by object.
+Both leave the pod placed: whoever asks does so on a fork, and with a scheduler that is kept in memory.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from schedctl.api.devices import ResourceClaim
@@ -19,6 +19,10 @@ from schedctl.cache.cluster import Cluster
 from schedctl.cache.pod_info import PodInfo
 from schedctl.config.args import VolumeBindingArgs
 from schedctl.engine.attempts import Attempt
+from schedctl.engine.binding import BindingCycle
+from schedctl.framework.points import Plugin
+from schedctl.framework.profiles import Profile
+from schedctl.framework.statuses import Status
 from schedctl.plugins.dynamic_resources import plugin
 from schedctl.scheduler import Scheduler
 
@@ -34,42 +38,95 @@ class Decision:
         pod: the pod.
         node: the name of the node.
         refusal: why the cycle ends before the bind, "" where it does not.
-        changed: the objects that PreBind changes, as they are (None for those it makes) and as they are to be.
+        changed: what PreBind changes: the plugin, the object as it is (None for one it makes) and as it is to be.
         mappings: which container gets which extended resource from which request, where devices stand in for them.
         patience: how many seconds volumes may take to be bound.
+        waits: for how many seconds Permit plugins would hold the pod back, by their names.
     """
 
     pod: Pod
     node: str
     refusal: str = ""
-    changed: tuple[tuple[Any, Any], ...] = ()
+    changed: tuple[tuple[str, Any, Any], ...] = ()
     mappings: tuple[ContainerExtendedResourceRequest, ...] = ()
     patience: float = float(VolumeBindingArgs().bind_timeout_seconds)
+    waits: Mapping[str, float] = field(default_factory=dict)
 
 
-def decide(scheduler: Scheduler, info: PodInfo, node: str) -> Decision:
-    """Return what binding a pending pod of the cluster to a feasible node comes to; the cluster is as before.
+@dataclass(frozen=True, slots=True)
+class Reserved:
+    """A pod on its node, before PreBind; in memory.
+
+    Attributes:
+        info: the pod.
+        outcome: its attempt.
+        cycle: its binding cycle.
+        status: Success, Wait, or why it is not on the node.
+        waits: for how many seconds Permit plugins would hold the pod back, by their names.
+    """
+
+    info: PodInfo
+    outcome: Attempt
+    cycle: BindingCycle
+    status: Status
+    waits: Mapping[str, float]
+
+
+def keep_in_memory(scheduler: Scheduler) -> dict[str, Profile]:
+    """Take from a scheduler what may have an effect outside of this process, and return the profiles as they were.
+
+    From Reserve on only plugins are left that change nothing but memory; of Bind and PostBind there are none.
+    """
+    whole = dict(scheduler.profiles)
+    for name, profile in whole.items():
+        scheduler.profiles[name] = replace(
+            profile,
+            reserve=tuple(plugin for plugin in profile.reserve if plugin.memory_only),
+            permit=tuple(plugin for plugin in profile.permit if plugin.memory_only),
+            pre_bind=tuple(plugin for plugin in profile.pre_bind if plugin.memory_only),
+            bind=(),
+            post_bind=(),
+        )
+    return whole
+
+
+def reserve(scheduler: Scheduler, info: PodInfo, node: str) -> Reserved:
+    """Place a pending pod of the cluster on a feasible node.
 
     Raises:
         NotModelled: the pod needs something that is not modelled yet.
     """
-    cluster = scheduler.cluster
-    with scheduler.fork():
-        outcome = scheduler.attempt(info, make_room=False)  # a preemption nominates a node, and binds nothing to it
+    outcome = scheduler.attempt(info, make_room=False)  # a preemption nominates a node, and binds nothing to it
+    cycle = scheduler.binding_cycle(outcome, node)
+    reservation = cycle.reserve()
+    scheduler.nominator.withdraw(info)
+    return Reserved(info, outcome, cycle, reservation.status, reservation.waits)
+
+
+def decide(reserved: Reserved) -> Decision:
+    """Return what binding a pod comes to, by carrying its cycle on in memory to where it would be bound.
+
+    Raises:
+        NotModelled: the pod needs something that is not modelled yet.
+    """
+    outcome, node, cluster = reserved.outcome, reserved.cycle.node_name, reserved.outcome.cluster
+    pod, status = reserved.info.pod, reserved.status
+    changed: list[tuple[str, Any, Any]] = []
+    generation = cluster.generation
+
+    def note_changes(plugin: Plugin) -> None:
+        nonlocal generation
+        changed.extend((plugin.name, *pair) for pair in _changed_objects(cluster, generation))
         generation = cluster.generation
-        reservation = scheduler.place(outcome, node)
-        status = reservation.status
-        if reservation.waits:
-            return Decision(info.pod, node, f"Permit holds the pod back: {', '.join(reservation.waits)}")
-        if status.successful:
-            status = scheduler.bind(outcome, node)
-        if not status.successful:
-            return Decision(info.pod, node, status.message)
-        changed = _changed_objects(cluster, generation)
-        mappings = _mappings(outcome, node)
-    arguments = outcome.profile.plugins[_VOLUMES].args if _VOLUMES in outcome.profile.plugins else None
+
+    if status.successful or reserved.waits:
+        status = reserved.cycle.pre_bind(note_changes)
+    if not status.successful:
+        return Decision(pod, node, status.message)
+    profile = outcome.profile
+    arguments = profile.plugins[_VOLUMES].args if _VOLUMES in profile.plugins else None
     patience = (arguments or VolumeBindingArgs()).bind_timeout_seconds
-    return Decision(info.pod, node, changed=changed, mappings=mappings, patience=float(patience))
+    return Decision(pod, node, "", tuple(changed), _mappings(outcome, node), float(patience), reserved.waits)
 
 
 def _changed_objects(cluster: Cluster, generation: int) -> tuple[tuple[Any, Any], ...]:

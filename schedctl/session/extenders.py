@@ -24,11 +24,13 @@ class ExtenderOptions:
         allowed: whether extenders may be asked over the network.
         record: the file that calls are written to, "" for none.
         replay: the file that answers are taken from, "" for none.
+        binds: whether an extender that binds pods is called to do so.
     """
 
     allowed: bool = False
     record: str = ""
     replay: str = ""
+    binds: bool = False
 
     def connect(
         self, choice: ConfigurationChoice, notifier: Notifier = SILENT, *, compared: bool = False
@@ -63,7 +65,7 @@ class ExtenderOptions:
                 "note: extenders receive only those fields of pods and nodes that schedctl reads; one that uses"
                 " other fields may answer differently in the cluster"
             )
-            if any(each.bind_verb for each in configured):
+            if not self.binds and any(each.bind_verb for each in configured):
                 notifier.say("note: the extender that binds pods is not called, because this is a dry run")
         return replace(choice, extenders=webhooks.connect(configured, choice.origin, record=self.record))
 

@@ -34,6 +34,7 @@ SCHEMAS: dict[str, Callable[[], dict[str, Any]]] = {
     "ExplainComparison": partial(_schema, "schedctl.reports.pod_comparisons", "ExplainComparison"),
     "ExplainReport": partial(_schema, "schedctl.reports.explanations", "ExplainReport"),
     "FeatureGateList": partial(_schema, "schedctl.reports.listings", "FeatureGateList"),
+    "GangBindReport": partial(_schema, "schedctl.reports.bindings", "GangBindReport"),
     "NodeExplainReport": partial(_schema, "schedctl.reports.node_explanations", "NodeExplainReport"),
     "PluginList": partial(_schema, "schedctl.reports.listings", "PluginList"),
     "ProfileDiff": partial(_schema, "schedctl.reports.listings", "ProfileDiff"),

@@ -2,12 +2,13 @@
 
 import pytest
 
-from schedctl.engine.binding import MAX_WAIT, bind, reserve
+from schedctl.engine.binding import MAX_WAIT, BindingCycle, wait_on_permit
 from schedctl.engine.reporters import Reporter
 from schedctl.framework.cycles import Cycle
 from schedctl.framework.points import BindPlugin, PermitPlugin, PostBindPlugin, PreBindPlugin, ReservePlugin
 from schedctl.framework.profiles import Profile
 from schedctl.framework.statuses import SKIP, SUCCESS, Code, error, unschedulable, wait
+from schedctl.framework.waiting_pods import WaitingPod
 from schedctl.testing.builders import cluster, node, pod
 
 
@@ -48,11 +49,15 @@ def run(first=None, second=None):
     points = ("reserve", "permit", "pre_bind", "bind", "post_bind")
     profile = Profile("default-scheduler", **dict.fromkeys(points, plugins))
     made = cluster(node("a"), pod("p"))
-    cycle = Cycle(made.pending["default/p"])
-    reservation = reserve(profile, made, cycle, "a", Reporter())
+    cycle = BindingCycle(profile, made, Cycle(made.pending["default/p"]), "a", Reporter())
+    reservation = cycle.reserve()
     status = reservation.status
     if status.successful:
-        status = bind(profile, made, cycle, "a", Reporter())
+        status = cycle.pre_bind()
+    if status.successful:
+        status = cycle.bind()
+    if status.successful:
+        cycle.post_bind()
     return calls, status, reservation.waits, "default/p" in made.pod_table.row_of
 
 
@@ -82,6 +87,101 @@ def test_failure_unreserves_in_reverse_order_and_forgets_the_pod(first, second, 
     assert calls[-2:] == ["unreserve 2", "unreserve 1"]
     assert status.code is code
     assert not placed
+
+
+@pytest.mark.parametrize("point", ["reserve", "permit", "pre_bind", "bind"])
+def test_plugins_after_one_that_refuses_are_not_called(point):
+    calls, _, _, _ = run({point: unschedulable("no")})
+    assert calls[-3:] == [f"{point} 1", "unreserve 2", "unreserve 1"]
+
+
+def test_bind_plugins_after_one_that_binds_are_not_called():
+    calls, status, _, _ = run()
+    assert "bind 2" not in calls
+    assert status.successful
+
+
+def test_pod_that_one_permit_plugin_would_hold_and_another_rejects_is_rejected_at_once():
+    calls, status, waits, placed = run({"permit": wait(5)}, {"permit": unschedulable("no")})
+    assert (status.code, waits, placed) == (Code.UNSCHEDULABLE, {}, False)
+    assert calls[-4:] == ["permit 1", "permit 2", "unreserve 2", "unreserve 1"]
+
+
+class Looking(ReservePlugin, PostBindPlugin):
+    """Looks where the pod is."""
+
+    def __init__(self, made):
+        super().__init__(None, None)
+        self.made, self.seen = made, []
+
+    def reserve(self, cycle, node_name):
+        self.seen.append(cycle.pod.key in self.made.pod_table.row_of)
+        return unschedulable("no")
+
+    def unreserve(self, cycle, node_name):
+        self.seen.append(cycle.pod.key in self.made.pod_table.row_of)
+
+    def post_bind(self, cycle, node_name):
+        raise AssertionError("it is not bound")
+
+
+def test_pod_is_assumed_before_reserve_and_forgotten_after_unreserve():
+    made = cluster(node("a"), pod("p"))
+    plugin = Looking(made)
+    profile = Profile("default-scheduler", reserve=(plugin,), post_bind=(plugin,))
+    BindingCycle(profile, made, Cycle(made.pending["default/p"]), "a", Reporter()).reserve()
+    assert plugin.seen == [True, True]
+    assert "default/p" in made.pending
+
+
+def test_pod_is_given_up_once():
+    calls, _, _, _ = run({"bind": unschedulable("no")})
+    assert calls.count("unreserve 1") == 1
+
+
+class Broken(RecordingPlugin):
+    def unreserve(self, cycle, node_name):
+        super().unreserve(cycle, node_name)
+        raise KeyboardInterrupt
+
+
+def test_unreserve_goes_on_through_an_interrupt():
+    calls, made = [], cluster(node("a"), pod("p"))
+    plugins = (RecordingPlugin("1", calls, reserve=unschedulable("no")), Broken("2", calls))
+    profile = Profile("default-scheduler", reserve=plugins)
+    cycle = BindingCycle(profile, made, Cycle(made.pending["default/p"]), "a", Reporter())
+    with pytest.raises(KeyboardInterrupt):
+        cycle.reserve()
+    assert calls == ["reserve 1", "unreserve 2", "unreserve 1"]
+    assert "default/p" in made.pending
+    cycle.give_up(error("again"))
+    assert calls.count("unreserve 1") == 1
+
+
+def waiting_pods(*waits):
+    infos = [cluster(pod(f"p{number}")).pending[f"default/p{number}"] for number in range(len(waits))]
+    return [WaitingPod(info, "a", each, 0.0) for info, each in zip(infos, waits, strict=True)]
+
+
+def test_pods_that_wait_on_permit_go_on_when_all_plugins_allow_all_of_them():
+    one, two = waiting_pods({"A": 5.0, "B": 5.0}, {"A": 5.0})
+    allow = iter([lambda: one.allow("A"), lambda: two.allow("A"), lambda: one.allow("B")])
+    assert wait_on_permit([one, two], now=lambda: 1.0, sleep=lambda seconds: next(allow)()) is None
+    assert list(allow) == []
+
+
+def test_rejection_of_one_waiting_pod_ends_the_wait_of_all():
+    one, two = waiting_pods({"A": 5.0}, {"A": 5.0})
+    refused = wait_on_permit([one, two], now=lambda: 1.0, sleep=lambda seconds: two.reject("A", "no"))
+    assert refused is two
+    assert refused.verdict.message == "no"
+
+
+def test_wait_on_permit_ends_with_the_first_timeout():
+    now = iter(range(10))
+    (one,) = waiting_pods({"A": 3.0, "B": 5.0})
+    refused = wait_on_permit([one], now=lambda: float(next(now)), sleep=lambda seconds: None)
+    assert refused.verdict.message == "rejected due to timeout after waiting 3s at plugin A"
 
 
 def test_permit_wait_is_capped():

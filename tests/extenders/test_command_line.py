@@ -133,7 +133,7 @@ def test_the_bind_verb_is_never_called(schedctl, configuration, serve, tmp_path)
     server = serve(serve_and_record("general-a-1", "general-b-1"))
     path = configuration(server.url, bindVerb="bind")
     explained = schedctl("explain", "pod", "shop/fits", *SHOP, "--scheduler-config", path, "--allow-extenders")
-    assert f"Extender:{server.url} would bind the pod; it is not called, because this is a dry run" in explained.out
+    assert f"Extender:{server.url} would bind the pod; a dry run does not call it" in explained.out
     placed = schedctl(
         "simulate", "fixtures/pods/fits.yaml", "-f", "fixtures/clusters/shop", "--scheduler-config", path,
         "--allow-extenders",

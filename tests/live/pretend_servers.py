@@ -32,6 +32,7 @@ class PretendServer:
     """
 
     name, namespace = "context pretended", "default"
+    client = "a client"
 
     def __init__(self, *objects: Object) -> None:
         self.objects: dict[str, Object] = {}
@@ -118,7 +119,7 @@ class PretendServer:
         if path.endswith("/binding"):
             return self._bind(path.removesuffix("/binding"), body)
         if method == "POST":
-            name = f"{body['metadata']['generateName']}abcde"
+            name = body["metadata"].get("name") or f"{body['metadata']['generateName']}abcde"
             return self.put({**body, "metadata": {**body["metadata"], "name": name}})
         if method == "DELETE":
             self._find(path)

@@ -25,15 +25,14 @@ from schedctl import sources
 from schedctl.api.kinds import kind_named
 from schedctl.config import loading
 from schedctl.live import listing
-from schedctl.live.binding import Bound, bind
 from schedctl.live.connections import Answer, Connection
 from schedctl.live.kubeconfigs import Access
 from schedctl.live.observed_state import ObservedState
-from schedctl.live.plans import BindPlan, ChangedObject, Refusal
+from schedctl.live.plans import BindPlan, Refusal
 from schedctl.scheduler import Scheduler
-from schedctl.session.decisions import decide
 from schedctl.workloads.clusters import assemble
 from tests.cluster.control_plane import KIT, Api, Object, Refused
+from tests.live.binds import Bound, bind, plan_of
 from tests.live.test_bind_command import HEADER, PROFILE
 
 pytestmark = pytest.mark.cluster
@@ -91,10 +90,7 @@ def plan_bind(connection: Connection, key: str, *, kinds=("Pod", "Node")) -> tup
     manifests = sources.load_listed(connection.name, (page.body for page in listed.pages))
     cluster = assemble(one.object for one in manifests.objects).cluster
     scheduler = Scheduler(cluster, loading.load((HEADER + PROFILE).encode(), "test"))
-    info = cluster.pending[key]
-    decision = decide(scheduler, info, scheduler.attempt(info).chosen)
-    changed = tuple(ChangedObject(before, after) for before, after in decision.changed)
-    return BindPlan(info.pod, decision.node, changed, decision.mappings, 20.0), ObservedState(listed)
+    return plan_of(scheduler, key, 20.0), ObservedState(listed)
 
 
 class Interrupted:

@@ -117,8 +117,19 @@ def test_contradicting_options_are_refused(bind, server, arguments, complaint):
     assert server.writes() == []
 
 
-@pytest.mark.parametrize("words", [(), ("deploy/web",), ("shop/web", "shop/db"), ("pod", "nobody", "-n", "shop")])
-def test_one_pod_is_bound_at_a_time(bind, server, words):
+@pytest.mark.parametrize(
+    "words",
+    [
+        (),
+        ("deploy/web",),
+        ("shop/web", "deploy/web"),
+        ("pod", "nobody", "-n", "shop"),
+        ("-l", "app=nobody"),
+        ("-n", "shop", "-l", "app=db"),
+        ("shop/web", "shop/theirs", "--node", "node-1"),
+    ],
+)
+def test_only_pods_that_are_there_are_bound(bind, server, words):
     assert bind(*words, "--execute", "--yes").code == 2
     assert server.writes() == []
 

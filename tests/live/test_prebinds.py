@@ -11,15 +11,14 @@ import pytest
 from schedctl import sources
 from schedctl.config import loading
 from schedctl.errors import ClusterError
-from schedctl.live.binding import bind
 from schedctl.live.connections import Answer
 from schedctl.live.observed_state import ObservedState
-from schedctl.live.plans import BindPlan, ChangedObject, Refusal
+from schedctl.live.plans import BindPlan, Refusal
 from schedctl.live.prebind_volumes import wait_for_volumes
 from schedctl.live.prebinds import steps
 from schedctl.scheduler import Scheduler
-from schedctl.session.decisions import decide
 from schedctl.workloads.clusters import assemble
+from tests.live.binds import bind, plan_of
 from tests.live.pretend_servers import Object, PretendServer
 from tests.live.test_binding import BINDING, WEB, node, pod
 
@@ -129,11 +128,7 @@ def plan_bind(*objects: Object) -> tuple[PretendServer, BindPlan, ObservedState]
     manifests = sources.load_listed(server.name, (page.body for page in listing.pages))
     cluster = assemble(one.object for one in manifests.objects).cluster
     scheduler = Scheduler(cluster, loading.load(CONFIGURATION, "test"))
-    info = cluster.pending["shop/web"]
-    decision = decide(scheduler, info, scheduler.attempt(info).chosen)
-    assert not decision.refusal
-    changed = tuple(ChangedObject(before, after) for before, after in decision.changed)
-    return server, BindPlan(info.pod, decision.node, changed, decision.mappings, 5.0), ObservedState(listing)
+    return server, plan_of(scheduler, "shop/web"), ObservedState(listing)
 
 
 class Controllers:

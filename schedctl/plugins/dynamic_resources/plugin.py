@@ -80,6 +80,7 @@ class UnscoredDynamicResources(
     """Finds nodes where the devices a pod claims are available, and takes them for it."""
 
     name = "DynamicResources"
+    memory_only = True
     reads = (devices.DeviceClass, devices.DeviceTaintRule, devices.ResourceClaim, devices.ResourceSlice)
     reads_feasible_set = False
     finds_again = True

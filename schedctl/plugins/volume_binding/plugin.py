@@ -69,6 +69,7 @@ class VolumeBinding(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin, 
         storage.PersistentVolumeClaim,
         storage.StorageClass,
     )
+    memory_only = True
     reads_feasible_set = False
 
     missing = Reason('persistentvolumeclaim "{claim}" not found', unresolvable=True)
