@@ -237,7 +237,12 @@ class Coscheduling(QueueSortPlugin, PreFilterPlugin, PostFilterPlugin, ReservePl
     def _pending(self, pod: PodInfo) -> list[PodInfo]:
         """Return the members without a node, in order of arrival, and the pod itself if it has none."""
         cluster = self.handle.cluster
-        members = [member for member in cluster.pending.values() if _alike(member, pod) and not member.is_terminating]
+        name, namespace = _named(pod), pod.namespace
+        members = [
+            member
+            for member in cluster.pending.values()
+            if member.labels.get(GROUP_LABEL) == name and member.namespace == namespace and not member.is_terminating
+        ]
         known = pod.key in cluster.pending or pod.key in cluster.pod_table.row_of
         return members if known else [*members, pod]
 

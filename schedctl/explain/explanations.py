@@ -26,6 +26,7 @@ from schedctl.explain.allocations import allocations
 from schedctl.framework import wording
 from schedctl.framework.near_nodes import near_nodes
 from schedctl.framework.pod_edits import as_pending
+from schedctl.framework.remarks import Trials
 from schedctl.framework.statuses import Code, none_available
 from schedctl.reports import exit_codes
 from schedctl.reports.explanations import (
@@ -54,6 +55,7 @@ class _Options:
     hints: bool
     assumptions: Collection[Assumption]
     hypothetical_nodes: Collection[str]
+    trials: Trials | None
 
 
 def explain(
@@ -66,6 +68,7 @@ def explain(
     hints: bool = True,
     assumptions: Collection[Assumption] = (),
     hypothetical_nodes: Collection[str] = (),
+    trials: Trials | None = None,
 ) -> Explanation:
     """Return why a pod goes where it goes, or nowhere; the cluster is as before.
 
@@ -80,11 +83,12 @@ def explain(
             clusters.
         assumptions: what was assumed when the pod was made.
         hypothetical_nodes: nodes that are as a what-if has them, which no next step undoes.
+        trials: the trials of plugins, where other pods are explained on the same cluster; made for this pod if None.
 
     Raises:
         UsageError: there is no node of the name asked for.
     """
-    cluster, options = scheduler.cluster, _Options(matrix, node, sampling, hints, assumptions, hypothetical_nodes)
+    cluster = scheduler.cluster
     info = pod if isinstance(pod, PodInfo) else PodInfo(pod)
     if node and node not in cluster.node_table.row_of:
         raise UsageError(f'node "{node}" not found', suggest_names(node, sorted(cluster.node_table.row_of), "nodes"))
@@ -94,6 +98,8 @@ def explain(
             cluster.remove_pod(bound_pod)
         bound_to = (bound_pod or info).pod.spec.node_name
         pending = PodInfo(as_pending(info.pod)) if bound_to else info
+        shared = trials if bound_pod is None else None  # without the bound pod the cluster is another
+        options = _Options(matrix, node, sampling, hints, assumptions, hypothetical_nodes, shared)
         try:
             answer = _explain_pending(scheduler, pending, bound_to, options)
         except NotModelled as missing:
@@ -225,7 +231,7 @@ def _explain_pending(scheduler: Scheduler, pod: PodInfo, bound_to: str, options:
             hints=found,
             preemption=preemption,
         )
-    return _after_the_choice(scheduler, outcome, explanation)
+    return _after_the_choice(scheduler, outcome, explanation, options.trials or remarks.ForkedTrials(scheduler))
 
 
 def _explain_attempt(outcome: Attempt, subject: PodReference, options: _Options) -> Explanation:
@@ -271,10 +277,10 @@ def _explain_attempt(outcome: Attempt, subject: PodReference, options: _Options)
     )
 
 
-def _after_the_choice(scheduler: Scheduler, outcome: Attempt, explanation: Explanation) -> Explanation:
+def _after_the_choice(scheduler: Scheduler, outcome: Attempt, explanation: Explanation, trials: Trials) -> Explanation:
     """Return an explanation with what Reserve and Permit make of it, and what plugins have to say besides."""
     reserved = remarks.reservation(scheduler, outcome)
-    explanation = msgspec.structs.replace(explanation, reservation=reserved, remarks=remarks.of(scheduler, outcome))
+    explanation = msgspec.structs.replace(explanation, reservation=reserved, remarks=remarks.of(outcome, trials))
     if reserved is None or reserved.code in (Code.SUCCESS.label, Code.WAIT.label):
         return explanation
     if reserved.code == Code.ERROR.label:

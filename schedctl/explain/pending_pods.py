@@ -12,6 +12,7 @@ import msgspec
 
 from schedctl.cache.pod_info import PodInfo
 from schedctl.explain import explanations
+from schedctl.explain.remarks import ForkedTrials
 from schedctl.reports.explanations import Explanation, Verdict
 from schedctl.reports.reasons import Reason
 from schedctl.reports.simulations import Fate, PendingPods
@@ -37,6 +38,7 @@ class PendingPodExplainer:
         self._scheduler = scheduler
         self._hinted_groups = hinted_groups
         self._hypothetical_nodes = hypothetical_nodes
+        self._trials = ForkedTrials(scheduler)
         self._hinted: set[Hashable] = set()
         self._explanations: dict[tuple[Hashable, bool], Explanation] = {}
         self._examples: dict[Hashable, str] = {}
@@ -55,7 +57,11 @@ class PendingPodExplainer:
             self._hinted.add(group)
         if (group, hints) not in self._explanations:
             self._explanations[group, hints] = explanations.explain(
-                self._scheduler, pod, hints=hints, hypothetical_nodes=self._hypothetical_nodes
+                self._scheduler,
+                pod,
+                hints=hints,
+                hypothetical_nodes=self._hypothetical_nodes,
+                trials=self._trials,
             )
         return self._explanations[group, hints]
 

@@ -17,7 +17,7 @@ from schedctl.errors import NotModelled
 from schedctl.explain import evidence
 from schedctl.framework import remarks as framework
 from schedctl.framework.faults import ESCAPING
-from schedctl.framework.remarks import Tried
+from schedctl.framework.remarks import Trials, Tried
 from schedctl.framework.statuses import Code
 from schedctl.reports.explanations import Reservation
 from schedctl.reports.reasons import Remark
@@ -33,15 +33,22 @@ class _NoObserver:
 
 
 class ForkedTrials:
-    """Trials on the scheduler's cluster, each in a fork of its own; see `schedctl.framework.remarks.Trials`."""
+    """Trials on the scheduler's cluster, each in a fork of its own; see `schedctl.framework.remarks.Trials`.
+
+    The same pods are tried once: every member of a group asks about all of them. The cluster must not change meanwhile.
+    """
 
     def __init__(self, scheduler: Scheduler) -> None:
         self._scheduler = scheduler
+        self._tried: dict[tuple[str, ...], list[Tried]] = {}
 
     def together(self, pods: Sequence[PodInfo]) -> list[Tried]:
         """Return what would become of pods, each of which finds those before it placed."""
-        with _undo(self._scheduler):
-            return [self._place(pod) for pod in pods]
+        keys = tuple(pod.key for pod in pods)
+        if keys not in self._tried:
+            with _undo(self._scheduler):
+                self._tried[keys] = [self._place(pod) for pod in pods]
+        return list(self._tried[keys])
 
     def _place(self, pod: PodInfo) -> Tried:
         scheduler = self._scheduler
@@ -62,9 +69,8 @@ class ForkedTrials:
         return Tried(pod, message=placed.status.message, plugins=(placed.status.plugin,))
 
 
-def of(scheduler: Scheduler, outcome: Attempt) -> list[Remark]:
+def of(outcome: Attempt, trials: Trials) -> list[Remark]:
     """Return what the plugins of the pod's profile say of it, plugin by plugin; a fault of one is its remark."""
-    trials = ForkedTrials(scheduler)
     found: list[Remark] = []
     for plugin in outcome.profile.plugins.values():
         try:

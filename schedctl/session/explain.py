@@ -171,6 +171,7 @@ def explain_objects(
     options = options or ExplainOptions()
     judged = equal_answers.JudgedClasses(scheduler, one_name_for_all=options.group)
     created = CreatedPods(scheduler.cluster)
+    trials = remarks.ForkedTrials(scheduler)
     for number, obj in enumerate(objects):
         if advance is not None:
             advance(number, len(objects), obj.metadata.name)
@@ -210,6 +211,7 @@ def explain_objects(
                 hints=hints,
                 assumptions=assumptions.guesses,
                 hypothetical_nodes=options.hypothetical_nodes,
+                trials=trials if pod.key in cluster.pending else None,  # another pod brings objects of its own
             )
         explanation = _replace(explanation, notes=[*notes, *about_claims, *explanation.notes])
         judged.add(equivalence_class, explanation)

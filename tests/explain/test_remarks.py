@@ -9,6 +9,7 @@ from schedctl.api import workloads
 from schedctl.api.gaps import FORBIDDEN, Gap
 from schedctl.config import loading
 from schedctl.explain.explanations import explain
+from schedctl.explain.remarks import ForkedTrials
 from schedctl.framework import contracts
 from schedctl.framework.points import PermitPlugin, PostBindPlugin, ReservePlugin
 from schedctl.framework.registries import Registry
@@ -48,6 +49,16 @@ class Counts(Silent):
 class Fails(Silent):
     def remarks(self, cycle, trials):
         raise KeyError("team")
+
+
+def test_the_same_pods_are_tried_together_once_however_many_explanations_ask(monkeypatch):
+    scheduler, attempts = scheduler_with(cluster(node("a", cpu="3")), Silent, Counts), []
+    attempt = scheduler.attempt
+    monkeypatch.setattr(scheduler, "attempt", lambda pod, **options: attempts.append(pod) or attempt(pod, **options))
+    trials = ForkedTrials(scheduler)
+    first, second = (explain(scheduler, pod(name), hints=False, trials=trials) for name in ("one", "two"))
+    assert first.remarks[0].text == second.remarks[0].text == "3 more"
+    assert sum(one.pod.metadata.name.startswith("more-") for one in attempts) == 4
 
 
 def test_a_remark_stands_in_the_explanation_in_the_name_of_its_plugin():
