@@ -23,6 +23,7 @@ from schedctl.api.meta import Int32
 from schedctl.api.selectors import EVERYTHING, LabelQuery
 from schedctl.documents.fields import ConfigStruct
 from schedctl.documents.scalar_positions import Stretch
+from schedctl.policy.kube_versions import VersionDemand
 from schedctl.policy.references import RefersTo
 from schedctl.reports.checks import Location, Severity
 
@@ -501,6 +502,7 @@ class CheckPolicy:
         source: the file, "" for the one that is built in.
         match: the workloads and pods it is about.
         require_match: whether it is an error that there is none.
+        kube_version: the versions of Kubernetes that it is for, None for all.
         unmodelled: the kinds of operators, as ``Kind.group``, of which nobody needs to know what pods they make.
         scenarios: what is supposed to happen.
         variables: expressions with a name.
@@ -515,6 +517,7 @@ class CheckPolicy:
     source: str = ""
     match: Match = Match()
     require_match: bool = False
+    kube_version: VersionDemand | None = None
     unmodelled: tuple[str, ...] = ()
     scenarios: tuple[Scenario, ...] = ()
     variables: tuple[Variable, ...] = ()

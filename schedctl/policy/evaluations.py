@@ -26,6 +26,7 @@ from schedctl.policy.causes import Causes
 from schedctl.policy.expressions import PolicyExpressions
 from schedctl.policy.facts import Facts
 from schedctl.policy.findings import RUN, Finding, Identity, Judged, View, inconclusive
+from schedctl.policy.kube_versions import version_doubt
 from schedctl.policy.results import AcceptancePolicy, Results, Rule
 from schedctl.policy.scenarios import Case
 from schedctl.policy.situations import Key, Situation
@@ -234,6 +235,9 @@ class _Evaluation:
         unchanged: list[Rule] = []
         for number, policy in enumerate(self._policies):
             self._look_at_match(number, policy)
+            if self._find_version_doubt(policy) is not None:
+                unchanged += (Rule(number, place) for place in range(len(policy.checks)))
+                continue
             by_name = {scenario.name: scenario for scenario in policy.scenarios}
             for place, check in enumerate(policy.checks):
                 for name in check.judged_in:
@@ -353,9 +357,9 @@ class _Evaluation:
                 )
             check = policy.checks[place]
             causes.begin_check()
-            unknown = self._find_unknown_names(check, views[number])
-            if unknown is not None:
-                answers.found.append((rule, unknown, RUN))
+            unclear = self._find_version_doubt(policy) or self._find_unknown_names(check, views[number])
+            if unclear is not None:
+                answers.found.append((rule, unclear, RUN))
                 continue
             for about in judged_objects.objects(check, views[number]):
                 # What is said of the run may be about groups of nodes, which have identities of their own.
@@ -368,6 +372,11 @@ class _Evaluation:
                         judged = judged_objects.workloads_behind(about, views[number])
                         answers.judged.update(each.key for each in judged)
         return answers
+
+    def _find_version_doubt(self, policy: documents.CheckPolicy) -> Finding | None:
+        """Return what to say of the checks of a policy for other versions than this one, None where it is for it."""
+        doubt = version_doubt(policy.kube_version, self._conditions.metadata)
+        return inconclusive(doubt[0], hints=[doubt[1]]) if doubt is not None else None
 
     def _find_unknown_names(self, check: documents.Check, view: View) -> Finding | None:
         """Return what to say of a built-in check that names what is not there, None where it can be judged."""

@@ -179,6 +179,8 @@ class Spec(Form, frozen=True):
     Attributes:
         match: the workloads and pods that the policy is about; all unless given.
         require_match: whether a policy that matches nothing is an error, exit code 2.
+        kube_version: the minor versions of Kubernetes that the policy is for, e.g. `>=1.35 <1.38`; results are
+            inconclusive in another one, and where nothing says the version of the state.
         allow_unmodelled_kinds: kinds of operators, as `Kind.group` or `*` for all, whose pods may stay unknown; results
             about others are inconclusive.
         params: plain values, which expressions see as `params`.
@@ -190,6 +192,7 @@ class Spec(Form, frozen=True):
 
     match: Match | None = None
     require_match: bool = False
+    kube_version: str = ""
     allow_unmodelled_kinds: tuple[str, ...] = ()
     params: Any = None
     scenarios: tuple[Scenario, ...] = ()

@@ -30,6 +30,7 @@ from schedctl.errors import InputError, Problem, UsageError
 from schedctl.policy import documents, forms
 from schedctl.policy.arguments import argument_mistakes
 from schedctl.policy.confinement import is_inside, root_of
+from schedctl.policy.kube_versions import VersionDemand
 from schedctl.reports.checks import Location, Severity
 from schedctl.simulation.what_if_syntax import WORDS, camel, from_mappings
 
@@ -93,6 +94,7 @@ class PolicyReader:
             source=self._source,
             match=self._match(spec.match),
             require_match=spec.require_match,
+            kube_version=self._kube_version(spec.kube_version),
             unmodelled=tuple(self._kinds_of_operators(spec.allow_unmodelled_kinds)),
             scenarios=scenarios,
             variables=variables,
@@ -147,6 +149,13 @@ class PolicyReader:
                 self._wrong(f"{path}.name", f'duplicate variable "{one.name}": another stands above')
             else:
                 yield documents.Variable(one.name, self._expression(one.expression, f"{path}.expression"))
+
+    def _kube_version(self, text: str) -> VersionDemand | None:
+        try:
+            return VersionDemand.parse(text) if text else None
+        except ValueError as error:
+            self._wrong("spec.kubeVersion", str(error), "e.g. `>=1.35`, `1.36` or `>=1.34 <1.37`")
+            return None
 
     def _selector(self, selector: LabelSelector | None, path: str) -> LabelQuery:
         if selector is None:
