@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from schedctl.devices.allocated import AllocatedState
 from schedctl.devices.pools import Pool, PooledDevice
 
@@ -13,9 +15,10 @@ class Counters:
     devices that draw on any of its counters.
     """
 
-    def __init__(self, state: AllocatedState) -> None:
+    def __init__(self, state: AllocatedState, *, by_name: bool = False) -> None:
         self._state = state
-        self._left: dict[Pool, dict[tuple[str, str], int]] = {}
+        self._left: dict[Pool | str, dict[tuple[str, str], int]] = {}
+        self._key: Callable[[Pool], Pool | str] = _name if by_name else _itself
 
     def reserve(self, device: PooledDevice) -> bool:
         """Draw what a device consumes; return False, with nothing drawn, if there is not enough."""
@@ -42,17 +45,26 @@ class Counters:
     def _draw(self, device: PooledDevice, sign: int) -> None:
         left = self._remaining_amounts(device.pool)
         for counter, amount in device.model.consumes:
-            left[counter] -= sign * amount
+            if counter in left:  # where pools share counters by name, those of the first one asked are all there are
+                left[counter] -= sign * amount
 
     def _remaining_amounts(self, pool: Pool) -> dict[tuple[str, str], int]:
-        left = self._left.get(pool)
+        left = self._left.get(self._key(pool))
         if left is None:
             # From what this node sees of the pool. kube-scheduler keeps the view of the first node that asked, which
             # differs only while a pool is between two generations.
-            left = self._left[pool] = dict(pool.counters)
+            left = self._left[self._key(pool)] = dict(pool.counters)
             used = self._state.pools.get(pool.id, {})
             for each in (*pool.devices, *pool.elsewhere) if used else ():
                 if each.id.device in used:
                     for counter, amount in each.model.consumes:
                         left[counter] -= amount
         return left
+
+
+def _itself(pool: Pool) -> Pool:
+    return pool
+
+
+def _name(pool: Pool) -> str:
+    return pool.id.pool

@@ -26,6 +26,7 @@ class DeviceFeatures(NamedTuple):
         whole_pools: whether a pool is judged by all its slices; else by those that a node reaches, and its devices are
             counted even where some are missing, and an invalid pool ends the cycle.
         counters_by_node: whether slices with counters count only where they are reached.
+        counters_by_name: whether pools of several drivers that have one name share the counters of the first one asked.
         named_errors: whether errors name the device, and how much of the claim's limit is left.
         capacity_errors: whether capacity that cannot be worked out ends the cycle; else the device is passed over.
         whole_requests: whether a request for all devices needs those that have nothing left to share.
@@ -42,6 +43,7 @@ class DeviceFeatures(NamedTuple):
     groups: bool = True
     whole_pools: bool = True
     counters_by_node: bool = True
+    counters_by_name: bool = False
     named_errors: bool = True
     capacity_errors: bool = True
     whole_requests: bool = True
@@ -70,6 +72,7 @@ def features_of(release: Release) -> DeviceFeatures:
         groups=release.includes(ReleaseChange.COMPATIBILITY_GROUPS),
         whole_pools=whole_pools,
         counters_by_node=release.includes(ReleaseChange.COUNTERS_BY_NODE) or not whole_pools,
+        counters_by_name=whole_pools and not release.includes(ReleaseChange.COUNTERS_BY_DRIVER),
         named_errors=newest,
         capacity_errors=newest,
         whole_requests=release.includes(ReleaseChange.WHOLE_REQUESTS),

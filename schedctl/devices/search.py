@@ -126,7 +126,7 @@ class Search:
         self._kinds = _kinds(offer, self._uses)
         self._invalid_pools = {} if features.whole_pools else _invalid_pools(offer)
         self._skips_equals = not any(_order_shows(claim) for claim in claims)
-        self._counters = Counters(state)
+        self._counters = Counters(state, by_name=features.counters_by_name)
         self._requests: list[list[list[eligibility.CheckedRequest]]] = []  # by claim, request and alternative
         self._constraints: list[list[Constraint]] = []  # by claim
         self._picks: list[list[Pick]] = [[] for _ in claims]

@@ -48,6 +48,10 @@ class ReleaseChange(Enum):
         "a ResourceSlice with compatibility groups is ignored, which makes its pool incomplete",
     )
     COUNTERS_BY_NODE = (1, 37), "shared counters count only for nodes that reach their ResourceSlice"
+    COUNTERS_BY_DRIVER = (
+        (1, 37),
+        "pools of one name have counters by driver; in v1.35 and v1.36 they share those of the pool asked first",
+    )
     WHOLE_REQUESTS = (1, 37), "a request for all devices fails when one of them has no capacity left"
     ALL_SHARES = (1, 37), "a device that is shared without a capacity request counts as having used its counters"
     BALANCE_IMPROVEMENT = (
