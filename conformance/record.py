@@ -18,6 +18,7 @@ from pathlib import Path
 
 from families import FAMILIES, case
 from families.cases import Manifest
+from families.groups import GATES, GROUP_FAMILIES
 
 HERE = Path(__file__).resolve().parent
 
@@ -35,14 +36,17 @@ def dumps(value: object) -> str:
     return json.dumps(value, sort_keys=True, separators=(",", ":"))
 
 
-def answers(oracle: str, cases: Iterable[Manifest], *, refused: bool = False) -> Iterator[tuple[Manifest, Manifest]]:
+def answers(
+    oracle: str, cases: Iterable[Manifest], *, refused: bool = False, gates: str = ""
+) -> Iterator[tuple[Manifest, Manifest]]:
     """Each case with its answer; the oracle reads and writes in the same order, a line each.
 
     A case that cannot be run ends it, unless refusals are answers: of a release that knows less than a case asks for.
     """
     listed = list(cases)
     lines = "".join(dumps(c) + "\n" for c in listed)
-    output = subprocess.run([oracle], input=lines, stdout=subprocess.PIPE, text=True, check=True).stdout
+    command = [oracle, "--feature-gates", gates] if gates else [oracle]
+    output = subprocess.run(command, input=lines, stdout=subprocess.PIPE, text=True, check=True).stdout
     for one, line in zip(listed, output.splitlines(), strict=True):
         answer = json.loads(line)
         del answer["seconds"]
@@ -53,9 +57,11 @@ def answers(oracle: str, cases: Iterable[Manifest], *, refused: bool = False) ->
 
 def record(oracle: str, family: str, seeds: range, into: Path) -> int:
     """Write one family's file and return its size in bytes."""
-    pairs = answers(oracle, (case(family, seed) for seed in seeds))
+    gates = GATES if family in GROUP_FAMILIES else ""
+    pairs = answers(oracle, (case(family, seed) for seed in seeds), gates=gates)
     text = "".join(dumps({"case": c, "answer": a}) + "\n" for c, a in pairs)
-    path = into / f"{family}.jsonl.gz"
+    path = (into / "pod-groups" if gates else into) / f"{family}.jsonl.gz"
+    path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(gzip.compress(text.encode(), compresslevel=9, mtime=0))
     return path.stat().st_size
 
@@ -66,7 +72,10 @@ def main() -> None:
     parser.add_argument("--oracle", help="the binary; built from oracle/ unless given")
     parser.add_argument("--into", type=Path, help="a folder; corpus/ and the oracle's version unless given")
     parser.add_argument(
-        "--family", action="append", choices=sorted(FAMILIES), help="repeatable; all of them unless given"
+        "--family",
+        action="append",
+        choices=sorted(FAMILIES | GROUP_FAMILIES),
+        help="repeatable; all of them unless given",
     )
     parser.add_argument("--seeds", default="0:120", help="FROM:TO, half open")
     parser.add_argument(
@@ -76,11 +85,10 @@ def main() -> None:
     built = [HERE / "oracle/build"]
     oracle = options.oracle or subprocess.run(built, stdout=subprocess.PIPE, text=True, check=True).stdout.strip()
     into = options.into or HERE / "corpus" / kubernetes_version()
-    into.mkdir(parents=True, exist_ok=True)
     first, last = map(int, options.seeds.split(":"))
     limits = {family: int(count) for family, count in (limit.split("=") for limit in options.limit)}
     total = 0
-    for family in options.family or sorted(FAMILIES):
+    for family in options.family or sorted(FAMILIES | GROUP_FAMILIES):
         seeds = range(first, min(last, first + limits.get(family, last - first)))
         size = record(oracle, family, seeds, into)
         total += size

@@ -12,11 +12,17 @@ from families.cases import APPS, HOST, ZONE, Case, Manifest
 from families.evictions import started
 
 RACK, BLOCK = "example.com/rack", "example.com/block"
-GATES = (
-    "GenericWorkload=true,TopologyAwareWorkloadScheduling=true,PodGroupPreemptionPolicy=true,"
-    "SchedulerPopFromBackoffQ=false"
+GATES = ",".join(
+    (
+        "SchedulerAsyncPreemption=false",
+        "SchedulerAsyncAPICalls=false",
+        "SchedulerPopFromBackoffQ=false",
+        "GenericWorkload=true",
+        "TopologyAwareWorkloadScheduling=true",
+        "PodGroupPreemptionPolicy=true",
+    )
 )
-"""What these families are about; nobody is popped from the backoff queue, so that a case comes to rest."""
+"""What the oracle is to set; nobody is popped from the backoff queue, so that a case comes to rest."""
 
 
 def pod_groups(c: Case) -> None:

@@ -48,6 +48,7 @@ type stepLog struct {
 	sync.Mutex
 	step       *Step
 	placements *[]Placement // where attempts go: the step's, or those of its preemption
+	generated  []string     // the names of the placements that are being tried
 }
 
 func (l *stepLog) placement() *Placement {
@@ -76,10 +77,12 @@ func (w *watcher) RunPlacementGeneratePlugins(ctx context.Context, state fwk.Pod
 	slices.SortFunc(placements, func(a, b *fwk.Placement) int { return strings.Compare(a.Name, b.Name) })
 	w.log.Lock()
 	defer w.log.Unlock()
+	w.log.generated = nil
+	for _, p := range placements {
+		w.log.generated = append(w.log.generated, p.Name)
+	}
 	if w.log.placements == &w.log.step.Placements {
-		for _, p := range placements {
-			w.log.step.Generated = append(w.log.step.Generated, p.Name)
-		}
+		w.log.step.Generated = w.log.generated
 		if !st.IsSuccess() {
 			o := toStatus(st)
 			w.log.step.Generate = &o
@@ -95,9 +98,8 @@ func (w *watcher) RunPlacementFeasiblePlugins(ctx context.Context, state fwk.Pla
 	l := w.log
 	if progress.Remaining == len(group.GetUnscheduledPods()) { // nobody has been tried yet: a new placement begins
 		*l.placements = append(*l.placements, Placement{})
-		at := len(*l.placements) - 1
-		if l.placements == &l.step.Placements && at < len(l.step.Generated) {
-			l.placement().Name = l.step.Generated[at]
+		if at := len(*l.placements) - 1; at < len(l.generated) {
+			l.placement().Name = l.generated[at]
 		}
 	}
 	l.placement().Feasible = toStatus(st)

@@ -6,6 +6,7 @@ v1.37.1. Scalar defaults are the fields' own, in `types` and `args`.
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import Any, Final
 
 import msgspec
@@ -43,6 +44,15 @@ DEFAULT_PLUGINS: Final = (
 _BY_GATE: Final = {"NodeDeclaredFeatures": "NodeDeclaredFeatures"}
 """The gate without which a default plugin is none, by its name."""
 
+_OF_GROUPS: Final = {
+    "GenericWorkload": (types.Plugin("GangScheduling"),),
+    "TopologyAwareWorkloadScheduling": (
+        types.Plugin("TopologyPlacementGenerator"),
+        types.Plugin("PodGroupPodsCount", 1),
+    ),
+}
+"""What a gate for pod groups adds behind them, by its name."""
+
 WITHOUT_DEFAULT_ARGS: Final = "podGroupPostFilter"
 """The point at which kube-scheduler forgets to give a plugin its default arguments."""
 
@@ -54,7 +64,8 @@ def default_plugins(release: Release) -> tuple[types.Plugin, ...]:
         plugins[2:4] = plugins[3], plugins[2]
     if not release.includes(ReleaseChange.SCORED_DEVICES):
         plugins = [types.Plugin(each.name) if each.name == "DynamicResources" else each for each in plugins]
-    return tuple(plugins)
+    of_groups = (added for gate, added in _OF_GROUPS.items() if release.enabled(gate))
+    return (*plugins, *chain.from_iterable(of_groups))
 
 
 def complete(config: types.SchedulerConfiguration, release: Release = NEWEST) -> types.SchedulerConfiguration:

@@ -16,6 +16,7 @@ import numpy as np
 
 from schedctl.cache.pod_info import PodInfo
 from schedctl.conformance.cases import Case, cluster_of, configuration
+from schedctl.conformance.group_steps import Turns, admit_groups
 from schedctl.engine.attempts import Attempt, matrix
 from schedctl.engine.fit_error import message
 from schedctl.errors import NotModelled, SchedctlError
@@ -32,7 +33,12 @@ def answer(case: Case, release: Release = NEWEST) -> Json:
     began = time.perf_counter()
     result: Json = {"id": case.id}
     try:
-        result |= _bench(case, release) if case.bench else {"cycles": _cycles(case, release)}
+        if case.groups:
+            scheduler, pods = _scheduler(case, release)
+            admit_groups(scheduler.cluster, case.objects or [])
+            result |= {"cycles": None} | Turns(scheduler, pods).run()
+        else:
+            result |= _bench(case, release) if case.bench else {"cycles": _cycles(case, release)}
     except NotModelled as missing:
         result["cycles"] = [_not_modelled(missing, "", "")]
     except (SchedctlError, msgspec.ValidationError, LookupError, ValueError) as fault:

@@ -38,6 +38,7 @@ class Case(Struct, frozen=True):
     percent: int = 0
     timing: bool = False
     bench: bool = False
+    groups: bool = False
 
 
 def configuration(case: Case, release: Release = NEWEST) -> SchedulerConfiguration:

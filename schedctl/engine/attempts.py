@@ -62,7 +62,8 @@ class Attempt:
         profile: the profile that was run.
         cluster: the cluster it was run on.
         generation: of the cluster; `matrix` refuses to ask about a later one.
-        total_nodes: how many nodes the cluster has.
+        total_nodes: how many nodes the cluster has, or the placement of the pod's group.
+        among: that placement, None for all nodes.
         deleted: the pod is on its way out and is not scheduled.
         gated: the refusal of PreEnqueue.
         pre_filter: Success, or the refusal of the pod as a whole.
@@ -84,6 +85,7 @@ class Attempt:
     cluster: Cluster
     generation: int
     total_nodes: int = 0
+    among: Nodes | None = None
     deleted: bool = False
     gated: Status | None = None
     pre_filter: Status = SUCCESS
@@ -221,6 +223,7 @@ def attempt(
     templates: Templates | None = None,
     make_room: bool = True,
     admitted: bool = False,
+    among: Nodes | None = None,
 ) -> Attempt:
     """Run one scheduling cycle and return its facts; the cluster is as before.
 
@@ -233,10 +236,12 @@ def attempt(
         templates: the memory of pods alike; None asks everything anew, as is always done where something is assumed.
         make_room: whether to run PostFilter when no node is feasible.
         admitted: whether PreEnqueue has let the pod in already, as it has all pods that come out of a queue.
+        among: the placement of the pod's group, beyond which Filter does not look; None for all nodes.
     """
-    outcome = Attempt(Cycle(pod), profile, cluster, cluster.generation, len(cluster.rows))
-    assumes = cluster.missing or profile.extenders or profile.absent or pod.pod.spec.scheduling_group is not None
-    if not assumes:
+    nodes = len(cluster.rows if among is None else among)
+    outcome = Attempt(Cycle(pod), profile, cluster, cluster.generation, nodes, among=among)
+    alone = pod.pod.spec.scheduling_group is not None and not cluster.release.enabled("GenericWorkload")
+    if not (cluster.missing or profile.extenders or profile.absent or alone):
         _run_points(outcome, nominator, percentage, templates, make_room, admitted)
         return outcome
     if profile.extenders:
@@ -370,7 +375,7 @@ def _run(outcome: Attempt, nominator: Nominator, percentage: int | None, templat
     every = cluster.nodes if percentage is None else sampling.rotate(cluster.nodes_by_zone, cluster.next_start)
     _pre_filter(outcome, every, runner)
     if outcome.pre_filter.successful:
-        feasible = _filter(outcome, every, nominator, percentage, runner)
+        feasible = _filter(outcome, outcome.among or every, nominator, percentage, runner)
         if len(feasible):
             column, filtering = outcome._details.evaluated_column, outcome._details.filtering
             assert column is not None
@@ -452,6 +457,8 @@ def _filter(
     """Run Filter and return the positions of feasible nodes; a nominated node that fits is the only one looked at."""
     profile, cluster, cycle = outcome.profile, outcome.cluster, outcome.cycle
     promised = outcome.pod.pod.status.nominated_node_name
+    if outcome.among is not None and promised not in outcome.among.names:
+        promised = ""
     # before, and regardless of, what PreFilter has left: upstream's evaluateNominatedNode
     if promised and promised in cluster.node_table.row_of:
         alone = cluster.nodes_named([promised])

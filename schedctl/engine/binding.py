@@ -80,13 +80,19 @@ class BindingCycle:
         self._ended = self.bound = False
         self.node_name = node_name
 
-    def reserve(self) -> Reservation:
-        """Assume the pod on the node and let Reserve and Permit plugins have their say."""
+    def assume(self) -> Status:
+        """Assume the pod on the node and let Reserve plugins have their say; so are the pods of a group tried."""
         # before Reserve, as upstream: plugins see the pod on its node already
         self._cluster.assume(self._cycle.pod, self.node_name)
         self._reporter.pod_assumed(self._cycle.pod, self.node_name)
+        return self._or_give_up(self._reserve)
+
+    def reserve(self) -> Reservation:
+        """Assume the pod on the node and let Reserve and Permit plugins have their say."""
         waits: dict[str, float] = {}
-        status = self._or_give_up(lambda: self._reserve_and_permit(waits))
+        status = self.assume()
+        if status.successful:
+            status = self._or_give_up(lambda: self._permit(waits))
         return Reservation(status, waits if status.code in _ENDINGS else {})
 
     def pre_bind(self, after: Callable[[Plugin], None] | None = None) -> Status:
@@ -145,11 +151,14 @@ class BindingCycle:
             raise
         return status if status.code in _ENDINGS else self.give_up(status)
 
-    def _reserve_and_permit(self, waits: dict[str, float]) -> Status:
+    def _reserve(self) -> Status:
         for plugin in self._profile.reserve:
             status = self._call(plugin, "Reserve", "reserve")
             if not status.successful:
                 return status
+        return SUCCESS
+
+    def _permit(self, waits: dict[str, float]) -> Status:
         for permitting in self._profile.permit:
             status = self._call(permitting, "Permit", "permit")
             if status.code is Code.WAIT:

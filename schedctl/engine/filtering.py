@@ -22,7 +22,7 @@ from schedctl.engine.faults import CycleError
 from schedctl.engine.nominators import Nominator
 from schedctl.framework import reasons
 from schedctl.framework.cycles import Cycle, Found
-from schedctl.framework.points import FilterPlugin
+from schedctl.framework.points import FilterPlugin, NodeSet
 from schedctl.framework.profiles import Profile
 from schedctl.framework.statuses import SUCCESS, Code, Status
 
@@ -205,6 +205,29 @@ def filter_nodes(
         for name, later in second.findings.items()
     }
     return Filtering(nodes, second.feasible & ~lost, refusals, first, positions, faults, findings)
+
+
+def refit(profile: Profile, cycle: Cycle, nodes: Nodes, nominator: Nominator) -> Cycle | None:
+    """Return a new cycle for the pod of an earlier one, if the pod fits on the nodes of a column as they are now.
+
+    As if AddPod and RemovePod had told the plugins' states of all that came and went since: PreFilter is run anew, but
+    a plugin that skipped then sits this out too.
+    """
+    again = cycle.scratch()
+    runner = runner_of(nodes.cluster)
+    for plugin in profile.pre_filter:
+        if plugin.name in again.skip_filter:
+            continue
+        answer = runner.pre_filter(plugin, again, nodes.cluster.nodes)
+        if isinstance(answer, NodeSet) or answer is None:
+            continue
+        if answer.code is Code.SKIP:
+            again.skip_filter.add(plugin.name)
+        elif not answer.successful:
+            return None
+    filtering = filter_nodes(profile, again, nodes, nominator)
+    again.findings = filtering.findings
+    return again if filtering.feasible.all() else None
 
 
 def filter_column(profile: Profile, cycle: Cycle, nodes: Nodes, runner: PluginRunner | None = None) -> Filtering:

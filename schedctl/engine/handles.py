@@ -9,8 +9,9 @@ from schedctl.cache.cluster import Cluster
 from schedctl.cache.nodes import Nodes
 from schedctl.cache.pod_info import PodInfo
 from schedctl.engine.assumptions import Assumption
+from schedctl.engine.binding import BindingCycle
 from schedctl.engine.calls import runner_of
-from schedctl.engine.filtering import Filtering, filter_column, filter_nodes
+from schedctl.engine.filtering import Filtering, filter_column, filter_nodes, refit
 from schedctl.engine.nominators import Nominator
 from schedctl.engine.queue.preemptors import Preemptors
 from schedctl.engine.reporters import Reporter
@@ -86,6 +87,14 @@ class ProfileHandle:
         if nominated:
             return filter_nodes(self.profile, cycle, nodes, self.nominator)
         return filter_column(self.profile, cycle, nodes)
+
+    def place_again(self, cycle: Cycle, node_name: str) -> bool:
+        """Return whether the pod of an earlier cycle fits on a node now, and assume it there; see the protocol."""
+        again = refit(self.profile, cycle, self.cluster.nodes_named([node_name]), self.nominator)
+        if again is None:
+            return False
+        BindingCycle(self.profile, self.cluster, again, node_name, Reporter()).assume()
+        return True
 
     def activate(self, pods: Sequence[PodInfo]) -> None:
         """Move pods to the active queue without waiting for an event."""

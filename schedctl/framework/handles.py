@@ -81,6 +81,12 @@ class Handle(Protocol):
         The cycle is the current one, whatever the column supposes: plugin states are made to fit it.
         """
 
+    def place_again(self, cycle: Cycle, node_name: str) -> bool:
+        """Return whether the pod of an earlier cycle fits on a node now; if it does, it is assumed and reserved there.
+
+        Plugins whose PreFilter skipped then are not asked now. The caller takes it back, with a fork of the cluster.
+        """
+
     def activate(self, pods: Sequence[PodInfo]) -> None:
         """Move pods to the active queue without waiting for an event."""
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from schedctl.framework import points
+from schedctl.framework import group_points, points
 from schedctl.framework.extenders import Extender
 
 
@@ -17,6 +17,7 @@ class Profile:
     Attributes:
         scheduler_name: which pods it serves.
         weights: weight of each score plugin by name, at least 1.
+        placement_weights: the same of placement score plugins.
         percentage_of_nodes_to_score: of this profile, None where the scheduler's own holds.
         plugins: every plugin of the profile, by name.
         extenders: who is asked besides, in order; the same for all profiles of a scheduler.
@@ -37,7 +38,12 @@ class Profile:
     pre_bind: tuple[points.PreBindPlugin, ...] = ()
     bind: tuple[points.BindPlugin, ...] = ()
     post_bind: tuple[points.PostBindPlugin, ...] = ()
+    placement_generate: tuple[group_points.PlacementGeneratePlugin, ...] = ()
+    placement_feasible: tuple[group_points.PlacementFeasiblePlugin, ...] = ()
+    placement_score: tuple[group_points.PlacementScorePlugin, ...] = ()
+    pod_group_post_filter: tuple[group_points.PodGroupPostFilterPlugin, ...] = ()
     weights: Mapping[str, int] = field(default_factory=dict)
+    placement_weights: Mapping[str, int] = field(default_factory=dict)
     percentage_of_nodes_to_score: int | None = None
     extenders: tuple[Extender, ...] = ()
     absent: Mapping[str, frozenset[str]] = field(default_factory=dict)

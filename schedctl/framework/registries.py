@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from schedctl.api.kinds import Kind
 from schedctl.config.args import ARGS, PluginArgs
+from schedctl.framework.group_points import GROUP_POINTS
 from schedctl.framework.points import POINTS, Plugin
 
 
@@ -52,5 +53,5 @@ class Registry(Mapping[str, type[Plugin]]):
 
     def implements(self, name: str, point: str) -> bool:
         """Return whether a plugin takes part in an extension point, e.g. ``("NodePorts", "filter")``."""
-        base = POINTS.get(point)
+        base = POINTS.get(point) or GROUP_POINTS.get(point)
         return base is not None and name in self._plugins and issubclass(self._plugins[name], base)

@@ -4,7 +4,7 @@ A `Release` is a value that the cluster carries and plugins read when they are m
 """
 
 from schedctl.releases.changes import ReleaseChange
-from schedctl.releases.gates import Gate, GateError, gates_of, parse_gates
+from schedctl.releases.gates import OF_GROUPS, Gate, GateError, gates_of, not_modelled, parse_gates
 from schedctl.releases.releases import (
     NEWEST,
     OLDEST,
@@ -18,6 +18,7 @@ from schedctl.releases.releases import (
 
 __all__ = [
     "NEWEST",
+    "OF_GROUPS",
     "OLDEST",
     "RELEASES",
     "Gate",
@@ -27,6 +28,7 @@ __all__ = [
     "gates_of",
     "minor_of",
     "nearest_release",
+    "not_modelled",
     "parse_gates",
     "parse_release",
     "release_named",

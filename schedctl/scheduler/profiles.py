@@ -7,6 +7,7 @@ problem at once. The rules live in ``config.expansion``; the registry they need 
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import Any
 
 from schedctl.config.expansion import Expanded, absent_plugins
@@ -16,6 +17,7 @@ from schedctl.engine.handles import ProfileHandle, handle_for
 from schedctl.engine.queue.hints import registrations
 from schedctl.errors import ConfigError, Problem
 from schedctl.framework import faults
+from schedctl.framework.group_points import PlacementFeasiblePlugin
 from schedctl.framework.points import Plugin
 from schedctl.framework.profiles import Profile
 from schedctl.framework.registries import Registry
@@ -33,6 +35,9 @@ FIELDS = {
     "preBind": "pre_bind",
     "bind": "bind",
     "postBind": "post_bind",
+    "placementGenerate": "placement_generate",
+    "placementScore": "placement_score",
+    "podGroupPostFilter": "pod_group_post_filter",
 }
 """The field of `Profile` that holds the plugins of each extension point."""
 
@@ -73,13 +78,19 @@ def build(config: ProfileConfig, expanded: Expanded, registry: Registry, handle:
     Raises:
         ConfigError: a plugin cannot be made.
     """
-    names = dict.fromkeys(each.name for point in FIELDS for each in expanded.get(point, ()))
+    chosen = {
+        point: [each for each in expanded.get(point, ()) if registry.implements(each.name, point)] for point in FIELDS
+    }
+    names = dict.fromkeys(each.name for each in chain.from_iterable(chosen.values()))
     plugins = {name: _make(registry[name], config, handle) for name in names}
-    ordered = {field: tuple(plugins[each.name] for each in expanded.get(point, ())) for point, field in FIELDS.items()}
+    ordered = {field: tuple(plugins[each.name] for each in chosen[point]) for point, field in FIELDS.items()}
+    feasible = tuple(plugin for plugin in plugins.values() if isinstance(plugin, PlacementFeasiblePlugin))
     return Profile(
         config.scheduler_name,
         plugins,
+        placement_feasible=feasible,
         weights={each.name: each.weight for each in expanded["score"]},
+        placement_weights={each.name: each.weight for each in chosen["placementScore"]},
         percentage_of_nodes_to_score=config.percentage_of_nodes_to_score,
         absent=absent_plugins(config.plugins, registry),
         **ordered,  # type: ignore[arg-type]

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from schedctl.api.pod_groups import PodGroup
 from schedctl.api.pods import Pod
 from schedctl.cache.cluster import Cluster
 from schedctl.cache.pod_info import PodInfo
@@ -19,6 +20,8 @@ from schedctl.engine.batching.reuse import Templates, signature
 from schedctl.engine.binding import BindingCycle, Reservation
 from schedctl.engine.clocks import Clock
 from schedctl.engine.faults import CycleError
+from schedctl.engine.groups.cycles import GroupAttempt, attempt_group, group_cycle
+from schedctl.engine.groups.trials import Surroundings
 from schedctl.engine.handles import ProfileHandle
 from schedctl.engine.nominators import Nominator
 from schedctl.engine.queue.hints import Hints
@@ -153,6 +156,20 @@ class Scheduler:
             make_room=make_room,
             admitted=admitted,
         )
+
+    def attempt_group(self, group: PodGroup, pods: Sequence[PodInfo], *, make_room: bool = True) -> GroupAttempt:
+        """Run the scheduling cycle of a pod group and return its facts; nothing is placed.
+
+        Args:
+            group: the group.
+            pods: its pods that are to be placed, at least one, in the order of trying.
+            make_room: whether to run PodGroupPostFilter when no placement will do.
+        """
+        # where no profile serves them, which the group's rules find out, it does not matter which one is asked
+        profile = self.profile_of(pods[0]) or next(iter(self.profiles.values()))
+        templates = None if profile.extenders else self._templates
+        where = Surroundings(profile, self.cluster, self.nominator, templates)
+        return attempt_group(where, group_cycle(self.cluster, group, pods), self.profiles, make_room=make_room)
 
     def judge(
         self, pod: PodInfo | Pod, nodes: Iterable[str] | None = None, plugins: Collection[str] | None = None

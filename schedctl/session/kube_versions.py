@@ -12,7 +12,17 @@ from typing import TYPE_CHECKING, Final, Literal, TypedDict
 
 from schedctl.api.nodes import Node
 from schedctl.errors import UsageError
-from schedctl.releases import NEWEST, RELEASES, GateError, Release, minor_of, nearest_release, parse_gates
+from schedctl.releases import (
+    NEWEST,
+    OF_GROUPS,
+    RELEASES,
+    GateError,
+    Release,
+    minor_of,
+    nearest_release,
+    not_modelled,
+    parse_gates,
+)
 from schedctl.reports.metadata import VersionSkew, VersionSource
 from schedctl.session.version_options import VersionOptions
 
@@ -214,7 +224,10 @@ def _skew(state: StateVersion | None, release: Release) -> VersionSkew | None:
 
 def _with_gates(release: Release, options: VersionOptions) -> Release:
     try:
-        return release.with_gates(parse_gates(options.feature_gates))
+        chosen = release.with_gates(parse_gates(options.feature_gates))
+        for gate in sorted(filter(chosen.enabled, OF_GROUPS)):
+            raise not_modelled(gate, True)  # the queue and the reports of a run know of no groups yet
+        return chosen
     except GateError as error:
         raise UsageError(f"--feature-gates: {error} (kube-scheduler {release.version})", error.hint) from None
 

@@ -21,6 +21,7 @@ from schedctl.plugins.node_volume_limits.events import NODE_VOLUME_LIMITS
 from schedctl.plugins.volume_binding.events import VOLUME_BINDING
 from schedctl.plugins.volume_restrictions.events import VOLUME_RESTRICTIONS
 from schedctl.plugins.volume_zone.events import VOLUME_ZONE
+from schedctl.releases import NEWEST
 from schedctl.testing.builders import node, pod
 
 
@@ -257,19 +258,22 @@ HOLDING, OTHER_HOLDING = device_claim("mine", True), device_claim("other", True)
     ],
 )
 def test_hints_of_dynamic_resources_about_a_claim(action, before, after, answer):
-    assert heard(registrations(lambda pod: (MINE,)), Resource.RESOURCE_CLAIM, action, pod(), before, after) == answer
+    assert (
+        heard(registrations(lambda pod: (MINE,), NEWEST), Resource.RESOURCE_CLAIM, action, pod(), before, after)
+        == answer
+    )
 
 
 def test_another_claim_does_not_queue_a_pod_whose_own_claim_is_missing():
-    registered = registrations(lambda pod: None)
+    registered = registrations(lambda pod: None, NEWEST)
     assert heard(registered, Resource.RESOURCE_CLAIM, Action.UPDATE, pod(), OTHER_HOLDING, OTHER) == "skip"
     generated = Action.UPDATE_POD_GENERATED_RESOURCE_CLAIM
     assert heard(registered, Resource.TARGET_POD, generated, pod(), pod(), pod()) == "skip"
-    assert heard(registrations(lambda pod: ()), Resource.TARGET_POD, generated, pod(), pod(), pod()) == "queue"
+    assert heard(registrations(lambda pod: (), NEWEST), Resource.TARGET_POD, generated, pod(), pod(), pod()) == "queue"
 
 
 def test_slices_classes_and_nodes_queue_without_a_hint():
-    registered = registrations(lambda pod: ())
+    registered = registrations(lambda pod: (), NEWEST)
     assert heard(registered, Resource.RESOURCE_SLICE, Action.ADD, pod()) == "queue"
     assert heard(registered, Resource.DEVICE_CLASS, Action.UPDATE, pod()) == "queue"
     assert heard(registered, Resource.NODE, Action.UPDATE_NODE_ALLOCATABLE, pod()) == "queue"

@@ -77,8 +77,8 @@ def test_gates_are_read(text, switches):
         ),
         pytest.param(
             V137,
-            "GenericWorkload=true",
-            "feature gate GenericWorkload is not modelled: answers with it on would be guesses",
+            "CompositePodGroup=true",
+            "feature gate CompositePodGroup is not modelled: answers with it on would be guesses",
             id="not modelled",
         ),
         pytest.param(

@@ -6,7 +6,7 @@ evicted, `dry_run` tries it, and `candidates` chooses between the nodes, after `
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -20,12 +20,20 @@ from schedctl.cache.pod_info import PodInfo
 from schedctl.config.args import DefaultPreemptionArgs
 from schedctl.framework.cycles import Cycle
 from schedctl.framework.events import Action, Hint, Registration, Resource, registers
+from schedctl.framework.group_points import (
+    GroupCycle,
+    GroupOutcome,
+    PodGroupPostFilterPlugin,
+    PodGroupPostFilterResult,
+)
 from schedctl.framework.points import PostFilterPlugin, PostFilterResult, PreEnqueuePlugin
 from schedctl.framework.reasons import CodeColumn, Reason
 from schedctl.framework.statuses import SUCCESS, Code, Status, none_available
 from schedctl.plugins.default_preemption.candidates import Preemption, choose
 from schedctl.plugins.default_preemption.dry_run import search
 from schedctl.plugins.default_preemption.extenders import ask_extenders
+from schedctl.plugins.default_preemption.pod_groups import preempt
+from schedctl.plugins.default_preemption.victims import is_preempted
 from schedctl.releases import ReleaseChange
 
 if TYPE_CHECKING:
@@ -37,7 +45,7 @@ NO_CANDIDATE = "no candidate node for preemption"
 AWAITED = "not eligible due to a terminating pod on the nominated node."
 
 
-class DefaultPreemption(PreEnqueuePlugin, PostFilterPlugin):
+class DefaultPreemption(PreEnqueuePlugin, PostFilterPlugin, PodGroupPostFilterPlugin):
     """Makes room by evicting pods of lower priority, the fewest and least important.
 
     Not every node need be tried: with enough candidates, by ``minCandidateNodesPercentage`` and
@@ -98,6 +106,16 @@ class DefaultPreemption(PreEnqueuePlugin, PostFilterPlugin):
         preemption = replace(preemption, choice=choice)
         return PostFilterResult(status, node, tuple(victims), preemption)
 
+    def pod_group_post_filter(
+        self, cycle: GroupCycle, try_again: Callable[[], GroupOutcome]
+    ) -> PodGroupPostFilterResult:
+        """Nominate the pods of a group to the nodes they find once all of lower priority in their way are gone."""
+        if self.release.enabled("PodGroupPreemptionPolicy"):
+            never = cycle.group.spec.preemption_policy == "Never"
+        else:
+            never = any(pod.pod.spec.preemption_policy == "Never" for pod in cycle.pods)
+        return preempt(self.handle, cycle, never, try_again)
+
     @override
     def explain_preemption(self, result: PostFilterResult, answer: reports.Preemption) -> reports.Preemption:
         from schedctl.plugins.default_preemption.wording import explain
@@ -130,15 +148,7 @@ def _ineligible(pod: PodInfo, nodes: Nodes, codes: CodeColumn) -> str:
     if promised is None or codes[nodes.rows == promised] == Code.UNSCHEDULABLE_AND_UNRESOLVABLE:
         return ""
     there = nodes.cluster.pod_table.on(promised)
-    return AWAITED if any(other.priority < pod.priority and _was_preempted(other) for other in there) else ""
-
-
-def _was_preempted(pod: PodInfo) -> bool:
-    """Return whether a pod is on its way out because the scheduler evicted it."""
-    disruption = next((c for c in pod.pod.status.conditions or () if c.type == "DisruptionTarget"), None)
-    if not pod.is_terminating or disruption is None:
-        return False
-    return disruption.status == "True" and disruption.reason == "PreemptionByScheduler"
+    return AWAITED if any(other.priority < pod.priority and is_preempted(other) for other in there) else ""
 
 
 def _by_name(nodes: Nodes, chosen: BoolArray) -> Nodes:

@@ -86,6 +86,34 @@ def _violations(cluster: ClusterView, pods: IndexArray, at: IndexArray) -> BoolA
     return violating
 
 
+class BudgetCount:
+    """Counts evictions, one pod after another, against all disruption budgets of a cluster as it is now."""
+
+    def __init__(self, cluster: ClusterView) -> None:
+        budgets = sorted(cluster.every(policies.PodDisruptionBudget).items())
+        self._row_of = dict(cluster.pod_table.row_of)
+        self._selected = [_pods_of_budget(cluster, budget) for _, budget in budgets]
+        self._allowed = [budget.status.disruptions_allowed for _, budget in budgets]
+
+    def violates(self, pod: PodInfo) -> bool:
+        """Count the eviction of a running pod, and return whether it breaks a budget; later ones are not asked then."""
+        row = self._row_of[pod.key]
+        for number, selected in enumerate(self._selected):
+            if selected is not None and selected[row]:
+                self._allowed[number] -= 1
+                if self._allowed[number] < 0:
+                    return True
+        return False
+
+
+def is_preempted(pod: PodInfo) -> bool:
+    """Return whether a pod is on its way out because the scheduler evicted it."""
+    disruption = next((c for c in pod.pod.status.conditions or () if c.type == "DisruptionTarget"), None)
+    if not pod.is_terminating or disruption is None:
+        return False
+    return disruption.status == "True" and disruption.reason == "PreemptionByScheduler"
+
+
 def budgets_of(cluster: ClusterView, pods: Sequence[PodInfo]) -> list[list[str]]:
     """Return the keys of the disruption budgets that count each of some running pods."""
     rows = [cluster.pod_table.row_of[pod.key] for pod in pods]

@@ -7,7 +7,7 @@ Filter searches devices node by node (`search`). What the search found is noted 
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -26,6 +26,12 @@ from schedctl.framework.arithmetic import default_normalize
 from schedctl.framework.cycles import Cycle, StateKey
 from schedctl.framework.device_classes import can_be_devices, classes_by_resource
 from schedctl.framework.events import Registration
+from schedctl.framework.group_points import (
+    GroupCycle,
+    GroupOutcome,
+    PodGroupPostFilterPlugin,
+    PodGroupPostFilterResult,
+)
 from schedctl.framework.handles import Handle
 from schedctl.framework.points import (
     FilterPlugin,
@@ -75,7 +81,13 @@ BEST_ALTERNATIVE = 8
 
 
 class UnscoredDynamicResources(
-    PreEnqueuePlugin, PreFilterPlugin, FilterPlugin, PostFilterPlugin, ReservePlugin, PreBindPlugin
+    PreEnqueuePlugin,
+    PreFilterPlugin,
+    FilterPlugin,
+    PostFilterPlugin,
+    ReservePlugin,
+    PreBindPlugin,
+    PodGroupPostFilterPlugin,
 ):
     """Finds nodes where the devices a pod claims are available, and takes them for it."""
 
@@ -211,6 +223,28 @@ class UnscoredDynamicResources(
         if search.special is not None and not in_memory(search.special):
             return PostFilterResult(unschedulable("deletion of ResourceClaim completed"), removed=(search.special,))
         return PostFilterResult(self._no_help)
+
+    def pod_group_post_filter(
+        self, cycle: GroupCycle, try_again: Callable[[], GroupOutcome]
+    ) -> PodGroupPostFilterResult:
+        """Do for each pod that was tried what PostFilter does for one; not for groups with a topology."""
+        topology_aware = self.release.enabled("TopologyAwareWorkloadScheduling")
+        if cycle.group.spec.scheduling_constraints is not None and topology_aware:
+            return PodGroupPostFilterResult(unschedulable())
+        objects: list[devices.ResourceClaim] = []
+        removed: list[devices.ResourceClaim] = []
+        for pod in cycle.pods:
+            tried = cycle.cycles.get(pod.key)
+            search = None if tried is None else _search_of(tried)
+            if tried is None or search is None:
+                continue
+            index = self._claim_to_deallocate(tried, search)
+            if index is not None:
+                objects.append(claim_updates.without_allocation(search.claims[index]))
+            elif search.special is not None and not in_memory(search.special):
+                removed.append(search.special)
+        status = unschedulable("deallocation and deletion of ResourceClaims completed")
+        return PodGroupPostFilterResult(status, objects=tuple(objects), removed=tuple(removed))
 
     def reserve(self, cycle: Cycle, node_name: str) -> Status:
         """Note what Filter found for the node, so that nobody else takes it."""

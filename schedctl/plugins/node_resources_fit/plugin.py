@@ -23,10 +23,12 @@ from schedctl.framework import resource_scoring
 from schedctl.framework.cycles import Cycle, StateKey
 from schedctl.framework.device_classes import DEVICE_KINDS, IMPLICIT_PREFIX, classes_by_resource, devices_moved
 from schedctl.framework.events import Action, Hint, Registration, Resource, registers
+from schedctl.framework.group_points import Assignment, GroupCycle, Placement, PlacementScorePlugin
 from schedctl.framework.handles import Handle
 from schedctl.framework.points import FilterPlugin, PreFilterPlugin, PreScorePlugin, Scope, ScorePlugin
 from schedctl.framework.reasons import ACCEPT, Reason, Verdicts
 from schedctl.framework.statuses import Code
+from schedctl.plugins.node_resources_fit.placement_scores import placement_score
 from schedctl.plugins.node_resources_fit.requested_parts import RequestedParts, naming
 from schedctl.plugins.node_resources_fit.slips import Slips, TooLarge
 from schedctl.releases import ReleaseChange
@@ -40,8 +42,11 @@ if TYPE_CHECKING:
 REQUESTS = StateKey[Mapping[str, int]]("PreFilterNodeResourcesFit")
 
 
-class NodeResourcesFit(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin):
-    """Rejects nodes without room for the pod, and ranks the others by how full they would be."""
+class NodeResourcesFit(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin, PlacementScorePlugin):
+    """Rejects nodes without room for the pod, and ranks the others by how full they would be.
+
+    Placements of a group it ranks by how full they would be as a whole, fuller ones first, whatever the strategy.
+    """
 
     filters_all_nodes = True
     reads = DEVICE_KINDS
@@ -121,6 +126,10 @@ class NodeResourcesFit(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
             nodes, self._resources, cycle.pod.demand.fit_score_requests, minimum=True
         )
         return self._mean(columns, self._rate, len(nodes))
+
+    def placement_score(self, cycle: GroupCycle, placement: Placement, assignments: Sequence[Assignment]) -> int:
+        """Rate each configured resource over all nodes of the placement, and take the mean by weight."""
+        return placement_score(placement.nodes, self._resources, [each.pod for each in assignments])
 
     def _after_node(self, pod: PodInfo, before: Node | None, after: Node) -> Hint:
         """Would the pod fit on the node if it were empty, and does the node offer more than it did?

@@ -1,0 +1,188 @@
+"""A pod group tried in one placement: each pod in an ordinary cycle, assumed before the next, in a fork.
+
+What is left is facts: the attempt of each pod that was tried, and how far the group got. `cycles` makes one trial of
+each placement and chooses.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from schedctl.cache.cluster import Cluster
+from schedctl.engine.attempts import Attempt, attempt
+from schedctl.engine.batching.reuse import Templates
+from schedctl.engine.binding import BindingCycle
+from schedctl.engine.faults import PASSING, plugin_fault
+from schedctl.engine.fit_error import message
+from schedctl.engine.nominators import Nominator
+from schedctl.engine.reporters import Reporter
+from schedctl.framework.faults import ESCAPING
+from schedctl.framework.group_points import Assignment, GroupCycle, Placement, PlacementProgress
+from schedctl.framework.profiles import Profile
+from schedctl.framework.statuses import SUCCESS, Code, Status, error, none_available
+
+UNSCHEDULABLE = "pod group is unschedulable"
+"""What kube-scheduler says first of a group that it gives up on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """Where a group is tried.
+
+    Attributes:
+        profile: the plugins to run.
+        cluster: what to place the pods on.
+        nominator: the pods promised to nodes.
+        templates: the memory of pods alike, None to ask everything anew.
+    """
+
+    profile: Profile
+    cluster: Cluster
+    nominator: Nominator
+    templates: Templates | None = None
+
+
+@dataclass(slots=True)
+class Member:
+    """What became of one pod of the group in a placement.
+
+    Attributes:
+        outcome: its cycle.
+        status: Success, a refusal with the FailedScheduling line, or a fault.
+    """
+
+    outcome: Attempt
+    status: Status
+
+    @property
+    def node_name(self) -> str:
+        """The node it found, "" for none."""
+        return self.outcome.chosen if self.status.successful else ""
+
+
+@dataclass(slots=True)
+class Trial:
+    """What became of a group in one placement.
+
+    Attributes:
+        placement: the nodes.
+        members: the pods that were tried, in order.
+        feasible: PlacementFeasible's last word.
+        status: what follows from it for the group in this placement.
+    """
+
+    placement: Placement
+    members: list[Member] = field(default_factory=list)
+    feasible: Status = SUCCESS
+    status: Status = SUCCESS
+
+    @property
+    def places_any(self) -> bool:
+        """Whether any pod found a node."""
+        return any(member.status.successful for member in self.members)
+
+    @property
+    def assignments(self) -> list[Assignment]:
+        """The pods that found nodes, in the order of trying."""
+        return [
+            Assignment(member.outcome.pod, member.node_name, member.outcome.cycle)
+            for member in self.members
+            if member.status.successful
+        ]
+
+
+def give_up(reasons: Sequence[str]) -> Status:
+    """Return the refusal of a group, for these reasons."""
+    return Status(Code.UNSCHEDULABLE, (UNSCHEDULABLE, *reasons))
+
+
+def cause_of(status: Status) -> str:
+    """Return what kube-scheduler quotes of a refusal: the error behind it, if there is one, else its reasons."""
+    return UNSCHEDULABLE if status.reasons[:1] == (UNSCHEDULABLE,) else status.message
+
+
+def place_in(where: Surroundings, cycle: GroupCycle, placement: Placement, *, whole: bool) -> Trial:
+    """Try a group in a placement and return what became of it; the cluster is as before.
+
+    Args:
+        where: the profile and the cluster.
+        cycle: the group.
+        placement: the nodes.
+        whole: whether the placement is all nodes of the cluster.
+    """
+    trial = Trial(placement)
+    cycle.cycles.clear()
+    progress = PlacementProgress(len(cycle.scheduled), len(cycle.pods))
+    trial.feasible = trial.status = _ask_feasible(where.profile, cycle, progress)
+    if trial.feasible.code is Code.ERROR:
+        trial.status = error(f"failed to evaluate placement feasibility: {trial.feasible.message}")
+        return trial
+    if trial.feasible.code is Code.UNSCHEDULABLE:
+        trial.status = give_up(trial.feasible.reasons)
+        return trial
+    with where.cluster.fork(), where.nominator.fork():
+        for pod in cycle.pods:
+            outcome = attempt(
+                where.profile,
+                where.cluster,
+                pod,
+                where.nominator,
+                templates=where.templates if whole else None,
+                make_room=False,
+                admitted=True,
+                among=None if whole else placement.nodes,
+            )
+            member = Member(outcome, _settle(where, outcome))
+            trial.members.append(member)
+            cycle.cycles[pod.key] = outcome.cycle
+            if not member.status.successful and not member.status.is_rejected:
+                trial.status = error(f"failed to schedule other pod from a pod group: {member.status.message}")
+                return trial
+            progress = PlacementProgress(progress.scheduled + member.status.successful, progress.remaining - 1)
+            trial.feasible = trial.status = _ask_feasible(where.profile, cycle, progress)
+            if trial.feasible.code is Code.ERROR:
+                trial.status = error(f"failed to evaluate placement feasibility: {trial.feasible.message}")
+            if trial.feasible.code in (Code.ERROR, Code.UNSCHEDULABLE):
+                return trial
+    if trial.feasible.code is Code.WAIT:
+        trial.status = give_up(trial.feasible.reasons)
+    return trial
+
+
+def _settle(where: Surroundings, outcome: Attempt) -> Status:
+    """Assume a pod that found a node, so that the next one sees it, and return what became of it."""
+    if not outcome.chosen:
+        if outcome.error:
+            return error(outcome.error)
+        code = Code.UNSCHEDULABLE if outcome.total_nodes else Code.UNSCHEDULABLE_AND_UNRESOLVABLE
+        return Status(code, (message(outcome),))
+    status = BindingCycle(where.profile, where.cluster, outcome.cycle, outcome.chosen, Reporter()).assume()
+    if status.successful:
+        where.nominator.withdraw(outcome.pod)
+    elif status.is_rejected:
+        status = Status(status.code, (none_available(1, dict.fromkeys(status.reasons, 1)),), status.plugin)
+    return status
+
+
+def _ask_feasible(profile: Profile, cycle: GroupCycle, progress: PlacementProgress) -> Status:
+    """Return what the plugins say together: the first refusal or fault, else Wait if one says so."""
+    answer = SUCCESS
+    for plugin in profile.placement_feasible:
+        try:
+            status = plugin.placement_feasible(cycle, progress)
+        except PASSING:
+            raise
+        except ESCAPING as fault:
+            return error(f"running PlacementFeasible plugin: {plugin_fault(plugin, fault)}").by(plugin.name)
+        if status.code is Code.WAIT:
+            answer = status.by(plugin.name)
+        elif status.code is Code.UNSCHEDULABLE:
+            return status.by(plugin.name)
+        elif not status.successful:
+            wrong = status.message if status.code is Code.ERROR else ""
+            text = f"running PlacementFeasible plugin: {wrong}"
+            if not wrong:
+                text = f"unexpected status from PlacementFeasible plugin: {status.code.label}"
+            return error(text).by(plugin.name)
+    return answer
