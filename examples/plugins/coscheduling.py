@@ -98,6 +98,7 @@ class Coscheduling(QueueSortPlugin, PreFilterPlugin, PostFilterPlugin, ReservePl
     """
 
     args_type = CoschedulingArgs
+    memory_only = True
     reads = (PodGroup,)
     kinds = (Kind("scheduling.x-k8s.io/v1alpha1", "PodGroup", PodGroup),)
 

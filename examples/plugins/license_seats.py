@@ -50,6 +50,7 @@ class LicenseSeats(PreFilterPlugin, ReservePlugin):
     """
 
     args_type = LicenseSeatsArgs
+    memory_only = True
 
     unknown = Reason("there is no licence {license}", unresolvable=True)
     taken = Reason("all {seats} seats of licence {license} are taken", unresolvable=True)

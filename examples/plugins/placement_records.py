@@ -40,6 +40,7 @@ class PlacementRecords(PreBindPlugin):
     """Records each placement before the pod is bound."""
 
     args_type = PlacementRecordsArgs
+    memory_only = True
 
     nobody_pays = Reason("pod has no label {label}", unresolvable=True)
 

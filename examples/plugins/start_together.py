@@ -39,6 +39,7 @@ class StartTogether(PermitPlugin):
     """
 
     args_type = StartTogetherArgs
+    memory_only = True
 
     def signature(self, pod: PodInfo) -> str:
         """Its partner."""

@@ -9,7 +9,7 @@ This is the only package that talks to an API server, and the only one that impo
     events                                  what schedulers have recorded about pods, and what is recorded of a bind
     plans, prebinds, prebind_*              a decision, and what kube-scheduler writes before a bind
     observed_state, objects                 what a decision was made on, and what of it has changed
-    binding, journal                        the pod bound to its node, or everything taken back
+    binding, journal, plugin_journals       the pod bound to its node, or everything taken back
     scheduler_configurations                where installers keep the configuration of kube-scheduler
 """
 

@@ -75,6 +75,7 @@ class PodBind:
         observed: observed_state.ObservedState,
         *,
         companions: Set[str] = frozenset(),
+        journal: Journal | None = None,
         wait: Wait = wait_for_volumes,
     ) -> None:
         """Prepare the bind.
@@ -84,6 +85,7 @@ class PodBind:
             plan: the decision.
             observed: what it was made on.
             companions: the uids of pods that are bound together with this one, and are no surprise on its node.
+            journal: where they write, too: one takes back what is written for all of them, the last write first.
             wait: waits for the controllers that bind volumes.
 
         Raises:
@@ -97,8 +99,9 @@ class PodBind:
         before = observed.get(POD, plan.pod.key)
         self._seen: Pod = decode(before, Pod) if before is not None else plan.pod
         self._steps = steps(plan)
-        self._journal = Journal(connection)
-        self._plugin_journal = PluginJournal(connection, self._journal)
+        self._uid = plan.pod.metadata.uid
+        self._journal = Journal(connection) if journal is None else journal
+        self._plugin_journal = PluginJournal(connection, self._journal, self._uid)
         self._observation: _Observation | None = None
         self._stale = bool(companions)
         self._binding = self._refused = self._sent = False
@@ -147,6 +150,7 @@ class PodBind:
             ClusterError: the API server refuses, or nobody knows whether it was done.
         """
         planned = [step for step in self._steps if step.plugin == plugin]
+        self._journal.owner = self._uid
         for step in planned:
             step.write(self._connection, self._journal)
         if planned:
@@ -192,6 +196,7 @@ class PodBind:
 
     def record(self, binder: str) -> None:
         """Look at the pod that somebody says to have bound, and record an event about it."""
+        self._journal.keep(self._uid)
         try:
             if not self._sent:
                 self._await_bound()
@@ -202,11 +207,16 @@ class PodBind:
         self.warnings += self._record_event(self._journal)
 
     def take_back(self) -> None:
-        """Undo what was written, the last first, unless the pod is bound or may be; nothing is raised."""
+        """Undo what was written, the last first, unless the pod is bound or may be; nothing is raised.
+
+        What companions wrote is undone with it, unless they are bound.
+        """
         # A bound pod needs its volumes and devices: once it may be bound, only proof that it is not lets them go.
         if self._sent:
+            self._journal.keep(self._uid)
             return
         if self._binding and (why := self._reason_to_keep()):
+            self._journal.keep(self._uid)
             self.left.append(f"{why}; what PreBind wrote stays")
             return
         self.left += self._journal.take_back()

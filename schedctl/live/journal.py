@@ -26,21 +26,19 @@ _LEFT = "left"
 
 
 class Journal:
-    """The writes of one bind.
+    """The writes of one bind, or of pods that are bound together.
 
     Attributes:
         dry_run: whether the API server is asked to change nothing.
+        owner: for whom what is written next is written, such as the uid of a pod.
     """
 
     def __init__(self, connection: Connection, *, dry_run: bool = False) -> None:
         self._connection = connection
         self.dry_run = dry_run
-        self._back: list[tuple[str, Callable[[], None]]] = []
+        self.owner = ""
+        self._back: list[tuple[str, str, Callable[[], None]]] = []
         self._versions: dict[str, str] = {}
-
-    def __bool__(self) -> bool:
-        """Whether there is anything to take back."""
-        return bool(self._back)
 
     def send(self, method: str, path: str, body: Any) -> bytes:
         """Send a change that is not taken back; that it was taken says all, and what else is answered is not read.
@@ -95,7 +93,7 @@ class Journal:
         where = f"{path}/{part}" if part else path
         undo = partial(self._refuse_undo, lasting) if lasting else partial(self._put_back, path, where, before, repair)
         # Noted before it is sent: after an interrupt it is not known whether the write was done ("": no version).
-        self._back.append((what, undo))
+        self._back.append((self.owner, what, undo))
         earlier = self._versions.get(path, "")
         self._versions[path] = ""
         try:
@@ -116,7 +114,7 @@ class Journal:
         Raises:
             ClusterError: it was refused, or nobody knows whether it was done.
         """
-        self._back.append((what, partial(self._refuse_undo, "it is unknown whether it was created")))
+        self._back.append((self.owner, what, partial(self._refuse_undo, "it is unknown whether it was created")))
         try:
             stored = self._send_object("POST", path, body)
         except ClusterError as fault:
@@ -125,14 +123,18 @@ class Journal:
             raise
         object_path = f"{path}/{stored['metadata']['name']}"
         self._versions[object_path] = _version(stored)
-        self._back[-1] = (what, partial(self._delete, object_path, stored["metadata"]["uid"]))
+        self._back[-1] = (self.owner, what, partial(self._delete, object_path, stored["metadata"]["uid"]))
         return stored
 
+    def keep(self, owner: str) -> None:
+        """Let what was written for somebody stay."""
+        self._back = [entry for entry in self._back if entry[0] != owner]
+
     def take_back(self) -> list[str]:
-        """Undo every write, the last first, and return what is left as it is and why; nothing is raised."""
+        """Undo every write that is not kept, the last first, and return what is left and why; nothing is raised."""
         left = []
         while self._back:
-            what, undo = self._back.pop()
+            _, what, undo = self._back.pop()
             if self.dry_run:
                 continue
             try:

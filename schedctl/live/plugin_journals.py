@@ -35,9 +35,9 @@ class PluginJournal:
         writes: what was written, in order.
     """
 
-    def __init__(self, connection: Connection, journal: Journal) -> None:
+    def __init__(self, connection: Connection, journal: Journal, owner: str) -> None:
         self.writes: list[PluginWrite] = []
-        self._connection, self._journal = connection, journal
+        self._connection, self._journal, self._owner = connection, journal, owner
 
     def read(self, kind: Kind, key: str) -> Object | None:
         """Return an object by ``namespace/name``, or by the name alone; None where there is none.
@@ -59,6 +59,7 @@ class PluginJournal:
         head = {"apiVersion": kind.api_version, "kind": kind.name}
         name = metadata.get("name") or f"{metadata.get('generateName', '')}*"
         what = f"{kind.name} {namespace}/{name}" if namespace else f"{kind.name} {name}"
+        self._journal.owner = self._owner
         stored = self._journal.create(what, collection(kind, namespace), {**obj, **head})
         name = stored["metadata"]["name"]
         key = f"{namespace}/{name}" if namespace else name
@@ -76,6 +77,7 @@ class PluginJournal:
             raise ClusterError(f"{kind.name} {key} not found")
         after = copy.deepcopy(before)
         change(after)
+        self._journal.owner = self._owner
         stored = self._journal.put(f"{kind.name} {key}", path_of(kind, key), before, after)
         self.writes.append(PluginWrite(kind, key, f"update {kind.name} {key}"))
         return stored

@@ -22,7 +22,7 @@ from schedctl.framework.pod_edits import with_scheduler
 from schedctl.framework.statuses import Code, Status, error
 from schedctl.framework.waiting_pods import WaitingPod
 from schedctl.live.binding import PodBind
-from schedctl.live.journal import fault_text
+from schedctl.live.journal import Journal, fault_text
 from schedctl.live.observed_state import ObservedState
 from schedctl.live.plans import BindPlan, Refusal
 from schedctl.reports import exit_codes
@@ -134,17 +134,14 @@ def _members(session: Session, decision: BindDecision) -> list[_Member]:
     connection, listing = session.state.connection, session.state.listing
     assert connection is not None
     assert listing is not None
-    observed = ObservedState(listing)
-    uids = [bind_plan.pod.metadata.uid for bind_plan in decision.plans]
-    return [
-        _Member(
-            report,
-            bind_plan,
-            PodBind(connection, bind_plan, observed, companions=frozenset(uids) - {bind_plan.pod.metadata.uid}),
-            _CallLog(session.notifier),
-        )
-        for report, bind_plan in zip(decision.reports, decision.plans, strict=True)
-    ]
+    observed, journal = ObservedState(listing), Journal(connection)
+    uids = frozenset(bind_plan.pod.metadata.uid for bind_plan in decision.plans)
+    members = []
+    for report, bind_plan in zip(decision.reports, decision.plans, strict=True):
+        others = uids - {bind_plan.pod.metadata.uid}
+        live = PodBind(connection, bind_plan, observed, companions=others, journal=journal)
+        members.append(_Member(report, bind_plan, live, _CallLog(session.notifier)))
+    return members
 
 
 def _run(session: Session, members: Sequence[_Member]) -> None:

@@ -16,7 +16,7 @@ from tests.live.test_binding import BINDING, WEB, pod
 __all__ = ["server"]
 
 PLUGIN = """
-import json, threading, time
+import json, os, signal, threading, time
 from pathlib import Path
 from schedctl.api.kinds import kind_named
 from schedctl.framework import *
@@ -34,6 +34,7 @@ class _Base(ReservePlugin, PermitPlugin, PreBindPlugin, BindPlugin, PostBindPlug
         with LOG.open("a") as log:
             log.write(f"{point} {self.name} {cycle.pod.key}\\n")
         answer = SETTINGS.get(f"{point} {self.name}", "skip" if point == "Bind" else "")
+        answer = SETTINGS.get(f"{point} {self.name} {cycle.pod.key}", answer)
         if answer == "interrupt":
             raise KeyboardInterrupt
         if answer == "raise":
@@ -55,6 +56,8 @@ class _Base(ReservePlugin, PermitPlugin, PreBindPlugin, BindPlugin, PostBindPlug
         how, _, seconds = SETTINGS[f"Permit {self.name}"].partition(" ")
         def decide():
             time.sleep(0.2)
+            if how == "kill":
+                os.kill(os.getpid(), signal.SIGTERM)
             (waiting,) = self.handle.waiting_pods()
             waiting.allow(self.name) if how == "allow" else waiting.reject(self.name, "thought better of it")
         if how != "time":
@@ -65,7 +68,7 @@ class _Base(ReservePlugin, PermitPlugin, PreBindPlugin, BindPlugin, PostBindPlug
         journal = self.handle.journal(cycle.pod)
         for name in SETTINGS.get(f"create {self.name}", ()):
             journal.create(SERVICE, {"metadata": {"name": name, "namespace": "shop"}, "spec": {}})
-        for key in SETTINGS.get(f"annotate {self.name}", ()):
+        for key in SETTINGS.get(f"annotate {self.name} {cycle.pod.key}", SETTINGS.get(f"annotate {self.name}", ())):
             journal.update(SERVICE, key, lambda obj: obj["metadata"].update(annotations={"for": cycle.pod.key}))
         with LOG.open("a") as log:
             log.write(f"client {self.name} {self.handle.client}\\n")
@@ -153,6 +156,32 @@ def test_question_answered_with_no_calls_nobody(run, calls, monkeypatch):
     run_at_a_terminal(monkeypatch, "n\n")
     assert run("shop/web", "--execute").code == 1
     assert calls() == []
+
+
+MEMORY = """
+from schedctl.framework import *
+from schedctl.framework.statuses import wait
+
+
+class Hold(PermitPlugin):
+    memory_only = True
+
+    def permit(self, cycle, node_name):
+        return {"web": unschedulable("not today"), "twin": wait(5)}[cycle.pod.pod.metadata.name]
+"""
+
+
+def test_plugin_that_only_changes_memory_takes_part_in_the_plan(schedctl, twin, tmp_path):
+    (tmp_path / "hold.py").write_text(MEMORY)
+    (tmp_path / "scheduler.yaml").write_text(
+        HEADER + CONFIGURATION.split("    bind")[0].replace("{name: One}, {name: Two}", "{name: Hold}")
+    )
+    options = ("--scheduler-config", str(tmp_path / "scheduler.yaml"), "--plugin", str(tmp_path / "hold.py"))
+    refused = schedctl("bind", "shop/web", *options)
+    assert "Hold rejects the pod on the chosen node node-2: not today" in refused.out
+    held = schedctl("bind", "shop/twin", *options)
+    assert "Permit would hold the pod back: Hold for up to 5 s" in held.out
+    assert twin.writes() == []
 
 
 @pytest.mark.parametrize("point", POINTS)
@@ -295,6 +324,12 @@ def test_permit_that_does_not_allow_costs_the_pod_its_node(run, calls, server, h
     assert server.writes() == []
 
 
+def test_interrupt_while_permit_waits_gives_the_pod_up(run, calls, server):
+    assert run(Permit_One="kill 30").code == 130
+    assert calls() == ["Reserve One", "Reserve Two", "Permit One", "Permit Two", *BACK]
+    assert server.writes() == []
+
+
 def test_report_of_an_execution_has_every_call(run):
     document = json.loads(run("shop/web", "--execute", "--yes", "-o", "json", PreBind_Two="refuse").out)
     jsonschema.validate(document, SCHEMAS["BindReport"]())
@@ -414,6 +449,45 @@ def test_no_pod_of_a_gang_is_bound_if_one_is_refused_later(run, calls, twin, poi
     assert twin.writes() == []
     assert "0 of 2 pods bound" in ended.out
     assert calls()[-2:] == BACK
+
+
+def test_change_of_one_node_stops_the_whole_gang(run, calls, twin):
+    def hook(method: str, path: str) -> None:
+        if path == "/api/v1/nodes/node-1":
+            twin.before = lambda method, path: None
+            twin.change(path, lambda obj: obj["spec"].update(unschedulable=True))
+
+    twin.before = hook
+    ended = run(*TOGETHER)
+    assert ended.code == 4
+    assert "node node-1 has changed: spec.unschedulable" in ended.err
+    assert twin.writes() == []
+    assert calls()[-2:] == calls("shop/twin")[-2:] == BACK
+
+
+def test_what_pre_bind_wrote_for_one_pod_is_taken_back_if_another_fails(run, calls, twin):
+    twin.put({"apiVersion": "v1", "kind": "Service", "metadata": {"namespace": "shop", "name": "old"}, "spec": {}})
+    ended = run(*TOGETHER, annotate_One=["shop/old"], **{"PreBind Two shop/twin": "refuse"})
+    assert ended.code == 4
+    assert "annotations" not in twin.objects["/api/v1/namespaces/shop/services/old"]["metadata"]
+    assert calls()[-3:] == ["PreBind Two", *BACK]
+    assert calls("shop/twin")[-3:] == ["PreBind Two", *BACK]
+
+
+def test_pod_of_a_gang_that_is_bound_keeps_what_was_written_for_it(run, twin):
+    def hook(method: str, path: str) -> None:
+        if (method, path) == ("POST", f"{TWIN}/binding"):
+            raise twin.forbid(method, path)
+
+    twin.before = hook
+    for name in ("one", "two"):
+        made = {"apiVersion": "v1", "kind": "Service", "metadata": {"namespace": "shop", "name": name}, "spec": {}}
+        twin.put(made)
+    ended = run(*TOGETHER, **{"annotate One shop/web": ["shop/one"], "annotate One shop/twin": ["shop/two"]})
+    assert "1 of 2 pods bound" in ended.out
+    services = "/api/v1/namespaces/shop/services"
+    assert twin.objects[f"{services}/one"]["metadata"]["annotations"] == {"for": "shop/web"}
+    assert "annotations" not in twin.objects[f"{services}/two"]["metadata"]
 
 
 def test_permit_holds_a_gang_until_all_are_there(schedctl, twin, tmp_path):
