@@ -254,7 +254,9 @@ class PodBind:
             was, now = decode(before, Head).metadata.resource_version, decode(node, Head).metadata.resource_version
             same = f"node {name} was updated (resourceVersion {was}, now {now}), but no field that scheduling reads"
             ours = self._journal.version_of(path_of(NODE, name))
-            changes += [observed_state.node_change(name, before, node) or same] if now not in (was, ours) else []
+            # Permit and volumes may take minutes, in which every kubelet shows that it is alive.
+            if now not in (was, ours) and not observed_state.only_heartbeat(before, node):
+                changes.append(observed_state.node_change(name, before, node) or same)
         if changes or pod is None or node is None:
             raise Refusal(f"pod {plan.pod.key} is not bound to {name}: {'; '.join(changes)}", RETRY)
         return _Observation(decode(pod, Head).metadata.resource_version, pods, node)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from functools import cached_property
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -37,6 +37,16 @@ class _Placed(msgspec.Struct):
     """A pod as far as its place goes."""
 
     spec: _Spec = msgspec.field(default_factory=_Spec)
+
+
+class _NodeStatus(msgspec.Struct):
+    conditions: list[dict[str, Any]] | None = None
+
+
+class _Conditions(msgspec.Struct):
+    """A node as far as its conditions go."""
+
+    status: _NodeStatus = msgspec.field(default_factory=_NodeStatus)
 
 
 class _Page(msgspec.Struct):
@@ -129,6 +139,11 @@ def node_change(name: str, before: bytes, after: bytes | None) -> str:
     return f"node {name} has changed: {_shorten(fields)}" if fields else ""
 
 
+def only_heartbeat(before: bytes, after: bytes) -> bool:
+    """Return whether nothing of a node differs from what was seen but that its kubelet has shown that it is alive."""
+    return _without_heartbeat(before) == _without_heartbeat(after)
+
+
 def pod_change(before: Pod, after: Pod) -> str:
     """Return how a pod differs from what was seen, "" where scheduling reads the same of it."""
     fields = changed_fields(strip_pod(before), strip_pod(after))
@@ -191,6 +206,19 @@ def _strip_node(node: Node) -> Node:
     metadata, filled, replace = node.metadata, defaults.node(node), msgspec.structs.replace
     kept = ObjectMeta(name=metadata.name, uid=metadata.uid, labels=metadata.labels)
     return replace(filled, metadata=kept, status=replace(filled.status, conditions=None, node_info=NodeSystemInfo()))
+
+
+def _without_heartbeat(node: bytes) -> dict[str, Any]:
+    """Return a node as it is written, without what a kubelet and an API server write when nothing has happened."""
+    found: dict[str, Any] = decode(node, dict[str, Any])
+    metadata, status = dict(found.get("metadata") or {}), dict(found.get("status") or {})
+    for field in ("resourceVersion", "managedFields"):
+        metadata.pop(field, None)
+    conditions: list[dict[str, Any]] = decode(node, _Conditions).status.conditions or []
+    status["conditions"] = [
+        {name: value for name, value in each.items() if name != "lastHeartbeatTime"} for each in conditions
+    ]
+    return {**found, "metadata": metadata, "status": status}
 
 
 def _active_by_uid(pods: Iterable[Pod]) -> dict[str, Pod]:

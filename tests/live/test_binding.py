@@ -35,7 +35,8 @@ def pod(name: str, node: str = "", **spec: Any) -> Object:
 
 
 def node(name: str) -> Object:
-    status = {"allocatable": {"cpu": "4", "memory": "8Gi", "pods": "110"}}
+    ready = {"type": "Ready", "status": "True", "lastHeartbeatTime": "2026-01-01T00:00:00Z"}
+    status = {"allocatable": {"cpu": "4", "memory": "8Gi", "pods": "110"}, "conditions": [ready]}
     return {"apiVersion": "v1", "kind": "Node", "metadata": {"name": name}, "spec": {}, "status": status}
 
 
@@ -114,6 +115,14 @@ MOVES = {
         "node node-1 has changed: spec.taints",
     ),
     "the node shrinks": (_on_node("status", allocatable={"cpu": "1"}), "has changed: status.allocatable"),
+    "the node is not ready any more": (
+        _on_node("status", conditions=[{"type": "Ready", "status": "False"}]),
+        "was updated (resourceVersion",
+    ),
+    "the node is annotated": (
+        lambda server: server.change(NODE, lambda obj: obj["metadata"].update(annotations={"maintenance": "soon"})),
+        "was updated (resourceVersion",
+    ),
     "the node is written again": (_on_node("status", phase=""), "was updated (resourceVersion"),
     "the node is deleted": (lambda server: server.delete(NODE), "node node-1 is gone"),
     "the node is made again": (
@@ -169,6 +178,12 @@ def _status(path: str, **status: Any):
         pytest.param(
             lambda server: server.change("/api/v1/nodes/node-2", lambda obj: obj["spec"].update(unschedulable=True)),
             id="another node changes",
+        ),
+        pytest.param(
+            lambda server: server.change(
+                NODE, lambda obj: obj["status"]["conditions"][0].update(lastHeartbeatTime="2026-01-01T00:05:00Z")
+            ),
+            id="the kubelet shows that the node is alive",
         ),
     ],
 )
