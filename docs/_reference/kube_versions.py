@@ -33,6 +33,19 @@ GATES: dict[str, tuple[int | None, str]] = {
 }
 """What gates do that can be set, or are on in some releases only: their KEP, if any, and what they change."""
 
+CASES = {
+    ReleaseChange.SCORED_DEVICES: "devices-0",
+    ReleaseChange.UNNAMED_FEATURES: "declared_features-0",
+    ReleaseChange.HOST_USER_NAMESPACES: "declared_features-1",
+    ReleaseChange.BIND_MOUNT_OPTIONS: "declared_features-0",
+    ReleaseChange.OPT_IN_DRIVERS: "csi_limits-0",
+    ReleaseChange.SILENT_DEVICES: "resources-1",
+    ReleaseChange.RESIZED_SUMS: "pod_level-2",
+    ReleaseChange.PREEMPTION_MESSAGE: "preemption-0",
+    ReleaseChange.DEVICE_ERRORS: "devices_claims-0",
+}
+"""Recorded cases, of ``conformance/corpus/v1.37.1``, that show a change: without it alone the answer is another one."""
+
 
 def page() -> str:
     """Return the page."""
@@ -49,9 +62,11 @@ What does kube-scheduler {NEWEST.version} decide otherwise than {OLDEST.version}
 
 ## Rules
 
-No feature gate switches these. A version has all changes up to its own.
+No feature gate switches these. A version has all changes up to its own. *By* is the enhancement proposal or the pull
+request of kubernetes/kubernetes that made the change, where it is known. *Case* is a recorded case that is answered
+otherwise without this one change, in the file of its family in `conformance/corpus/{NEWEST.version}`.
 
-{table(["Since", "What changed"], [[_minor(change.since), sentence(change.text)] for change in rules])}
+{table(["Since", "What changed", "By", "Case"], map(_change, rules))}
 ## Feature gates that change decisions by default
 
 Off in some of these versions and on in others. *Can be set* with `--feature-gates` holds for {NEWEST.version};
@@ -88,6 +103,11 @@ def _effects(name: str) -> Iterator[bool]:
 def _not_modelled() -> list[str]:
     """Return the gates that cannot be set and are the same by default in all releases."""
     return sorted(DECISIVE - MODELLED - set(differing_gates()))
+
+
+def _change(change: ReleaseChange) -> list[str]:
+    case = CASES.get(change)
+    return [_minor(change.since), sentence(change.text), change.source or "–", code(case) if case else "–"]
 
 
 def _row(name: str) -> list[str]:

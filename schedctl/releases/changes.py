@@ -9,13 +9,18 @@ from enum import Enum
 
 
 class ReleaseChange(Enum):
-    """One change: since when, and what it is, in words."""
+    """One change: since when, what it is, in words, and the KEP or pull request that made it, where that is known."""
 
-    def __init__(self, since: tuple[int, int], text: str) -> None:
+    def __init__(self, since: tuple[int, int], text: str, source: str = "") -> None:
         self.since = since
         self.text = text
+        self.source = source
 
-    SCORED_DEVICES = (1, 35), "DynamicResources scores nodes: the earlier an alternative of a request, the better"
+    SCORED_DEVICES = (
+        (1, 35),
+        "DynamicResources scores nodes: the earlier an alternative of a request, the better",
+        "KEP-4816",
+    )
     NODE_NAME_FIRST = (
         (1, 37),
         "NodeName is asked before NodeUnschedulable, so it is the reason given where both reject a node",
@@ -25,10 +30,15 @@ class ReleaseChange(Enum):
         (1, 36),
         "a pod with a user namespace on the host network needs a node that declares the feature",
     )
-    BIND_MOUNT_OPTIONS = (1, 37), "a pod with bind mount options needs a node that declares the feature"
+    BIND_MOUNT_OPTIONS = (
+        (1, 37),
+        "a pod with bind mount options needs a node that declares the feature",
+        "#140013",
+    )
     OPT_IN_DRIVERS = (
         (1, 36),
         "a node without the CSI driver of a volume is rejected only if the CSIDriver object asks for it",
+        "KEP-5030",
     )
     SILENT_DEVICES = (1, 37), "DynamicResources adds no text of its own to the event when it has nothing to deallocate"
     RESIZED_SUMS = (
@@ -36,9 +46,21 @@ class ReleaseChange(Enum):
         "a resized pod requests the largest of three sums over its containers (asked, granted, in use); before, the"
         " largest was taken of each container",
     )
-    IMAGE_VOLUMES = (1, 36), "ImageLocality counts the images of volumes"
-    IMAGES_OF_ALL = (1, 37), "ImageLocality's score is relative to all images, those of volumes among them"
-    PREEMPTION_MESSAGE = (1, 37), "the event of a pod that preempts names the node and the number of victims"
+    IMAGE_VOLUMES = (
+        (1, 36),
+        "ImageLocality counts the images of volumes",
+        "#130231",
+    )
+    IMAGES_OF_ALL = (
+        (1, 37),
+        "ImageLocality's score is relative to all images, those of volumes among them",
+        "#138951",
+    )
+    PREEMPTION_MESSAGE = (
+        (1, 37),
+        "the event of a pod that preempts names the node and the number of victims",
+        "#140180",
+    )
     DEVICE_ERRORS = (
         (1, 37),
         "errors of device allocation name the device, and capacity that cannot be computed ends the cycle",
@@ -51,12 +73,18 @@ class ReleaseChange(Enum):
     COUNTERS_BY_DRIVER = (
         (1, 37),
         "pools of one name have counters by driver; in v1.35 and v1.36 they share those of the pool asked first",
+        "#140435",
     )
     WHOLE_REQUESTS = (1, 37), "a request for all devices fails when one of them has no capacity left"
-    ALL_SHARES = (1, 37), "a device that is shared without a capacity request counts as having used its counters"
+    ALL_SHARES = (
+        (1, 37),
+        "a device that is shared without a capacity request counts as having used its counters",
+        "#140437",
+    )
     BALANCE_IMPROVEMENT = (
         (1, 36),
         "NodeResourcesBalancedAllocation scores how much the pod evens out the use of a node, not how even it is",
+        "#135573",
     )
     PLAIN_ALLOCATOR = (1, 35), "DRAResourceClaimDeviceStatus alone no longer selects the experimental allocator"
     CAPITAL_POD = (1, 36), "the message about a claim that belongs to another pod writes Pod with a capital letter"
@@ -70,39 +98,61 @@ class ReleaseChange(Enum):
         (1, 35),
         "the values of distinctAttribute are compared; before, any two devices counted as distinct",
     )
-    GATED_TAINT_RULES = (1, 35), "DeviceTaintRules have a feature gate of their own, DRADeviceTaintRules"
+    GATED_TAINT_RULES = (
+        (1, 35),
+        "DeviceTaintRules have a feature gate of their own, DRADeviceTaintRules",
+        "KEP-5055",
+    )
     CLASS_EVENTS = (1, 35), "NodeResourcesFit requeues a pod for a DeviceClass that may stand in for what it lacks"
     ADMITTED_ACTIVATIONS = (1, 35), "a pod that is activated during its backoff is not asked about by PreEnqueue again"
     SILENT_BINDINGS = (
         (1, 35),
         "binding a nominated pod is no event; before, it requeued pods that do not outrank it as if a pod had left",
     )
-    OWN_LABELS = (1, 36), "InterPodAffinity requeues a pod whose own labels change"
-    MUTUAL_ANTI_AFFINITY = (1, 36), "InterPodAffinity requeues a pod when one leaves whose anti-affinity was about it"
+    OWN_LABELS = (
+        (1, 36),
+        "InterPodAffinity requeues a pod whose own labels change",
+        "#135394",
+    )
+    MUTUAL_ANTI_AFFINITY = (
+        (1, 36),
+        "InterPodAffinity requeues a pod when one leaves whose anti-affinity was about it",
+        "#135325",
+    )
     NOMINATED_PODS = (
         (1, 36),
         "a nominated pod that is deleted requeues pods that InterPodAffinity or PodTopologySpread rejected",
+        "#135392",
     )
     SPARED_WAITING_PODS = (
         (1, 36),
         "a pod that waits for Permit and is preempted backs off; before, it counted as rejected, and waited for long",
+        "#135719",
     )
     ANY_ANTI_AFFINITY_TERM = (
         (1, 37),
         "InterPodAffinity requeues a pod when one leaves that any of its anti-affinity terms is about; before, all"
         " of them had to be",
+        "#139161",
     )
-    DELETED_CLAIMS = (1, 37), "DynamicResources requeues pods when an allocated ResourceClaim is deleted"
+    DELETED_CLAIMS = (
+        (1, 37),
+        "DynamicResources requeues pods when an allocated ResourceClaim is deleted",
+        "#140831",
+    )
     TARGET_POD_EVENTS = (
         (1, 37),
         "an update of a pending pod is an event about TargetPod or UnscheduledPod; before, about UnschedulablePod",
+        "#135905",
     )
     REGISTERED_TAINTS = (
         (1, 37),
         "a plugin hears of changed taints if it registers them; before, who registered new nodes also heard of them",
+        "#138708",
     )
     GATES_ASKED_AGAIN = (
         (1, 37),
         "PreEnqueue is asked again about a gated pod that has waited for five minutes",
+        "#139162",
     )
     ACTIVATED_PREEMPTORS = (1, 37), "a pod that preempts one that waits for Permit is active at once, without backoff"

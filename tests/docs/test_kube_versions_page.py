@@ -21,7 +21,9 @@ ROWS = [
 
 @pytest.mark.parametrize("change", ReleaseChange)
 def test_every_change_of_a_release_stands_in_it_with_its_version(change):
-    assert [f"v{change.since[0]}.{change.since[1]}", sentence(change.text)] in ROWS
+    case = kube_versions.CASES.get(change)
+    row = [f"v{change.since[0]}.{change.since[1]}", sentence(change.text), change.source or "–"]
+    assert [*row, code(case) if case else "–"] in ROWS
 
 
 @pytest.mark.parametrize("name", sorted(DECISIVE))
