@@ -27,6 +27,8 @@ GATES: dict[str, tuple[int | None, str]] = {
     "NominatedNodeNameForExpectation": (5278, "a pod is nominated to its node while Permit or PreBind take time"),
     "OpportunisticBatching": (5598, "the node order of a pod may be reused for an equal one"),
     "PodLevelResources": (2837, "requests and limits of a pod as a whole count"),
+    "SchedulerAsyncPreemption": (4832, "a pod that preempts waits in PreEnqueue until its victims are told to go"),
+    "SchedulerPopFromBackoffQ": (5142, "pods that back off are tried while no other pod is active"),
     "StorageCapacityScoring": (4049, "VolumeBinding scores nodes by the storage capacity they have left"),
     "TaintTolerationComparisonOperators": (5471, "tolerations with Lt and Gt cover taints with numbers beyond a bound"),
     "VolumeLimitScaling": (5030, "a node without the CSI driver of a volume can be rejected"),
@@ -125,7 +127,7 @@ def _state(release: Release, name: str) -> str:
 
 
 def _can_be_set(gate: Gate) -> str:
-    return "locked" if gate.locked else "yes" if gate.modelled else "no"
+    return "locked" if gate.locked else "yes" if gate.modelled else "to off" if gate.only_off else "no"
 
 
 def _minor(minor: tuple[int, int]) -> str:

@@ -85,7 +85,7 @@ def _list_gates(kube_version: str, output: str) -> None:
 
 
 def _row(item: FeatureGateItem) -> tuple[str, ...]:
-    can_be_set = "locked" if item.locked else "yes" if item.modelled else "not modelled"
+    can_be_set = "locked" if item.locked else "yes" if item.modelled else "to off" if item.only_off else "not modelled"
     return item.name, item.stage, _on(item.default), can_be_set
 
 

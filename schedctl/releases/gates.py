@@ -29,7 +29,10 @@ MODELLED: Final = frozenset(
         "MatchLabelKeysInPodTopologySpread",
         "MatchLabelKeysInPodTopologySpreadSelectorMerge",
         "NodeDeclaredFeatures",
+        "NominatedNodeNameForExpectation",
         "PodLevelResources",
+        "SchedulerAsyncPreemption",
+        "SchedulerPopFromBackoffQ",
         "StorageCapacityScoring",
         "TaintTolerationComparisonOperators",
         "VolumeLimitScaling",
@@ -37,11 +40,18 @@ MODELLED: Final = frozenset(
 )
 """Gates whose decisions are reproduced on and off, in every release that has them but those of `_NOT_YET`."""
 
-_NOT_YET: Final = {"v1.34": frozenset({"DRAConsumableCapacity", "DRADeviceTaints", "DRAExtendedResource"})}
+_NOT_YET: Final = {
+    "v1.34": frozenset(
+        {"DRAConsumableCapacity", "DRADeviceTaints", "DRAExtendedResource", "NominatedNodeNameForExpectation"}
+    )
+}
 """Those that are reproduced only as they are by default, by minor version."""
 
 OF_GROUPS: Final = frozenset({"GenericWorkload", "PodGroupPreemptionPolicy", "TopologyAwareWorkloadScheduling"})
 """Gates of pod groups, whose cycles v1.37's kube-scheduler and this engine run alike; commands cannot set them yet."""
+
+ONLY_OFF: Final = frozenset({"OpportunisticBatching"})
+"""Gates that are on by default and reproduced in every case only while they are off, so that they can be set to it."""
 
 DECISIVE: Final = MODELLED | frozenset(
     {
@@ -63,13 +73,8 @@ DECISIVE: Final = MODELLED | frozenset(
         "GenericWorkload",
         "InPlacePodVerticalScalingSchedulerPreemption",
         "NodeInclusionPolicyInPodTopologySpread",
-        "NominatedNodeNameForExpectation",
         "OpportunisticBatching",
         "PodGroupPreemptionPolicy",
-        "SchedulerAsyncAPICalls",
-        "SchedulerAsyncPreemption",
-        "SchedulerPopFromBackoffQ",
-        "SchedulerPreQueueingHints",
         "SchedulerQueueingHints",
         "SidecarContainers",
         "TopologyAwareWorkloadScheduling",
@@ -77,7 +82,11 @@ DECISIVE: Final = MODELLED | frozenset(
         "WorkloadAwarePreemption",
     }
 )
-"""Gates that ``pkg/scheduler`` reads in one of the releases: one of them that is not modelled cannot be set."""
+"""Gates that ``pkg/scheduler`` reads in one of the releases: one of them that is not modelled cannot be set.
+
+Two that it reads change nothing that is decided, and are not among them: SchedulerAsyncAPICalls (when an API server
+hears of a decision) and SchedulerPreQueueingHints (who is asked whether an event helps is found by an index).
+"""
 
 _TABLES: Final = Path(__file__).parent
 _SWITCH: Final = {"true": True, "false": False}
@@ -102,6 +111,11 @@ class Gate(msgspec.Struct, frozen=True):
     locked: bool = False
     requires: tuple[str, ...] = ()
     modelled: bool = False
+
+    @property
+    def only_off(self) -> bool:
+        """Whether nothing but off is reproduced in every case, though it is on by default."""
+        return self.name in ONLY_OFF
 
     @property
     def decisive(self) -> bool:
@@ -169,7 +183,8 @@ def settle(version: str, switches: Mapping[str, bool]) -> frozenset[str]:
             continue
         if gate.locked:
             raise GateError(f"cannot set feature gate {name} to {str(value).lower()}, feature is locked to {_go(gate)}")
-        if gate.decisive and not gate.modelled and not (name in OF_GROUPS and version.startswith("v1.37.")):
+        of_groups = name in OF_GROUPS and version.startswith("v1.37.")
+        if gate.decisive and not gate.modelled and not of_groups and (value or not gate.only_off):
             raise not_modelled(name, value)
         state[name] = value
     for name, gate in gates.items():

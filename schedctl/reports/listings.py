@@ -126,6 +126,7 @@ class FeatureGateItem(Record, frozen=True, kw_only=True):
         locked: whether it can only be what it is by default.
         decisive: whether it can change a scheduling decision.
         modelled: whether its decisions are reproduced on and off, so that it can be set.
+        only_off: whether it is on by default and can be set to off only, which alone is reproduced in every case.
         requires: the gates that may not be off while it is on.
     """
 
@@ -135,6 +136,7 @@ class FeatureGateItem(Record, frozen=True, kw_only=True):
     locked: bool
     decisive: bool
     modelled: bool
+    only_off: bool
     requires: list[str]
 
 

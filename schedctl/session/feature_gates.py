@@ -16,6 +16,7 @@ def list_gates(release: Release) -> list[FeatureGateItem]:
             locked=gate.locked,
             decisive=gate.decisive,
             modelled=gate.modelled,
+            only_off=gate.only_off,
             requires=list(gate.requires),
         )
         for gate in gates_of(release.version).values()

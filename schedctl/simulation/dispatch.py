@@ -69,11 +69,18 @@ class EventDispatcher:
             self.dispatch_to_plugins(events.ASSIGNED_POD_DELETE, pod_on_node(info, node_name), None)
         self.dispatch_release(info, node_name)
 
-    def dispatch_release(self, info: PodInfo, node_name: str) -> None:
-        """Tell the queue that a pod has left a node, or is not assumed to be there any more."""
+    def dispatch_release(self, info: PodInfo, node_name: str, *, to_itself: bool = True) -> None:
+        """Tell the queue that a pod has left a node, or is not assumed to be there any more.
+
+        Args:
+            info: the pod.
+            node_name: the node.
+            to_itself: whether the pod is told, too, where it is back in the queue.
+        """
         self._record_event(events.ASSIGNED_POD_DELETE, info.key)
         if self._queue.reacts_to(events.ASSIGNED_POD_DELETE):
-            self._queue.tell(events.ASSIGNED_POD_DELETE, pod_on_node(info, node_name), None)
+            among = None if to_itself else lambda other: other.info.uid != info.uid
+            self._queue.tell(events.ASSIGNED_POD_DELETE, pod_on_node(info, node_name), None, among)
 
     @property
     def _has_listeners(self) -> bool:

@@ -81,7 +81,7 @@ def pod(
 
 
 def cluster(*objects: Any, release: Release = NEWEST) -> Cluster:
-    """Return a cluster of these nodes, pods and other API structs."""
+    """Return a cluster of these nodes, pods and other API structs, in which the rules of a release hold."""
     made = Cluster(release)
     for obj in objects:
         if isinstance(obj, Node):

@@ -30,6 +30,10 @@ from schedctl.releases import NEWEST, RELEASES
 from schedctl.testing.builders import node, pod
 
 
+WAITING = NEWEST.with_gates({"SchedulerPopFromBackoffQ": False})
+"""Where a pod is not tried before its backoff is over."""
+
+
 class Room(FilterPlugin):
     """Hopes for any deleted pod, and for nodes that are large."""
 
@@ -211,6 +215,40 @@ def test_pods_whose_backoffs_end_in_the_same_second_are_ordered_by_priority():
         queue.refuse(name, "Room")
     queue.tell(ASSIGNED_POD_DELETE, pod("x", on="n"), None)
     assert names(queue) == ["b", "a"]
+
+
+def test_without_pop_from_backoff_q_a_pod_backs_off_to_the_end():
+    queue = Queue(release=WAITING)
+    queue.clock.advance(0.5)
+    for name, priority in (("a", 0), ("b", 9)):
+        queue.add(pod(name, priority=priority))
+        queue.refuse(name, "Room")
+    queue.tell(ASSIGNED_POD_DELETE, pod("x", on="n"), None)
+    assert (queue.pop(), queue.next_expiry) == (None, 2.0)  # the first look after 1.5 s
+    queue.after(1.25)
+    assert queue.place("a") is Place.BACKOFF
+    queue.after(0.25)
+    assert names(queue) == ["b", "a"]
+
+
+def test_without_pop_from_backoff_q_an_event_after_the_very_end_of_a_backoff_makes_a_pod_active():
+    queue = Queue(release=WAITING)
+    queue.add(pod("a"))
+    queue.refuse("a", "Room")
+    queue.after(1.25)
+    queue.tell(ASSIGNED_POD_DELETE, pod("x", on="n"), None)
+    assert queue.place("a") is Place.ACTIVE
+
+
+def test_without_pop_from_backoff_q_a_gate_is_asked_when_the_backoff_ends():
+    queue = Queue(release=WAITING)
+    queue.add(pod("a"))
+    queue.refuse("a", "Room")
+    queue.closed.add("a")
+    queue.tell(ASSIGNED_POD_DELETE, pod("x", on="n"), None)
+    assert queue.place("a") is Place.BACKOFF
+    queue.after(2)
+    assert queue.place("a") is Place.GATED
 
 
 def test_pod_is_not_popped_before_its_backoff_after_an_error():

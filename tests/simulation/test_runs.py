@@ -11,11 +11,12 @@ from schedctl.api.topology import HOSTNAME
 from schedctl.cache.pod_info import PodInfo
 from schedctl.config import loading
 from schedctl.errors import NotModelled
+from schedctl.framework.events import Action, Resource, registers
 from schedctl.framework.points import PermitPlugin, PreBindPlugin, ReservePlugin
 from schedctl.framework.registries import Registry
 from schedctl.framework.statuses import SUCCESS, error, unschedulable, wait
 from schedctl.plugins.in_tree import IN_TREE, plugins_of
-from schedctl.releases import RELEASES
+from schedctl.releases import NEWEST, RELEASES
 from schedctl.scheduler import Scheduler
 from schedctl.simulation import timeline
 from schedctl.simulation.events import Controller, EventAction, SimulatedEvent
@@ -327,6 +328,39 @@ def test_the_release_of_an_assumed_pod_is_one_event(verdict):
     [released] = [each for each in timeline_records(facts, timeline.Released) if each.pod == "default/one"][:1]
     told = [each for each in timeline_records(facts, timeline.Happened) if (each.subject, each.at) == (released.pod, 5)]
     assert [each.event for each in told] == ["AssignedPodDelete"]
+
+
+@pytest.mark.parametrize(
+    ("nominates", "place"),
+    [pytest.param(True, PodState.QUEUED, id="on"), pytest.param(False, PodState.UNSCHEDULABLE, id="off")],
+)
+def test_a_pod_that_permit_refuses_hears_of_its_own_release_if_the_node_was_nominated_for_it(nominates, place):
+    class Hopes(Pairs):
+        def permit(self, cycle, node_name):
+            return wait(9)
+
+        def events_to_register(self):
+            return (registers(Resource.ASSIGNED_POD, Action.DELETE),)
+
+    release = NEWEST.with_gates({"NominatedNodeNameForExpectation": nominates, "SchedulerPopFromBackoffQ": False})
+    made = cluster(node("a"), pod("one"), release=release)
+    assert ends(run(scheduler(made, Hopes), options=Options(horizon=9.5))) == {"one": place}
+
+
+@pytest.mark.parametrize("waits", [True, False])
+def test_victims_go_within_the_cycle_of_their_preemptor_without_async_preemption(waits):
+    made = cluster(
+        *(node("a", cpu="1"), pod("low", on="a", cpu="1"), pod("high", cpu="1", priority=9)),
+        release=NEWEST.with_gates({"SchedulerAsyncPreemption": waits}),
+    )
+    served = Scheduler(made)
+    facts = run(served)
+    assert ends(facts) == {"high": "a"}
+    assert [(each.pod, each.by) for each in timeline_records(facts, timeline.Evicted)] == [
+        ("default/low", "default/high")
+    ]
+    preemption = served.profiles["default-scheduler"].plugins["DefaultPreemption"]
+    assert bool(preemption.events_to_register()) is waits
 
 
 def test_waiting_pods_are_there_when_a_run_ends_before_their_time():

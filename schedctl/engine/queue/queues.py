@@ -1,6 +1,7 @@
 """The scheduling queue: who is tried next, who backs off, and who waits for something to happen.
 
-The rules, names and numbers are those of kube-scheduler's ``PriorityQueue`` at its default feature gates. `hints` says
+The rules, names and numbers are those of kube-scheduler's ``PriorityQueue``; without SchedulerPopFromBackoffQ it is
+the one of before that feature. `hints` says
 which event may help whom; time is the `Clock`'s, which nothing here moves.
 """
 
@@ -165,6 +166,7 @@ class SchedulingQueue:
         self._next_flush = 0.0
         self._form: Any = None  # what all sort keys have in common
         release = hints.release
+        self._pops_from_backoff = release.enabled("SchedulerPopFromBackoffQ")
         self._asks_gates_again = release.includes(ReleaseChange.GATES_ASKED_AGAIN)
         self._asks_activated = not release.includes(ReleaseChange.ADMITTED_ACTIVATIONS)
 
@@ -188,8 +190,8 @@ class SchedulingQueue:
     def next_expiry(self) -> float | None:
         """When the next backoff is over and its pod becomes active by itself, None where no pod backs off."""
         first = [queued for heap in (self._backing_off, self._erring) if (queued := heap.first) is not None]
-        # a pod backs off until the window in which its backoff ends is over, see `_backs_off`
-        return max(min(map(self._ends, first)) + WINDOW, self.clock.now) if first else None
+        # the first look after its end, never the one at its very end: a window later where ends are those of windows
+        return max(_window(min(map(self._ends, first))) + WINDOW, self.clock.now) if first else None
 
     def next_timeout(self, among: Callable[[QueuedPod], bool] = lambda queued: True) -> float | None:
         """Return when the first of the unschedulable pods, or of these, has waited so long that it is tried again."""
@@ -228,12 +230,12 @@ class SchedulingQueue:
     def pop(self) -> QueuedPod | None:
         """Take out the pod to be tried next, which is then in flight; None where nobody is active or backs off.
 
-        A pod that backs off after a fault is not taken before its time.
+        A pod that backs off after a fault is not taken before its time, and without SchedulerPopFromBackoffQ none is.
         """
         event = ""
         queued = self._active.pop()
         if queued is None:
-            queued = self._backing_off.pop()
+            queued = self._backing_off.pop() if self._pops_from_backoff else None
             if queued is None:
                 return None
             event = events.POP_FROM_BACKOFF_Q
@@ -359,8 +361,8 @@ class SchedulingQueue:
                 continue
             if queued.place is Place.IN_FLIGHT:
                 self._occurrences.append(_Occurrence(events.FORCE_ACTIVATE, None, queued.info))
-            elif queued.place is Place.BACKOFF and not self._asks_activated:  # asked when it began to back off
-                self._activate(queued, events.FORCE_ACTIVATE.label)
+            elif queued.place is Place.BACKOFF and not self._asks_activated:
+                self._end_backoff(queued, events.FORCE_ACTIVATE.label)
             elif queued.place is not Place.ACTIVE:
                 self._to_active(queued, events.FORCE_ACTIVATE.label)
 
@@ -368,8 +370,8 @@ class SchedulingQueue:
         """Move pods whose time has come: those that have backed off long enough, or have waited too long."""
         now = self.clock.now
         for heap in (self._backing_off, self._erring):
-            while (first := heap.first) is not None and not self._backs_off(first):
-                self._activate(first, events.BACKOFF_COMPLETE)
+            while (first := heap.first) is not None and self._ends(first) < _window(now):
+                self._end_backoff(first, events.BACKOFF_COMPLETE)
         if now < self._next_flush:
             return
         self._next_flush = (math.floor(now / FLUSH_INTERVAL) + 1) * FLUSH_INTERVAL
@@ -425,8 +427,15 @@ class SchedulingQueue:
         self._push(queued, Place.ACTIVE)
         self._move(queued, Place.ACTIVE, event)
 
+    def _end_backoff(self, queued: QueuedPod, event: str) -> None:
+        """Make a pod active that backs off."""
+        if self._pops_from_backoff:  # PreEnqueue let it in when it began to back off, since it could be popped
+            self._activate(queued, event)
+        else:
+            self._to_active(queued, event)
+
     def _to_backoff(self, queued: QueuedPod, event: str) -> bool:
-        if not self._admit(queued, event):
+        if self._pops_from_backoff and not self._admit(queued, event):
             return False
         if queued.place in (Place.UNSCHEDULABLE, Place.GATED):
             self._leave_pool(queued)
@@ -490,13 +499,17 @@ class SchedulingQueue:
         if place is Place.ACTIVE:
             self._active.push((queued.key, queued.stamp), queued)
         elif queued.unschedulable_plugins or queued.pending_plugins:
-            self._backing_off.push((self._ends(queued), queued.key, queued.stamp), queued)
+            in_window = (queued.key,) if self._pops_from_backoff else ()
+            self._backing_off.push((self._ends(queued), *in_window, queued.stamp), queued)
         else:  # after a fault: a heap of its own, since `pop` must not take these before their time
             self._erring.push((self._ends(queued), queued.stamp), queued)
 
     def _backs_off(self, queued: QueuedPod) -> bool:
         # not over until the next window begins: upstream asks whether the end is before the window that has begun
-        return self._ends(queued) >= math.floor(self.clock.now / WINDOW) * WINDOW
+        return self._ends(queued) >= self._align(self.clock.now)
+
+    def _align(self, time: float) -> float:
+        return _window(time) if self._pops_from_backoff else time
 
     def _ends(self, queued: QueuedPod) -> float:
         """Return when a pod's backoff ends: in the past where it has none."""
@@ -505,7 +518,7 @@ class SchedulingQueue:
             return -math.inf
         if queued.expiration is None:
             ends = queued.timestamp + self._backoff.duration(count)
-            queued.expiration = math.floor(ends / WINDOW) * WINDOW
+            queued.expiration = self._align(ends)
         return queued.expiration
 
     # -- the unschedulable -------------------------------------------------------
@@ -556,6 +569,11 @@ class SchedulingQueue:
         if needed > self._forgotten:
             del self._occurrences[: needed - self._forgotten]
             self._forgotten = needed
+
+
+def _window(time: float) -> float:
+    """Return when the window of a time begins; -inf stays what it is."""
+    return math.floor(time / WINDOW) * WINDOW if math.isfinite(time) else time
 
 
 class _Heap:

@@ -64,8 +64,11 @@ class DefaultPreemption(PreEnqueuePlugin, PostFilterPlugin, PodGroupPostFilterPl
     def events_to_register(self) -> tuple[Registration, ...]:
         """A pod gone, so that a pod kept out is looked at again.
 
-        Whether to try it is for those to say whose refusal the evictions were to remedy.
+        Whether to try it is for those to say whose refusal the evictions were to remedy. Without
+        SchedulerAsyncPreemption no pod is kept out.
         """
+        if not self.release.enabled("SchedulerAsyncPreemption"):
+            return ()
         return (registers(Resource.ASSIGNED_POD, Action.DELETE, _after_deletion),)
 
     def pre_enqueue(self, pod: PodInfo) -> Status:

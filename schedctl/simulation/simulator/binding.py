@@ -129,9 +129,10 @@ class BindingCycle:
             self._evictions.note_gone(info, node_name)
             return
         # Others may have the room. A refused pod is there again by then: while it waited the node was nominated for it
-        # (NominatedNodeNameForExpectation), which ends here, and kube-scheduler tells it, too.
+        # (NominatedNodeNameForExpectation), which ends here, and kube-scheduler tells it, too; else others only.
         if not verdict.is_rejected:
             state.dispatcher.dispatch_release(info, node_name)
         self._requeue.reject(queued, verdict)
         if verdict.is_rejected:
-            state.dispatcher.dispatch_release(info, node_name)
+            was_nominated = state.cluster.release.enabled("NominatedNodeNameForExpectation")
+            state.dispatcher.dispatch_release(info, node_name, to_itself=was_nominated)

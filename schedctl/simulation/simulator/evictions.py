@@ -25,15 +25,17 @@ class Evictions:
         self._take_node = _let_back_off if release.includes(ReleaseChange.SPARED_WAITING_PODS) else _reject
         self._activates_preemptor = release.includes(ReleaseChange.ACTIVATED_PREEMPTORS)
 
+    def preempt_within_cycle(self, preemptor: PodInfo, node_name: str, victims: Sequence[PodInfo]) -> None:
+        """Evict the victims of a pod before its cycle ends, as without SchedulerAsyncPreemption."""
+        for victim in victims:
+            self._evict_victim(victim, preemptor)
+        self._withdraw_nominations(node_name, preemptor)
+
     def preempt(self, queued: QueuedPod, node_name: str, victims: Sequence[PodInfo]) -> None:
         """Evict the victims of a pod, which is kept out of the queue until all have been told to go."""
         state = self._state
         preemptor, preemptors = queued.info, state.scheduler.preemptors
-        # pods of lower priority may not fit any more on the node that was promised to them
-        for other in tuple(state.nominator.pods(node_name)):
-            loser = state.queue.get(other.key)
-            if loser is not None and other.priority < preemptor.priority:
-                state.nominate(loser, "")
+        self._withdraw_nominations(node_name, preemptor)
         *others, last = victims
         for victim in others:
             self._evict_victim(victim, preemptor)
@@ -43,6 +45,14 @@ class Evictions:
         preemptors.finish(preemptor)
         if in_memory and self._activates_preemptor:
             state.queue.activate((preemptor,))
+
+    def _withdraw_nominations(self, node_name: str, preemptor: PodInfo) -> None:
+        """Take a node from pods of lower priority that it was promised to: they may not fit there any more."""
+        state = self._state
+        for other in tuple(state.nominator.pods(node_name)):
+            loser = state.queue.get(other.key)
+            if loser is not None and other.priority < preemptor.priority:
+                state.nominate(loser, "")
 
     def _evict_victim(self, victim: PodInfo, preemptor: PodInfo) -> bool:
         """Take a victim's node away; return whether that was done in memory, because it is not bound yet."""

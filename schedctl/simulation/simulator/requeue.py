@@ -93,16 +93,19 @@ class Requeue:
             generation = state.cluster.generation
             state.scheduler.settle(attempt)
             state.dispatcher.dispatch_objects(generation)
-        if victims:
-            state.scheduler.preemptors.begin(info)
         nominated = result.nominated_node if result is not None else ""
         if state.trace:
             plugins = tuple(sorted(refusal.plugins))
             number = state.outcome_of(info).attempts
             state.record(Refused(state.clock.now, info.key, number, refusal.message, plugins, nominated or ""))
+        within_cycle = not state.cluster.release.enabled("SchedulerAsyncPreemption")
+        if victims and within_cycle:
+            self._evictions.preempt_within_cycle(info, nominated or "", victims)
+        elif victims:
+            state.scheduler.preemptors.begin(info)
         self._put_back(queued, refusal.message, refusal.plugins, refusal.pending, nominated=nominated)
-        if victims and result is not None:
-            self._evictions.preempt(queued, result.nominated_node or "", victims)
+        if victims and not within_cycle:
+            self._evictions.preempt(queued, nominated or "", victims)
 
     def reject(self, queued: QueuedPod, status: Status) -> None:
         """Put a pod back that Reserve or Permit refused or failed on, or that lost its node while it waited."""
