@@ -46,8 +46,7 @@ def option(switches: dict[str, bool]) -> str:
 
 def ask(oracle: str, cases: list[Manifest], switches: dict[str, bool]) -> list[Manifest]:
     """The oracle's answers with some gates set."""
-    command = [oracle, "--feature-gates", option(SYNCHRONOUS | switches)]
-    return [answer for _, answer in answers(command, cases, refused=True)]
+    return [answer for _, answer in answers(oracle, cases, refused=True, gates=option(SYNCHRONOUS | switches))]
 
 
 def proved(oracle: str, release: Release, gate: str, seeds: range) -> dict[str, Any]:
@@ -74,7 +73,9 @@ def proved(oracle: str, release: Release, gate: str, seeds: range) -> dict[str, 
 def settable(release: Release) -> list[str]:
     """The gates of a release that cases can show and that can be set, by name."""
     gates = gates_of(release.version)
-    return sorted(name for name in FAMILIES_OF_GATES if name in gates and gates[name].modelled and not gates[name].locked)
+    return sorted(
+        name for name in FAMILIES_OF_GATES if name in gates and gates[name].modelled and not gates[name].locked
+    )
 
 
 def main() -> None:
@@ -93,9 +94,11 @@ def main() -> None:
             minor = "{}.{}".format(*release.minor)
             built = [HERE / "oracle/build", minor]
             oracle = subprocess.run(built, stdout=subprocess.PIPE, text=True, check=True).stdout.strip()
-            for gate in settable(release):
-                if not options.gate or gate in options.gate:
-                    tasks.append((release, gate, pool.submit(proved, oracle, release, gate, range(first, last))))
+            tasks += [
+                (release, gate, pool.submit(proved, oracle, release, gate, range(first, last)))
+                for gate in settable(release)
+                if not options.gate or gate in options.gate
+            ]
         for release, gate, task in tasks:
             found.setdefault(release.version, {})[gate] = task.result() | {"seeds": options.seeds}
             print(f"{release.version} {gate:48} {task.result()}", flush=True)

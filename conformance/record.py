@@ -42,6 +42,7 @@ def answers(
     """Each case with its answer; the oracle reads and writes in the same order, a line each.
 
     A case that cannot be run ends it, unless refusals are answers: of a release that knows less than a case asks for.
+    `gates` are set in place of those that the oracle sets by itself.
     """
     listed = list(cases)
     lines = "".join(dumps(c) + "\n" for c in listed)

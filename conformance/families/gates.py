@@ -48,3 +48,22 @@ def _bound(c: Case) -> Manifest:
 
 GATE_FAMILIES: dict[str, Callable[[Case], None]] = {family.__name__: family for family in (taint_numbers,)}
 """Those that say more with a gate set than by default."""
+
+FAMILIES_OF_GATES: dict[str, tuple[str, ...]] = {
+    "DRAConsumableCapacity": ("devices_advanced",),
+    "DRADeviceBindingConditions": ("devices_advanced",),
+    "DRADeviceTaintRules": ("devices_advanced",),
+    "DRADeviceTaints": ("devices_advanced",),
+    "DRAExtendedResource": ("devices_extended",),
+    "DRAPartitionableDevices": ("devices_advanced",),
+    "InPlacePodLevelResourcesVerticalScaling": ("pod_level",),
+    "InPlacePodVerticalScaling": ("pod_level",),
+    "InterPodAffinityHostnameFastPath": ("podaffinity", "preemption"),
+    "MatchLabelKeysInPodTopologySpread": ("spread",),
+    "NodeDeclaredFeatures": ("declared_features",),
+    "PodLevelResources": ("pod_level",),
+    "StorageCapacityScoring": ("storage_scores",),
+    "TaintTolerationComparisonOperators": ("taint_numbers",),
+    "VolumeLimitScaling": ("csi_limits",),
+}
+"""By gate the families whose answers it changes, or that at least go where it is read."""

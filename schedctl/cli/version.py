@@ -25,7 +25,7 @@ Examples:
 """
 
 HEADS = ("NAME", "STAGE", "DEFAULT", "CAN BE SET")
-WIDE = ("NAME", "STAGE", "DEFAULT", "LOCKED", "CHANGES DECISIONS", "MODELLED", "REQUIRES")
+WIDE = ("NAME", "STAGE", "DEFAULT", "LOCKED", "CHANGES DECISIONS", "MODELLED", "REQUIRES", "PROOF")
 
 
 def version(
@@ -81,18 +81,31 @@ def _list_gates(kube_version: str, output: str) -> None:
         typer.echo(
             f"\nkube-scheduler {release.version}: these gates change decisions;"
             f"\n{len(items) - len(shown)} others do not, `-o wide` lists all"
+            "\nyes (20 cases): so many were compared with kube-scheduler, the gate set"
         )
 
 
 def _row(item: FeatureGateItem) -> tuple[str, ...]:
-    can_be_set = "locked" if item.locked else "yes" if item.modelled else "to off" if item.only_off else "not modelled"
-    return item.name, item.stage, _on(item.default), can_be_set
+    return item.name, item.stage, _on(item.default), _can_be_set(item)
+
+
+def _can_be_set(item: FeatureGateItem) -> str:
+    if item.locked or not item.modelled:
+        return "locked" if item.locked else "to off" if item.only_off else "not modelled"
+    return f"yes ({item.proof.cases} cases)" if item.proof else "yes"
 
 
 def _wide_row(item: FeatureGateItem) -> tuple[str, ...]:
     facts = (item.locked, item.decisive, item.modelled)
     words = ("yes" if each else "no" for each in facts)
-    return item.name, item.stage, _on(item.default), *words, ", ".join(item.requires) or "-"
+    return item.name, item.stage, _on(item.default), *words, ", ".join(item.requires) or "-", _proof(item)
+
+
+def _proof(item: FeatureGateItem) -> str:
+    if item.proof is None:
+        return "-"
+    compared = f"{item.proof.cases} cases with it {_on(not item.default)}, {item.proof.differences or 'none'} differ"
+    return f"{compared}; {item.proof.changed} change ({', '.join(item.proof.families)})"
 
 
 def _on(default: bool) -> str:

@@ -116,6 +116,26 @@ class ProfileDiff(Record, frozen=True, kw_only=True):
     items: list[ProfileDifference]
 
 
+class GateProof(Record, frozen=True, kw_only=True):
+    """How a feature gate was compared with kube-scheduler's own plugins, set otherwise than by default.
+
+    Attributes:
+        set: the gates that were set, as ``--feature-gates`` takes them: it, and those that it needs or that need it.
+        seeds: the seeds of the random cases, first and end.
+        families: the families of the cases.
+        cases: how many were compared.
+        changed: how many of them kube-scheduler answers otherwise than with default gates.
+        differences: in how many ways our answers differ from kube-scheduler's.
+    """
+
+    set: str
+    seeds: str
+    families: list[str]
+    cases: int
+    changed: int
+    differences: int
+
+
 class FeatureGateItem(Record, frozen=True, kw_only=True):
     """A feature gate of a kube-scheduler.
 
@@ -128,6 +148,7 @@ class FeatureGateItem(Record, frozen=True, kw_only=True):
         modelled: whether its decisions are reproduced on and off, so that it can be set.
         only_off: whether it is on by default and can be set to off only, which alone is reproduced in every case.
         requires: the gates that may not be off while it is on.
+        proof: how that was compared, absent where no case can show it, or it cannot be set.
     """
 
     name: str
@@ -138,6 +159,7 @@ class FeatureGateItem(Record, frozen=True, kw_only=True):
     modelled: bool
     only_off: bool
     requires: list[str]
+    proof: GateProof | None = None
 
 
 class FeatureGateList(Record, frozen=True, kw_only=True):

@@ -1,11 +1,13 @@
 """``schedctl version --gates`` lists the gates of a version, and which of them can be set."""
 
 import json
+from pathlib import Path
 
 import pytest
 
 from schedctl.releases import RELEASES, GateError, gates_of
 
+PROOF = Path(__file__).parents[2] / "conformance/proof.json"
 VERSIONS = [release.version for release in RELEASES]
 
 
@@ -15,7 +17,7 @@ def test_the_gates_that_change_decisions_are_listed_and_the_others_are_counted(s
     decisive = [gate.name for gate in gates if gate.decisive]
     lines = schedctl("version", "--gates", "--kube-version", version).out.splitlines()
     assert [line.split()[0] for line in lines[1 : len(decisive) + 1]] == decisive
-    assert lines[-2:] == [
+    assert lines[-3:-1] == [
         f"kube-scheduler {version}: these gates change decisions;",
         f"{len(gates) - len(decisive)} others do not, `-o wide` lists all",
     ]
@@ -23,7 +25,7 @@ def test_the_gates_that_change_decisions_are_listed_and_the_others_are_counted(s
 
 @pytest.mark.parametrize("release", RELEASES, ids=VERSIONS)
 def test_a_gate_can_be_set_where_the_list_says_so_and_only_there(schedctl, release):
-    listed = schedctl("version", "--gates", "--kube-version", release.version).out.splitlines()[1:-3]
+    listed = schedctl("version", "--gates", "--kube-version", release.version).out.splitlines()[1:-4]
     for line in listed:
         name, _, default, can_be_set = line.split(maxsplit=3)
         try:
@@ -70,3 +72,14 @@ def test_what_cannot_be_listed_is_refused_with_the_next_step(schedctl, arguments
     assert (ended.code, ended.out) == (2, "")
     assert message in ended.err
     assert "hint: " in ended.err
+
+
+def test_the_proof_of_a_gate_is_what_was_recorded_and_has_no_difference(schedctl):
+    recorded = json.loads(PROOF.read_bytes())["gates"]
+    assert set(recorded) == set(VERSIONS)
+    for version, gates in recorded.items():
+        document = json.loads(schedctl("version", "--gates", "--kube-version", version, "-o", "json").out)
+        assert {item["name"]: item["proof"] for item in document["items"] if item.get("proof")} == gates
+        assert {name for name, proof in gates.items() if proof["differences"]} == set()
+        text = schedctl("version", "--gates", "--kube-version", version).out
+        assert f"yes ({gates['StorageCapacityScoring']['cases']} cases)" in text

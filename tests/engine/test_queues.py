@@ -29,7 +29,6 @@ from schedctl.plugins.priority_sort import PrioritySort
 from schedctl.releases import NEWEST, RELEASES
 from schedctl.testing.builders import node, pod
 
-
 WAITING = NEWEST.with_gates({"SchedulerPopFromBackoffQ": False})
 """Where a pod is not tried before its backoff is over."""
 
