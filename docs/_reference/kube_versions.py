@@ -10,10 +10,25 @@ from schedctl.releases.gates import DECISIVE, MODELLED
 
 GATES: dict[str, tuple[int | None, str]] = {
     "DRAConsumableCapacity": (5075, "a device can be shared, and each share takes a part of its capacity"),
+    "DRADerivedAttributes": (6080, "constraints compare attributes that a request computes from those of a device"),
     "DRADeviceBindingConditions": (5007, "a pod is bound once the conditions of its devices are met"),
+    "DRADeviceCompatibilityGroups": (
+        5963,
+        "devices that draw on the same counters need a compatibility group in common; while it is off, their pool is"
+        " ignored",
+    ),
     "DRADeviceTaintRules": (5055, "DeviceTaintRules taint devices"),
     "DRADeviceTaints": (5055, "a tainted device is only allocated to claims that tolerate the taint"),
     "DRAExtendedResource": (5004, "devices can answer requests for an extended resource"),
+    "DRAFractionalCapacityRange": (5075, "a share of a device is rounded to thousandths, not to whole units"),
+    "DRAListTypeAttributes": (
+        5491,
+        "constraints compare attributes that are lists by the values they have in common; in v1.36 selectors see them",
+    ),
+    "DRAOptionalNodeOperations": (
+        5945,
+        "a device that needs no work on the node is given out on nodes that declare the feature",
+    ),
     "DRAPartitionableDevices": (4815, "devices are partitions that draw on shared counters"),
     "InPlacePodLevelResourcesVerticalScaling": (5419, "resizes of the resources of a pod as a whole count"),
     "InPlacePodVerticalScaling": (1287, "what the kubelet has granted to a container that is resized counts"),

@@ -173,6 +173,7 @@ class ResourceSliceSpec(Struct, frozen=True):
     per_device_node_selection: bool | None = None
     devices: list[Device] | None = None
     shared_counters: list[CounterSet] | None = None
+    skip_node_operations: list[str] | None = None
 
 
 class ResourceSlice(Struct, frozen=True):

@@ -13,13 +13,20 @@ _WORD = _DIGITS | frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXY
 
 
 class Semver(values.Opaque):
-    """A semantic version; build metadata is checked but never compared, and not kept."""
+    """A semantic version; build metadata is checked but never compared.
 
-    __slots__ = ("_key", "major", "minor", "patch")
+    Attributes:
+        text: as it is written, build metadata included.
+    """
+
+    __slots__ = ("_key", "major", "minor", "patch", "text")
     type_name = "kubernetes.Semver"
     hashable = False
 
-    def __init__(self, major: int, minor: int, patch: int, prerelease: tuple[int | str, ...] = ()) -> None:
+    def __init__(
+        self, major: int, minor: int, patch: int, prerelease: tuple[int | str, ...] = (), text: str = ""
+    ) -> None:
+        self.text = text
         self.major, self.minor, self.patch = major, minor, patch
         # Numbers before words, and a release after all its pre-releases.
         order = tuple((0, p, "") if isinstance(p, int) else (1, 0, p) for p in prerelease)
@@ -53,9 +60,8 @@ def parse(text: str) -> Semver:
     major, minor = _number(parts[0], "major"), _number(parts[1], "minor")
     rest, plus, build = parts[2].partition("+")
     patch, dash, prerelease = rest.partition("-")
-    version = Semver(
-        major, minor, _number(patch, "patch"), tuple(map(_identifier, prerelease.split("."))) if dash else ()
-    )
+    words = tuple(map(_identifier, prerelease.split("."))) if dash else ()
+    version = Semver(major, minor, _number(patch, "patch"), words, text)
     for word in build.split(".") if plus else ():
         if not word:
             raise SemverError("Build meta data is empty")

@@ -280,6 +280,7 @@ def _result(
         binding_failure_conditions=chosen.device.binding_failure_conditions,
         share_id=_share_id(claim, index) if pick.share else None,
         consumed_capacity=dict(pick.consumed) or None,
+        skip_node_operations=chosen.skipped_operations,
     )
 
 

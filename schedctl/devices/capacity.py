@@ -11,7 +11,8 @@ from typing import NamedTuple
 from schedctl.api import quantities
 from schedctl.api.devices import CapacityRequestPolicy, CapacityRequestPolicyRange, DeviceCapacity
 from schedctl.api.meta import Quantity
-from schedctl.api.quantities import MAX_INT64, Amount, parse
+from schedctl.api.quantities import MAX_INT64, MILLI, Amount, parse
+from schedctl.devices.features import DeviceFeatures
 
 _NOT_REPRESENTABLE = "capacity request cannot be represented in the device's range arithmetic"
 _MAX = Amount(MAX_INT64, 0)
@@ -58,13 +59,17 @@ class _Taken(NamedTuple):
 
 
 def portions(
-    requested: Mapping[str, Quantity] | None, offered: Mapping[str, DeviceCapacity] | None
+    requested: Mapping[str, Quantity] | None,
+    offered: Mapping[str, DeviceCapacity] | None,
+    features: DeviceFeatures,
 ) -> tuple[Portion, ...] | Misfit:
     """Return what a request takes of each capacity of a device, in order of name.
 
     Args:
         requested: the amounts asked for.
         offered: what the device has.
+        features: whether amounts are rounded in thousandths where a range is in thousandths, and whether those that
+            leave int64 are errors.
 
     Raises:
         CapacityError: an amount leaves int64 on the way, or is negative. Of several the first by name is told, where
@@ -75,9 +80,9 @@ def portions(
         if name not in capacities:
             return Misfit(name, missing=True)
     # All are worked out before any is judged: an error of one capacity counts, even where another is a misfit.
-    taken = {name: _take(name, requests.get(name), capacities[name]) for name in sorted(capacities)}
+    taken = {name: _take(name, requests.get(name), capacities[name], features) for name in sorted(capacities)}
     for name, each in taken.items():
-        if _violates(each, capacities[name].request_policy):
+        if _violates(each, capacities[name].request_policy, features):
             return Misfit(name, missing=False)
     return tuple(
         Portion(name, each.amount.nano_units, parse(capacities[name].value).nano_units, each.text)
@@ -85,17 +90,17 @@ def portions(
     )
 
 
-def _take(name: str, requested: Quantity | None, capacity: DeviceCapacity) -> _Taken:
+def _take(name: str, requested: Quantity | None, capacity: DeviceCapacity, features: DeviceFeatures) -> _Taken:
     try:
-        taken = _round_up(requested, capacity)
+        taken = _round_up(requested, capacity, features)
     except CapacityError as error:
         raise CapacityError(f'capacity "{name}": {error}') from None
-    if taken.amount.unscaled < 0:
+    if features.capacity_errors and taken.amount.unscaled < 0:
         raise CapacityError(f'capacity "{name}": capacity value is negative')
     return taken
 
 
-def _round_up(requested: Quantity | None, capacity: DeviceCapacity) -> _Taken:
+def _round_up(requested: Quantity | None, capacity: DeviceCapacity, features: DeviceFeatures) -> _Taken:
     """Return what a request for an amount takes; without one that is the default, or all there is."""
     policy = capacity.request_policy
     if requested is None:
@@ -103,37 +108,75 @@ def _round_up(requested: Quantity | None, capacity: DeviceCapacity) -> _Taken:
     if policy is None:
         return _amount_written(requested)
     if policy.valid_range is not None and policy.valid_range.min is not None:
-        return _in_range(requested, policy.valid_range, policy.valid_range.min)
+        return _in_range(requested, policy.valid_range, policy.valid_range.min, features)
     for value in policy.valid_values or ():
         if parse(requested).compare(parse(value)) <= 0:
             return _amount_written(value)
     return _amount_written(requested)
 
 
-def _in_range(requested: Quantity, limits: CapacityRequestPolicyRange, minimum: Quantity) -> _Taken:
+def _in_range(
+    requested: Quantity, limits: CapacityRequestPolicyRange, minimum: Quantity, features: DeviceFeatures
+) -> _Taken:
     """Round up to the next step from the minimum."""
     amount = parse(requested)
     if amount.compare(parse(minimum)) < 0:
         return _amount_written(minimum)
     if limits.step is None:
         return _amount_written(requested)
-    if amount.compare(_MAX) > 0:
+    if features.fractions and _in_thousandths(limits):
+        return _in_milli_range(requested, limits.step, minimum)
+    if features.capacity_errors and amount.compare(_MAX) > 0:
         raise CapacityError(f"{_NOT_REPRESENTABLE}: request {_canonical_text(requested)} exceeds MaxInt64")
-    # In whole units, fractions of a minimum or step rounded up: kube-scheduler 1.37 runs at a compatibility version
-    # without DRAFractionalCapacityRange.
+    # in whole units, fractions of a minimum or step rounded up
     start, step = parse(minimum).value, _step(limits.step)
     steps = _steps(amount.value, start, step)
     count = steps[0] + (steps[1] != 0)
-    if start >= 0 and count > (MAX_INT64 - start) // step:
+    if features.capacity_errors and start >= 0 and count > (MAX_INT64 - start) // step:
         raise CapacityError(
             f"{_NOT_REPRESENTABLE}: rounding request {_canonical_text(requested)} up to the next step passes MaxInt64"
         )
     # A negative start is not checked for overflow, so the sum wraps around as int64 does in Go.
-    rounded, form = Amount(quantities.wrap_int64(start + step * count), 0), quantities.form_of(limits.step)
+    rounded = Amount(quantities.wrap_int64(start + step * count), 0)
+    form = quantities.form_of(limits.step) if features.capacity_errors else "BinarySI"
     return _Taken(rounded, quantities.canonical(rounded, form), (rounded.unscaled, 0, form, ""))
 
 
-def _violates(taken: _Taken, policy: CapacityRequestPolicy | None) -> bool:
+def _in_milli_range(requested: Quantity, step: Quantity, minimum: Quantity) -> _Taken:
+    """Round up to the next step from the minimum, in thousandths."""
+    amount = _thousandths(parse(requested))
+    if amount is None:
+        raise CapacityError(
+            f"{_NOT_REPRESENTABLE}: request {_canonical_text(requested)} is not a representable milli value"
+        )
+    start, width, form = parse(minimum).milli_value, parse(step).milli_value, quantities.form_of(step)
+    steps = _steps(amount, start, width)
+    count = steps[0] + (steps[1] != 0)
+    if count > _steps(MAX_INT64, start, width)[0]:
+        raise CapacityError(
+            f"{_NOT_REPRESENTABLE}: rounding request {_canonical_text(requested)} up to the next step passes the"
+            " milli-value range"
+        )
+    milli = start + width * count
+    rounded = Amount(milli, MILLI) if milli % 1000 else Amount(milli // 1000, 0)
+    return _Taken(rounded, quantities.canonical(rounded, form), (rounded.unscaled, rounded.exponent, form, ""))
+
+
+def _in_thousandths(limits: CapacityRequestPolicyRange) -> bool:
+    """Return whether all of a range can be told in thousandths, and its step is one at least."""
+    bounds = [each for each in (limits.min, limits.max, limits.step) if each is not None]
+    return all(_thousandths(parse(each)) is not None for each in bounds) and (
+        limits.step is None or parse(limits.step).milli_value >= 1
+    )
+
+
+def _thousandths(amount: Amount) -> int | None:
+    """Return an amount in thousandths, None if they cannot tell it."""
+    milli = amount.milli_value
+    return None if amount.compare(Amount(milli, MILLI)) else milli
+
+
+def _violates(taken: _Taken, policy: CapacityRequestPolicy | None, features: DeviceFeatures) -> bool:
     if policy is None:
         return False
     if policy.default is not None:
@@ -149,6 +192,10 @@ def _violates(taken: _Taken, policy: CapacityRequestPolicy | None) -> bool:
         return True
     if limits.step is None:
         return False
+    if features.fractions and _in_thousandths(limits):
+        milli = _thousandths(taken.amount)
+        start = parse(limits.min).milli_value if limits.min is not None else 0
+        return milli is None or _steps(milli, start, parse(limits.step).milli_value)[1] != 0
     start = parse(limits.min).value if limits.min is not None else 0
     return _steps(taken.amount.value, start, _step(limits.step))[1] != 0
 

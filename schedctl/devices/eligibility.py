@@ -79,7 +79,9 @@ class CheckedRequest:
             return ()
         known = self._portions.get(model.number)
         if known is None:
-            known = self._portions[model.number] = portions(self.request.capacity, model.device.capacity)
+            known = self._portions[model.number] = portions(
+                self.request.capacity, model.device.capacity, self._features
+            )
         return known
 
     def require_all(self, offer: Offer, room: Room) -> None:
@@ -167,7 +169,7 @@ def check_requests(
     key = key_of(claim)
     least = 0
     checked: list[list[CheckedRequest]] = []
-    for alternatives in requests_of(claim):
+    for alternatives in requests_of(claim, derivations=features.known_derivations):
         _refuse_capacity(key, alternatives, features)
         checked.append([_check(key, request, offer, classes, matches, features, room) for request in alternatives])
         # Even with the smallest alternative of each request the claim would hold too many. Where only larger ones
@@ -206,11 +208,13 @@ def _check(
     room: Room,
 ) -> CheckedRequest:
     where = f"claim {claim}, request {request.name}"
-    if request.derives:
+    if request.derived and not features.derivations:
         raise AllocationError(f"{where}: cannot handle request with derived attributes, the feature is disabled")
     for number, selector in enumerate(request.selectors):
         if selector.cel is None:
             raise AllocationError(f"{where}, selector #{number}: CEL expression empty (unsupported selector type?)")
+    if request.names_admin and not features.admin:
+        raise AllocationError(f"{where}: admin access is requested, but the feature is disabled")
     if not request.class_name:
         raise AllocationError(f"{where}: missing device class name (unsupported request type?)")
     device_class = classes.get(request.class_name)

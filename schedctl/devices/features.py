@@ -21,8 +21,21 @@ class DeviceFeatures(NamedTuple):
         shares: whether several claims may share a device, and ask for capacity (DRAConsumableCapacity).
         conditions: whether devices may have binding conditions (DRADeviceBindingConditions).
         amounts: whether the variant of the allocator that runs knows amounts of capacity and distinct attributes.
+        fractions: whether amounts are rounded in thousandths (DRAFractionalCapacityRange).
+        admin: whether requests may name admin access (DRAAdminAccess).
+        alternatives: whether requests may have alternatives (DRAPrioritizedList).
         distinct_values: whether distinct attributes are compared by value.
-        groups: whether slices with compatibility groups are recognized, and left out.
+        forgets: whether constraints forget devices that were chosen before the last of a request.
+        known_lists: whether selectors see attributes that are lists; else those have no value.
+        lists: whether constraints compare lists (DRAListTypeAttributes).
+        known_derivations: whether requests may derive attributes; else that they do goes unnoticed.
+        derivations: whether those are derived; else the request is refused (DRADerivedAttributes).
+        groups: whether slices with compatibility groups are left out.
+        common_groups: whether devices that draw on the same counters need a group in common, or none has any
+            (DRADeviceCompatibilityGroups).
+        known_operations: whether devices may need no work on the node.
+        reads_operations: whether such devices are noticed when one is given out.
+        operations: whether such devices are given out on nodes that know of them (DRAOptionalNodeOperations).
         whole_pools: whether a pool is judged by all its slices; else by those that a node reaches, and its devices are
             counted even where some are missing, and an invalid pool ends the cycle.
         counters_by_node: whether slices with counters count only where they are reached.
@@ -39,8 +52,20 @@ class DeviceFeatures(NamedTuple):
     shares: bool = True
     conditions: bool = True
     amounts: bool = True
+    fractions: bool = False
+    admin: bool = True
+    alternatives: bool = True
     distinct_values: bool = True
+    forgets: bool = False
+    known_lists: bool = True
+    lists: bool = False
+    known_derivations: bool = True
+    derivations: bool = False
     groups: bool = True
+    common_groups: bool = False
+    known_operations: bool = True
+    reads_operations: bool = False
+    operations: bool = False
     whole_pools: bool = True
     counters_by_node: bool = True
     counters_by_name: bool = False
@@ -60,16 +85,42 @@ def features_of(release: Release) -> DeviceFeatures:
     conditions = release.enabled("DRADeviceBindingConditions") and status
     whole_pools = release.includes(ReleaseChange.WHOLE_POOLS)
     newest = release.includes(ReleaseChange.DEVICE_ERRORS)
+    listed = release.enabled("DRAListTypeAttributes")
+    lists = listed and release.includes(ReleaseChange.LIST_ATTRIBUTES)
+    derivations = release.enabled("DRADerivedAttributes")
+    common_groups = release.enabled("DRADeviceCompatibilityGroups")
+    operations = release.enabled("DRAOptionalNodeOperations")
+    known_operations = release.includes(ReleaseChange.NODE_OPERATIONS)
+    fractions = release.enabled("DRAFractionalCapacityRange")
+    # of the third allocator alone
+    experimental = lists or derivations or common_groups or operations
     return DeviceFeatures(
         taints=taints,
         taint_rules=taints and (release.enabled("DRADeviceTaintRules") or not gated_rules),
         partitions=release.enabled("DRAPartitionableDevices"),
         shares=shares,
         conditions=conditions,
-        # kube-scheduler has three allocators, and takes the oldest that has all the features that are on
-        amounts=shares or conditions or (status and not release.includes(ReleaseChange.PLAIN_ALLOCATOR)),
+        # kube-scheduler has three allocators, and takes the oldest that has all the features that are on: `amounts` is
+        # whether that is the second or the third, `reads_operations` whether it is the third
+        amounts=experimental
+        or shares
+        or conditions
+        or fractions
+        or (status and not release.includes(ReleaseChange.PLAIN_ALLOCATOR)),
+        fractions=fractions,
+        admin=release.enabled("DRAAdminAccess"),
+        alternatives=release.enabled("DRAPrioritizedList"),
         distinct_values=release.includes(ReleaseChange.DISTINCT_VALUES),
-        groups=release.includes(ReleaseChange.COMPATIBILITY_GROUPS),
+        forgets=not release.includes(ReleaseChange.EVERY_VALUE),
+        known_lists=listed or release.includes(ReleaseChange.LIST_ATTRIBUTES),
+        lists=lists,
+        known_derivations=release.includes(ReleaseChange.DERIVED_ATTRIBUTES),
+        derivations=derivations,
+        groups=release.includes(ReleaseChange.COMPATIBILITY_GROUPS) and not common_groups,
+        common_groups=common_groups,
+        known_operations=known_operations,
+        reads_operations=known_operations and experimental,
+        operations=operations,
         whole_pools=whole_pools,
         counters_by_node=release.includes(ReleaseChange.COUNTERS_BY_NODE) or not whole_pools,
         counters_by_name=whole_pools and not release.includes(ReleaseChange.COUNTERS_BY_DRIVER),

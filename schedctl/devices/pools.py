@@ -15,7 +15,7 @@ from typing import NamedTuple
 import msgspec
 import numpy as np
 
-from schedctl.api.devices import CounterSet, Device, DeviceTaint, DeviceTaintRule, ResourceSlice
+from schedctl.api.devices import CounterSet, Device, DeviceAttribute, DeviceTaint, DeviceTaintRule, ResourceSlice
 from schedctl.api.nodes import Node
 from schedctl.api.quantities import nano_units
 from schedctl.cache.arrays import IndexArray, Interner
@@ -28,6 +28,9 @@ from schedctl.devices.slices import effective_slices, pool_of
 
 _PREVENTING = frozenset(("NoSchedule", "NoExecute"))
 """Effects of taints that keep claims away; any other is ignored."""
+
+OPTIONAL_NODE_OPERATIONS = "DRAOptionalNodeOperations"
+"""The feature a node must declare for devices that need no work on the node."""
 
 Counted = tuple[tuple[str, str], int]
 """A counter as (counter set, counter), and an amount of it in nano-units."""
@@ -72,6 +75,8 @@ class PooledDevice:
         slice: where it is listed.
         pool: the pool it belongs to.
         reached: whether the node may use it, or the text of the error that finding out ends in.
+        operable: whether it is known on the node what work there it needs.
+        skipped_operations: the work on the node that it does not need, as far as that is noticed.
     """
 
     id: DeviceID
@@ -80,13 +85,15 @@ class PooledDevice:
     slice: ResourceSlice
     pool: Pool
     reached: bool | str
+    operable: bool
+    skipped_operations: list[str] | None
 
     @property
     def signature(self) -> Hashable:
         """What matters of it to a search, as far as it is no name."""
-        if not self.slice.spec.per_device_node_selection:
+        if self.operable and not self.slice.spec.per_device_node_selection:
             return self.model.number
-        return self.model.number, self.reached
+        return self.model.number, self.reached, self.operable
 
 
 class Pool:
@@ -138,7 +145,7 @@ class Pool:
         """Return a value that is equal for pools of two nodes only if they differ in names alone."""
         # A pool that several nodes see is the same pool for all of them, name and all: what one takes of it, none has.
         if not self.node:
-            return self.id, self.slices, tuple(each.reached for each in self.devices)
+            return self.id, self.slices, tuple((each.reached, each.operable) for each in self.devices)
         return (
             self.id.driver,
             self.incomplete,
@@ -276,7 +283,7 @@ class DevicePools:
         # A pool with slices both of the node and of others can only be gathered from all of them together.
         if not all(self._local_to[pool_of(each)] for each in local):
             return _offer(self._pools([*local, *self._reach.candidates(row)], row))
-        signature = self._reach.signature(row)
+        signature = self._reach.signature(row), self._operates(row)
         wide = self._wide.get(signature)
         if wide is None:
             wide = self._wide[signature] = _offer(self._pools(self._reach.candidates(row), row))
@@ -355,12 +362,12 @@ class DevicePools:
         overlooks = self.features.whole_pools
         listing = [each for each in slices if not (overlooks and each.spec.shared_counters)]
         devices = tuple(
-            PooledDevice(DeviceID(*pool.id, device.name), device, self._model(device, pool.id), each, pool, reached)
+            self._pooled(device, pool, each, reached, operable=self._operates(row))
             for each in listing
             for device, reached in zip(each.spec.devices or (), self._reachable_devices(each, row), strict=True)
         )
         elsewhere = tuple(
-            PooledDevice(DeviceID(*pool.id, device.name), device, self._model(device, pool.id), each, pool, False)
+            self._pooled(device, pool, each, reached=False, operable=False)
             for each in others
             if not each.spec.shared_counters
             for device in each.spec.devices or ()
@@ -371,6 +378,19 @@ class DevicePools:
             pool.invalid = _contradiction(sets, (*devices, *elsewhere))
         if not pool.invalid:
             pool.devices, pool.elsewhere, pool.counters = devices, elsewhere, counters
+
+    def _pooled(
+        self, device: Device, pool: Pool, listing: ResourceSlice, reached: bool | str, *, operable: bool
+    ) -> PooledDevice:
+        skipped = listing.spec.skip_node_operations if self.features.reads_operations else None
+        operable = not skipped or (self.features.operations and operable)
+        name, model = DeviceID(*pool.id, device.name), self._model(device, pool.id)
+        return PooledDevice(name, device, model, listing, pool, reached, operable, skipped)
+
+    def _operates(self, row: int) -> bool:
+        """Return whether a node knows of devices that need no work there."""
+        declared = self._nodes.objects[row].status.declared_features if self.features.operations else None
+        return OPTIONAL_NODE_OPERATIONS in (declared or ())
 
     def _reachable_devices(self, each: ResourceSlice, row: int) -> tuple[bool | str, ...]:
         devices = each.spec.devices or ()
@@ -386,7 +406,10 @@ class DevicePools:
             declared = bool(device.allow_multiple_allocations)
             # the variant of the allocator that knows no amounts does not show it to selectors either
             shown = declared and self.features.amounts
-            view = DeviceView(pool_id.driver, device.attributes or {}, device.capacity or {}, shown)
+            attributes = device.attributes or {}
+            if not self.features.known_lists:
+                attributes = {name: _single(attribute) for name, attribute in attributes.items()}
+            view = DeviceView(pool_id.driver, attributes, device.capacity or {}, shown)
             counted = (device.taints or ()) if self.features.taints else ()
             taints = tuple(taint for taint in counted if taint.effect in _PREVENTING)
             consumes = tuple(
@@ -415,6 +438,13 @@ class _Whole(NamedTuple):
     def of(cls, slices: Sequence[ResourceSlice], generation: int, *, groups: bool) -> _Whole:
         whole = [each for each in slices if each.spec.pool.generation == generation and not (groups and _groups(each))]
         return cls(len(whole), [each for each in whole if each.spec.shared_counters or _draws(each)])
+
+
+def _single(attribute: DeviceAttribute) -> DeviceAttribute:
+    """Return an attribute as a release sees it that knows no lists."""
+    return msgspec.structs.replace(
+        attribute, int_values=None, bool_values=None, string_values=None, version_values=None
+    )
 
 
 def _only_node(slices: Sequence[ResourceSlice]) -> str:

@@ -24,9 +24,10 @@ class Request:
         mode: ``ExactCount`` or ``All``.
         count: how many devices, where they are counted.
         admin: whether devices in use will do (KEP-5018).
+        names_admin: whether it says so, or says not.
         tolerations: of device taints.
         capacity: amounts asked of each device.
-        derives: whether it asks for derived attributes, which kube-scheduler refuses.
+        derived: the expressions of attributes that it derives, by full name.
     """
 
     name: str
@@ -37,30 +38,40 @@ class Request:
     mode: str
     count: int
     admin: bool
+    names_admin: bool
     tolerations: Sequence[devices.DeviceToleration]
     capacity: Mapping[str, Quantity] | None
-    derives: bool
+    derived: Mapping[str, str]
 
     def tolerates(self, taint: devices.DeviceTaint) -> bool:
         """Return whether one of its tolerations covers a taint."""
         return any(_tolerates(toleration, taint) for toleration in self.tolerations)
 
 
-def requests_of(claim: devices.ResourceClaim) -> list[tuple[Request, ...]]:
-    """Return the claim's requests in order, each as its alternatives: one where it is exact."""
-    return [_alternatives(each) for each in claim.spec.devices.requests or ()]
+def requests_of(claim: devices.ResourceClaim, *, derivations: bool) -> list[tuple[Request, ...]]:
+    """Return the claim's requests in order, each as its alternatives: one where it is exact.
+
+    Args:
+        claim: the claim.
+        derivations: whether requests may derive attributes.
+    """
+    return [_alternatives(each, derivations) for each in claim.spec.devices.requests or ()]
 
 
-def _alternatives(written: devices.DeviceRequest) -> tuple[Request, ...]:
+def _alternatives(written: devices.DeviceRequest, derivations: bool) -> tuple[Request, ...]:
     if not written.first_available:
-        return (_request(written.name, written.exactly or devices.ExactDeviceRequest()),)
-    return tuple(_request(each.name, each, parent=written.name) for each in written.first_available)
+        return (_request(written.name, written.exactly or devices.ExactDeviceRequest(), derivations),)
+    return tuple(_request(each.name, each, derivations, written.name) for each in written.first_available)
 
 
 def _request(
-    name: str, written: devices.ExactDeviceRequest | devices.DeviceSubRequest, parent: str | None = None
+    name: str,
+    written: devices.ExactDeviceRequest | devices.DeviceSubRequest,
+    derivations: bool,
+    parent: str | None = None,
 ) -> Request:
     mode = written.allocation_mode or EXACT_COUNT
+    admin = written.admin_access if isinstance(written, devices.ExactDeviceRequest) else None
     return Request(
         name=name,
         full_name=name if parent is None else f"{parent}/{name}",
@@ -69,10 +80,11 @@ def _request(
         selectors=written.selectors or (),
         mode=mode,
         count=written.count or 1 if mode == EXACT_COUNT else written.count,  # 0 is left out: the API server makes it 1
-        admin=bool(isinstance(written, devices.ExactDeviceRequest) and written.admin_access),
+        admin=bool(admin),
+        names_admin=admin is not None,
         tolerations=written.tolerations or (),
         capacity=written.capacity.requests if written.capacity is not None else None,
-        derives=bool(written.derived_attributes),
+        derived={each.name: each.expression for each in (written.derived_attributes or () if derivations else ())},
     )
 
 

@@ -7,7 +7,7 @@ is decided in `eligibility`; who runs searches, and for which nodes, in `allocat
 
 from __future__ import annotations
 
-from collections.abc import Generator, Hashable, Mapping, Sequence
+from collections.abc import Generator, Hashable, Iterator, Mapping, Sequence
 from enum import Enum, auto
 from typing import NamedTuple
 
@@ -17,8 +17,10 @@ from schedctl.api.quantities import Amount, canonical
 from schedctl.devices import eligibility
 from schedctl.devices.allocated import AllocatedState, Use
 from schedctl.devices.capacity import CapacityError, Misfit, Portion
+from schedctl.devices.compatibility import CompatibilityGroups
 from schedctl.devices.constraints import Constraint, attribute_of
 from schedctl.devices.counters import Counters
+from schedctl.devices.derived import DerivationError
 from schedctl.devices.features import DeviceFeatures
 from schedctl.devices.pools import Offer, Pool, PooledDevice
 from schedctl.devices.requests import ALL, Request, requests_of
@@ -125,8 +127,9 @@ class Search:
         self._uses = _uses(offer, state)
         self._kinds = _kinds(offer, self._uses)
         self._invalid_pools = {} if features.whole_pools else _invalid_pools(offer)
-        self._skips_equals = not any(_order_shows(claim) for claim in claims)
+        self._skips_equals = not any(_order_shows(claim, features) for claim in claims)
         self._counters = Counters(state, by_name=features.counters_by_name)
+        self._groups = CompatibilityGroups(state) if features.common_groups else None
         self._requests: list[list[list[eligibility.CheckedRequest]]] = []  # by claim, request and alternative
         self._constraints: list[list[Constraint]] = []  # by claim
         self._picks: list[list[Pick]] = [[] for _ in claims]
@@ -302,21 +305,17 @@ class Search:
         model = device.model
         if self._is_held(claim, request, place):
             return False
-        if device.device.consumes_counters and not self._features.partitions:
+        if not device.operable or (device.device.consumes_counters and not self._features.partitions):
             return False
         # The first share of a device draws on the counters for all that follow.
-        counted = bool(model.consumes) and not (model.shareable and self._has_shares(place))
-        if counted and not self._counters.reserve(device):
+        counted = bool(device.device.consumes_counters) and not (model.shareable and self._has_shares(place))
+        if counted and not self._reserve(device):
             return False
-        constraints = self._constraints[claim]
         joined = 0
         fits = all(request.tolerates(taint) for taint in model.taints)
         if fits:
-            for constraint in constraints:
-                if not constraint.add(request, model):
-                    break
-                joined += 1
-            fits = joined == len(constraints)
+            joined = self._join_constraints(claim, request, device)
+            fits = joined == len(self._constraints[claim])
             # An error, where a taint on the same device is none: upstream's asymmetry. It ends the whole cycle, so
             # nothing needs to be undone.
             if required and not fits:
@@ -339,6 +338,29 @@ class Search:
             self._picks[claim].append(Pick(request, place, share=True, consumed=consumed))
         return True
 
+    def _reserve(self, device: PooledDevice) -> bool:
+        """Draw on the counters of a device, if there is enough and those who draw on them already get along with it."""
+        if self._groups is not None and not self._groups.reserve(device):
+            return False
+        drawn = self._counters.reserve(device)
+        if self._groups is not None and not drawn:
+            self._groups.release(device)
+        return drawn
+
+    def _join_constraints(self, claim: int, request: Request, device: PooledDevice) -> int:
+        """Count a device in with the constraints of a claim until one forbids it; return how many did not.
+
+        Raises:
+            AllocationError: an attribute cannot be derived.
+        """
+        for joined, constraint in enumerate(self._constraints[claim]):
+            try:
+                if not constraint.add(request, device):
+                    return joined
+            except DerivationError as error:
+                raise eligibility.AllocationError(str(error)) from None
+        return len(self._constraints[claim])
+
     def _undo_last(self) -> None:
         """Undo the last `_take` that succeeded."""
         taken = self._taken.pop()
@@ -355,6 +377,8 @@ class Search:
             constraint.remove(taken.request)
         if taken.counted:
             self._counters.release(self._devices[taken.place])
+            if self._groups is not None:
+                self._groups.release(self._devices[taken.place])
 
     def _is_held(self, claim: int, request: Request, place: int) -> bool:
         """Return whether a device is in use; with admin access only the claim's own use of it counts."""
@@ -435,23 +459,35 @@ class Search:
             refusals.append(Refusal(why, index, eligibility.expression_of((selectors or ())[index])))
         if not eligibility.is_reachable(device):
             refusals.append(Refusal(Why.UNREACHED))
+        if not device.operable:
+            refusals.append(Refusal(Why.OPERATIONS))
         refusals += self._capacity_refusals(checked, place, holders)
         if device.device.consumes_counters and not self._features.partitions:
             refusals.append(Refusal(Why.PARTITION))
-        elif model.consumes and not (model.shareable and self._has_shares(place)):
+        elif device.device.consumes_counters and not (model.shareable and self._has_shares(place)):
             for (counter_set, counter), (needed, left) in self._counters.missing_counters(device).items():
                 subject = f"{counter_set}/{counter}"
                 refusals.append(Refusal(Why.COUNTERS, -1, subject, _quantity_text(needed), _quantity_text(left)))
+            if self._groups is not None and not self._groups.admits(device):
+                refusals.append(Refusal(Why.GROUPS))
         for taint in model.taints:
             if not request.tolerates(taint):
                 refusals.append(Refusal(Why.TAINT, subject=f"{taint.key}={taint.value}:{taint.effect}"))
-        for index, constraint in enumerate(self._constraints[claim]):
-            if not constraint.allows(request, model):
-                lacks = attribute_of(model, constraint.attribute) is None
-                refusals.append(Refusal(Why.ATTRIBUTE if lacks else Why.CONSTRAINT, index, constraint.attribute))
+        refusals += self._constraint_refusals(claim, request, device)
         if tried and not refusals:
             refusals.append(Refusal(Why.TRIED))
         return tuple(refusals)
+
+    def _constraint_refusals(self, claim: int, request: Request, device: PooledDevice) -> Iterator[Refusal]:
+        for index, constraint in enumerate(self._constraints[claim]):
+            try:
+                allowed = constraint.allows(request, device)
+                lacks = attribute_of(request, device, constraint.attribute) is None
+            except DerivationError:
+                # The search stops before it comes to all devices, and has not met this one: no error of the cycle.
+                continue
+            if not allowed:
+                yield Refusal(Why.ATTRIBUTE if lacks else Why.CONSTRAINT, index, constraint.attribute)
 
     def _capacity_refusals(
         self, checked: eligibility.CheckedRequest, place: int, holders: tuple[str, ...]
@@ -487,7 +523,7 @@ def _constraints_of(claim: ResourceClaim, features: DeviceFeatures) -> list[Cons
             raise eligibility.AllocationError(
                 f"claim {key_of(claim)}, constraint #{number}: empty constraint (unsupported constraint type?)"
             )
-    return [Constraint(constraint, compares_values=features.distinct_values) for constraint in constraints]
+    return [Constraint(constraint, features) for constraint in constraints]
 
 
 def _uses(offer: Offer, state: AllocatedState) -> dict[int, Use]:
@@ -522,17 +558,21 @@ def _kinds(offer: Offer, uses: Mapping[int, Use]) -> list[int]:
     kinds = []
     # Whoever draws on counters competes with the devices of its own pool only, so equal devices of two pools differ.
     for place, device in enumerate(offer.devices):
-        pool = device.pool.id if device.model.consumes else None
-        kinds.append(numbers.setdefault((device.model.number, device.reached, uses.get(place), pool), len(numbers)))
+        pool = device.pool.id if device.device.consumes_counters else None
+        kind = device.model.number, device.reached, device.operable, uses.get(place), pool
+        kinds.append(numbers.setdefault(kind, len(numbers)))
     return kinds
 
 
-def _order_shows(claim: ResourceClaim) -> bool:
-    """Return whether the order in which devices are tried may show in an error: all of them, under constraints."""
+def _order_shows(claim: ResourceClaim, features: DeviceFeatures) -> bool:
+    """Return whether it may show in which order equal devices are tried.
+
+    It does in an error about all devices under constraints, and where constraints forget in between what was chosen.
+    """
     # Of two equal devices that a request for all needs, the first being taken is no error (it is held), but the second
     # being taken may be: the first is then free, and an error where a constraint forbids it.
-    takes_all = any(each.mode == ALL for alternatives in requests_of(claim) for each in alternatives)
-    return takes_all and bool(claim.spec.devices.constraints)
+    takes_all = any(each.mode == ALL for alternatives in requests_of(claim, derivations=False) for each in alternatives)
+    return (takes_all or features.forgets) and bool(claim.spec.devices.constraints)
 
 
 def _quantity_text(units: int) -> str:

@@ -5,8 +5,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
+
+from msgspec import convert
 
 from schedctl.api import quantities
 from schedctl.api.devices import DeviceAttribute, DeviceCapacity
@@ -14,7 +16,7 @@ from schedctl.cel import costs, errors, library, types, values
 from schedctl.cel.declarations import Environment
 from schedctl.cel.programs import Program, check_text
 from schedctl.cel.quantities import QuantityValue
-from schedctl.cel.semvers import SemverError, parse
+from schedctl.cel.semvers import Semver, SemverError, parse
 from schedctl.cel.syntax import Source
 from schedctl.cel.values import Map, Value
 from schedctl.errors import NotModelled
@@ -54,11 +56,24 @@ def compile_selector(expression: str) -> Program:
         DoesNotCompile: it does not compile, or is not about true and false.
         NotModelled: kube-scheduler can compile it, and schedctl cannot.
     """
+    return _compile(expression, _check_selector)
+
+
+def compile_derivation(expression: str) -> Program:
+    """Return the program of a derived attribute.
+
+    Raises:
+        DoesNotCompile: it does not compile, or is not about a value that attributes have.
+        NotModelled: kube-scheduler can compile it, and schedctl cannot.
+    """
+    return _compile(expression, _check_derivation)
+
+
+def _compile(expression: str, check_type: Callable[[types.Type], None]) -> Program:
     source = Source(expression)
     try:
         tree = check_text(source, _environment())
-        if tree.type not in (types.BOOL, types.DYN):
-            raise DoesNotCompile(f"must evaluate to bool or the unknown type, not {tree.type.full_name}")
+        check_type(tree.type)
         return Program(tree, _environment())
     except errors.CompileError as error:
         raise DoesNotCompile(f"compilation failed: {source.render(error.problems)}") from None
@@ -68,6 +83,39 @@ def compile_selector(expression: str) -> Program:
         raise NotModelled("DynamicResources", "expressions on which kube-scheduler crashes", str(error)) from None
     except errors.Unsupported as error:
         raise not_modelled(error) from None
+
+
+def _check_selector(result: types.Type) -> None:
+    if result not in (types.BOOL, types.DYN):
+        raise DoesNotCompile(f"must evaluate to bool or the unknown type, not {result.full_name}")
+
+
+def _check_derivation(result: types.Type) -> None:
+    element = result.parameters[0] if result.kind is types.Kind.LIST and result.parameters else result
+    if element not in (types.BOOL, types.INT, types.STRING, types.DYN) and element.name != Semver.type_name:
+        raise DoesNotCompile(
+            "must evaluate to a primitive scalar (string, integer, boolean, semver) or a list of these scalars, not"
+            f" {result}"
+        )
+
+
+def derived_attribute(program: Program, device: Value) -> DeviceAttribute | str:
+    """Return what a derivation makes of a device, or the error.
+
+    Raises:
+        NotModelled: kube-scheduler has an answer, and schedctl does not.
+    """
+    try:
+        value = program.evaluate(device)
+    except errors.LimitExceeded:
+        return _TOO_EXPENSIVE
+    except errors.Aborted as reason:
+        return str(reason)
+    except errors.Unsupported as error:
+        raise not_modelled(error) from None
+    if isinstance(value, values.Failure):
+        return value.text
+    return _attribute_from(value)
 
 
 def verdict(program: Program, device: Value) -> bool | str:
@@ -168,6 +216,55 @@ def _version(text: str) -> Value:
         return parse(text)
     except SemverError as error:
         raise ValueError(f"parse semantic version: {error}") from None
+
+
+# --- Derived attributes -------------------------------------------------------------------------------------------
+
+_ATTRIBUTES = {bool: ("bool", "bool"), int: ("int", "int"), str: ("string", "string"), Semver: ("version", "semver")}
+"""The kinds of attributes by the type of the value, each with what errors call it."""
+_GO_VALUES = {
+    bool: "bool",
+    int: "int64",
+    str: "string",
+    Semver: "semver.Version",
+    values.Uint: "uint64",
+    float: "float64",
+    bytes: "[]uint8",
+    type(None): "structpb.NullValue",
+    list: "[]ref.Val",
+    Map: "map[ref.Val]ref.Val",
+    values.Duration: "time.Duration",
+    values.Timestamp: "time.Time",
+}
+"""The types that Go keeps values in, which errors name."""
+
+
+def _attribute_from(value: Value) -> DeviceAttribute | str:
+    """Return a value as an attribute; as text, why it is none."""
+    if value.__class__ is not list:
+        if value.__class__ not in _ATTRIBUTES:
+            return f"unsupported CEL return type: {_go_value(value)}"
+        kind, _ = _ATTRIBUTES[value.__class__]
+        return convert({kind: _plain(value)}, DeviceAttribute)
+    if not value:
+        return DeviceAttribute(string_values=[])
+    if value[0].__class__ not in _ATTRIBUTES:
+        return f"unsupported list element type: {_go_value(value[0])}"
+    kind, name = _ATTRIBUTES[value[0].__class__]
+    for index, element in enumerate(value):
+        if element.__class__ is not value[0].__class__:
+            return f"expected list element at index {index} to be {name}, got {_go_value(element)}"
+    return convert({f"{kind}s": list(map(_plain, value))}, DeviceAttribute)
+
+
+def _plain(value: Value) -> Value:
+    return value.text if isinstance(value, Semver) else value
+
+
+def _go_value(value: Value) -> str:
+    if value.__class__ not in _GO_VALUES:
+        raise NotModelled("DynamicResources", f"values of type {values.type_name(value)}", "a derived attribute")
+    return _GO_VALUES[value.__class__]
 
 
 # --- Results that are not true or false ---------------------------------------------------------------------------

@@ -73,7 +73,7 @@ class Selector:
             SelectorError: the expression fails on this device.
             NotModelled: it needs what is not modelled.
         """
-        content = _content(device)
+        content = content_of(device)
         verdict = content.verdicts.get(self)  # by identity of the selector: `compile_selector` makes one per text
         if verdict is None:
             verdict = content.verdicts[self] = self._verdict(content)
@@ -81,7 +81,7 @@ class Selector:
             raise SelectorError(verdict)
         return verdict  # type: ignore[return-value]
 
-    def _verdict(self, content: _Content) -> bool | str:
+    def _verdict(self, content: Content) -> bool | str:
         """Return whether the device will do, or the error."""
         if self._program is None:
             raise ValueError(f"the selector does not compile: {self.error}")
@@ -117,18 +117,23 @@ def compile_selector(expression: str) -> Selector:
         raise NotModelled(_PLUGIN, "very deeply nested CEL expressions", "a device selector") from None
 
 
-class _Content:
-    """The content of devices: CEL's value of it (or why it has none), and the verdicts of selectors about it.
+class Content:
+    """The content of devices: CEL's value of it (or why it has none), and what expressions make of it.
 
     Devices are much alike, so each content is translated into CEL's values once, for all that have it.
+
+    Attributes:
+        verdicts: of selectors.
+        derived: attributes by expression, or the error.
     """
 
-    __slots__ = ("_device", "_value", "verdicts")
+    __slots__ = ("_device", "_value", "derived", "verdicts")
 
     def __init__(self, device: DeviceView) -> None:
         self._device = device
         self._value: Any = None
         self.verdicts: dict[Selector, bool | str] = {}
+        self.derived: dict[str, DeviceAttribute | str] = {}
 
     @property
     def value(self) -> Any:
@@ -140,12 +145,13 @@ class _Content:
         return self._value
 
 
-_by_identity: dict[tuple[str, int, int, bool], tuple[DeviceView, _Content]] = {}
+_by_identity: dict[tuple[str, int, int, bool], tuple[DeviceView, Content]] = {}
 """By the identity of a device's mappings, which are kept here so that the identity stays theirs."""
-_by_content: dict[Any, _Content] = {}
+_by_content: dict[Any, Content] = {}
 
 
-def _content(device: DeviceView) -> _Content:
+def content_of(device: DeviceView) -> Content:
+    """Return the content of a device, one object for all that have the same."""
     driver, attributes, capacity, shared = device
     key = (driver, id(attributes), id(capacity), shared)
     known = _by_identity.get(key)
@@ -162,6 +168,6 @@ def _content(device: DeviceView) -> _Content:
     except TypeError:  # list-typed attributes do not hash
         full, content = key, None
     if content is None:
-        content = _by_content[full] = _Content(device)
+        content = _by_content[full] = Content(device)
     _by_identity[key] = (device, content)
     return content

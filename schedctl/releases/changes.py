@@ -98,6 +98,26 @@ class ReleaseChange(Enum):
         (1, 35),
         "the values of distinctAttribute are compared; before, any two devices counted as distinct",
     )
+    LIST_ATTRIBUTES = (
+        (1, 37),
+        "selectors see lists in attributes of devices; before, they are an error unless DRAListTypeAttributes is on,"
+        " which constraints pay no attention to",
+        "KEP-5491",
+    )
+    DERIVED_ATTRIBUTES = (
+        (1, 37),
+        "a request that derives attributes is an error, unless DRADerivedAttributes is on",
+        "KEP-6080",
+    )
+    NODE_OPERATIONS = (
+        (1, 37),
+        "a claim with devices that need no work on the node needs one that declares DRAOptionalNodeOperations",
+        "KEP-5945",
+    )
+    EVERY_VALUE = (
+        (1, 37),
+        "distinctAttribute compares a device with all that were chosen; before, with the last one of each request",
+    )
     GATED_TAINT_RULES = (
         (1, 35),
         "DeviceTaintRules have a feature gate of their own, DRADeviceTaintRules",

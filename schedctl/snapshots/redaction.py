@@ -62,7 +62,7 @@ KEPT: Final[Mapping[type[msgspec.Struct], str]] = {
     storage.StorageClass: "provisioner volume_binding_mode",
     storage.CSINodeDriver: "name topology_keys",
     storage.VolumeAttachmentSpec: "attacher",
-    devices.ResourceSliceSpec: "driver",
+    devices.ResourceSliceSpec: "driver skip_node_operations",
     devices.Device: "attributes capacity binding_conditions binding_failure_conditions",
     devices.DeviceAttribute: "string_value version_value string_values version_values",
     devices.DeviceCounterConsumption: "counters",

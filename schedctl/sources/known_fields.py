@@ -142,7 +142,7 @@ _STORAGE: tuple[tuple[type[msgspec.Struct], str], ...] = (
 )
 _DEVICES: tuple[tuple[type[msgspec.Struct], str], ...] = (
     (devices.ResourceSlice, "apiVersion kind"),
-    (devices.ResourceSliceSpec, "partitionTypeAttribute skipNodeOperations"),
+    (devices.ResourceSliceSpec, "partitionTypeAttribute"),
     (devices.ResourcePool, ""),
     (devices.Device, "nodeAllocatableResourceMappings"),
     (devices.DeviceAttribute, ""),

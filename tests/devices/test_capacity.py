@@ -6,14 +6,16 @@ import pytest
 from schedctl.api.devices import DeviceCapacity
 from schedctl.api.quantities import canonical, parse, representation
 from schedctl.devices.capacity import CapacityError, Misfit, Portion, portions
+from schedctl.devices.features import DeviceFeatures
 
+DEFAULT = DeviceFeatures()
 GI = 2**30 * 10**9
 NOT_REPRESENTABLE = 'capacity "memory": capacity request cannot be represented in the device\'s range arithmetic: '
 
 
-def portions_of(requested, policy=None, value="16Gi"):
+def portions_of(requested, policy=None, value="16Gi", features=DEFAULT):
     offered = msgspec.convert({"memory": {"value": value, "requestPolicy": policy}}, dict[str, DeviceCapacity])
-    return portions(None if requested is None else {"memory": requested}, offered)
+    return portions(None if requested is None else {"memory": requested}, offered, features)
 
 
 def limits(least, step=None, most=None, default=None):
@@ -63,7 +65,7 @@ def test_the_default_as_written_is_allowed_whatever_the_limits():
 
 
 def test_a_capacity_that_the_device_lacks_is_a_misfit():
-    assert portions({"cores": "1"}, None) == Misfit("cores", missing=True)
+    assert portions({"cores": "1"}, None, DEFAULT) == Misfit("cores", missing=True)
 
 
 @pytest.mark.parametrize(

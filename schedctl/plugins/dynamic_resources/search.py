@@ -21,14 +21,14 @@ from schedctl.cache.node_table import NodeTable
 from schedctl.cache.nodes import ClusterView
 from schedctl.cache.pod_info import PodInfo
 from schedctl.devices import allocator
+from schedctl.devices.features import features_of
+from schedctl.devices.pools import OPTIONAL_NODE_OPERATIONS
 from schedctl.devices.shortages import Refusal, Shortage
 from schedctl.errors import Inconclusive
 from schedctl.framework.device_classes import can_be_devices
 from schedctl.plugins.dynamic_resources.claims import Unready, needs_capable_node, users_of
 from schedctl.plugins.dynamic_resources.extended_resources import NodeClaim, on_node
 
-OPTIONAL_NODE_OPERATIONS = "DRAOptionalNodeOperations"
-"""The feature a node must declare for devices that need no work on the node."""
 _UNSEARCHED = -1
 _MOST_DEVICES = 5
 """Of how many devices it is told what speaks against them."""
@@ -192,6 +192,7 @@ class ClaimSearch:
         self._reached_from = reached_from
         self._unready = unready
         self._allocator = device_allocator
+        self._reads_operations = features_of(cluster.release).known_operations
         self._classes = classes
         self._shareable = special is None and all(claim.status.allocation is None for claim in claims)
         rows = len(cluster.node_table)
@@ -359,7 +360,7 @@ class ClaimSearch:
         table = self._cluster.node_table
         for query in self._reached_from.values():
             unavailable |= ~nodes_matching(table, query)[rows]
-        if any(needs_capable_node(claim.status.allocation) for claim in self.claims):
+        if any(map(self._needs_capable_node, self.claims)):
             unavailable |= np.array([not _capable(table, row) for row in rows.tolist()], np.bool_)
         return unavailable
 
@@ -370,11 +371,14 @@ class ClaimSearch:
             if index in self._reached_from and not _matches(table, self._reached_from[index], row):
                 reach = claim.status.allocation.node_selector if claim.status.allocation is not None else None
                 yield index, Held(meta.key_of(claim), "elsewhere", reach=reach)
-            elif needs_capable_node(claim.status.allocation) and not _capable(table, row):
+            elif self._needs_capable_node(claim) and not _capable(table, row):
                 yield index, Held(meta.key_of(claim), "incapable", OPTIONAL_NODE_OPERATIONS)
             elif index in self._unready:
                 why = self._unready[index]
                 yield index, Held(meta.key_of(claim), "unready" if why.failed else "timeout", why.message or why.reason)
+
+    def _needs_capable_node(self, claim: devices.ResourceClaim) -> bool:
+        return self._reads_operations and needs_capable_node(claim.status.allocation)
 
     def _find(self, row: int) -> Finding | None:
         outcome, number = self._outcomes[row], int(self._batch_of[row])

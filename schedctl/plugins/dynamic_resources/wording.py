@@ -98,6 +98,8 @@ _IN_SHORT = {
     Why.CAPACITY: "too small",
     Why.COUNTERS: "short of a counter",
     Why.PARTITION: "partitions",
+    Why.GROUPS: "incompatible",
+    Why.OPERATIONS: "without node operations",
     Why.TAINT: "tainted",
     Why.CONSTRAINT: "violating a constraint",
     Why.ATTRIBUTE: "without an attribute",
