@@ -132,6 +132,14 @@ FeatureGates = Annotated[
         rich_help_panel=SCHEDULER,
     ),
 ]
+OfFeatureGates = Annotated[
+    str,
+    typer.Option(
+        "--feature-gates",
+        metavar="A=true,B=false",
+        help="Feature gates as they are set on that kube-scheduler",
+    ),
+]
 StrictVersion = Annotated[
     bool,
     typer.Option(

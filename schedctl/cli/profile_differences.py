@@ -45,6 +45,7 @@ def diff(
     left: Configuration,
     right: Configuration,
     plugin: options.Plugins = None,
+    feature_gates: options.OfFeatureGates = "",
     output: Annotated[
         str,
         typer.Option(
@@ -65,6 +66,7 @@ def diff(
     What is in effect after defaults and merging is compared: plugins, their order where it matters, weights, arguments,
     how many nodes are scored, and extenders. Profiles of the same scheduler name are compared; if each side has only
     one, these two. A version of kube-scheduler may stand behind @: its defaults complete the configuration.
+    Feature gates are set on both sides.
     """
     from schedctl.config.differences import differences
     from schedctl.render import layout, machine, terminals
@@ -74,7 +76,8 @@ def diff(
     if output not in ("text", "json"):
         raise UsageError(f'unknown output "{output}"', "-o takes text or json")
     notifier = StandardError()
-    found = differences(*(profiles.effective(each, plugin or (), notifier) for each in (left, right)))
+    sides = (profiles.effective(each, plugin or (), notifier, feature_gates) for each in (left, right))
+    found = differences(*sides)
     if output == "json":
         items = [
             ProfileDifference(scheduler_name=one.scheduler_name, field=list(one.field), left=one.left, right=one.right)

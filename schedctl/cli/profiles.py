@@ -89,6 +89,7 @@ def show(
     ],
     plugin: options.Plugins = None,
     kube_version: options.OfVersion = "",
+    feature_gates: options.OfFeatureGates = "",
     output: Annotated[
         str,
         typer.Option(
@@ -111,7 +112,8 @@ def show(
     if output not in ("text", "yaml", "json"):
         raise UsageError(f'unknown output "{output}"', "-o takes text, yaml or json")
     notifier = StandardError()
-    plugins = discovery.find(plugin or (), kube_versions.release_of(kube_version, notifier))
+    release = kube_versions.release_of(kube_version, notifier, feature_gates)
+    plugins = discovery.find(plugin or (), release)
     choice = profiles.load(name, plugins, notifier)
     document = profiles.spell_out(choice.configuration, choice.registry)
     if output == "text":

@@ -121,13 +121,13 @@ def rules_of(options: VersionOptions, state: StateVersion | None = None) -> Rule
     return Rules(_with_gates(release, options), source, _skew(state, release), nearest)
 
 
-def release_of(version: str, notifier: Notifier) -> Release:
-    """Return the kube-scheduler of a version, "" for the newest, where no state is read.
+def release_of(version: str, notifier: Notifier, feature_gates: str = "") -> Release:
+    """Return the kube-scheduler of a version, "" for the newest, with gates set, where no state is read.
 
     Raises:
-        UsageError: it is no version.
+        UsageError: it is no version, or a gate cannot be set.
     """
-    rules = rules_of(VersionOptions(version))
+    rules = rules_of(VersionOptions(version, feature_gates=feature_gates))
     tell_nearest(rules, notifier)
     return rules.release
 

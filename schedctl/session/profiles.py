@@ -47,20 +47,23 @@ def load(name: str, plugins: PluginCatalog, notifier: Notifier = SILENT, *, stdi
     return choice
 
 
-def effective(text: str, plugins: Sequence[str], notifier: Notifier = SILENT) -> dict[str, Any]:
+def effective(
+    text: str, plugins: Sequence[str], notifier: Notifier = SILENT, feature_gates: str = ""
+) -> dict[str, Any]:
     """Return all that a configuration sets or leaves to defaults; of one that ships, the profile of that name.
 
     Args:
         text: the name or the file, and behind ``@`` the version of kube-scheduler that follows it.
         plugins: what ``--plugin`` names.
         notifier: as in `load`.
+        feature_gates: those that are set, as on the command line.
 
     Raises:
         ConfigError: as in `load`.
-        UsageError: as in `load`; or a plugin cannot be loaded.
+        UsageError: as in `load`; or a plugin cannot be loaded, or a gate cannot be set.
     """
     name, version = _version_apart(text)
-    choice = load(name, discovery.find(plugins, release_of(version, notifier)), notifier, stdin=True)
+    choice = load(name, discovery.find(plugins, release_of(version, notifier, feature_gates)), notifier, stdin=True)
     document = spell_out(choice.configuration, choice.registry)
     if name in configurations.shipped_files():
         of_name = [profile for profile in document["profiles"] if profile["schedulerName"] == name]

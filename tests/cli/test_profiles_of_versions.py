@@ -85,3 +85,21 @@ def test_a_version_that_is_not_reproduced_is_the_nearest_and_said_to_be(schedctl
     ended = schedctl("profiles", *arguments)
     assert ended.code == 0
     assert "warning: kube-scheduler 1.30 is not reproduced; answers follow v1.34.4, the nearest" in ended.err
+
+
+GATED = ("--feature-gates", "StorageCapacityScoring=false")
+
+
+def test_a_profile_is_shown_and_validated_as_its_feature_gates_have_it(schedctl):
+    shape = "unexpected field `shape`, remove it or turn on the feature gate StorageCapacityScoring"
+    assert shape not in schedctl("profiles", "validate", "profiles/default.yaml").err
+    refused = schedctl("profiles", "validate", "profiles/default.yaml", *GATED)
+    assert (refused.code, shape in refused.err) == (2, True)
+    unknown = schedctl("profiles", "show", "default", "--feature-gates", "Nope=true")
+    assert (unknown.code, "unrecognized feature gate: Nope" in unknown.err) == (2, True)
+
+
+def test_the_gates_of_a_difference_are_set_on_both_sides(schedctl):
+    pair = ("profiles", "diff", "default@1.35", "default@1.36")
+    assert "+ NodeDeclaredFeatures" in schedctl(*pair).out
+    assert "+ NodeDeclaredFeatures" not in schedctl(*pair, "--feature-gates", "NodeDeclaredFeatures=true").out
