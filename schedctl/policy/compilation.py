@@ -31,6 +31,8 @@ WORK_LIMIT: Final = 1_000_000
 """How much an expression and the variables it reads may read and make: so many elements, or 16 bytes for each."""
 WORK_OF_OBJECT: Final = 1_000
 """How much more it may be over all objects of a situation, for each of them: a loop in each over all is too much."""
+WORK_OF_POLICY: Final = 10 * WORK_LIMIT
+"""How much all expressions of a policy may read and make in a situation, `WORK_OF_OBJECT` for each evaluation apart."""
 _PREFIX: Final = "schedctl."
 """Before the names of records, which are no names in expressions."""
 _QUANTITY: Final = "kubernetes.Quantity"

@@ -15,7 +15,7 @@ from schedctl.cel import values
 from schedctl.cel.budgets import Budget
 from schedctl.cel.programs import Program
 from schedctl.cel.values import Failure, Value
-from schedctl.policy.compilation import STEP_LIMIT, WORK_LIMIT, WORK_OF_OBJECT, ScopeCompiler
+from schedctl.policy.compilation import STEP_LIMIT, WORK_LIMIT, WORK_OF_OBJECT, WORK_OF_POLICY, ScopeCompiler
 from schedctl.policy.documents import Check, Expression, Scope, Validation
 from schedctl.policy.expressions import PolicyExpressions
 from schedctl.policy.variables import IN_SCOPE, VARIABLES
@@ -27,6 +27,9 @@ _FEWER_STEPS: Final = "sum, min, max and the counts in `result` cost no steps; a
 _LESS_WORK: Final = "do not build long lists and texts, and do not compare lists with each other"
 _TOO_MUCH_WORK: Final = f"it reads or makes more than {WORK_LIMIT:,} elements or {WORK_LIMIT * 16 // 10**6} MB of text"
 _TOO_MUCH_FOR_ANOTHER: Final = "it was too much work for another object, and is evaluated for no more"
+_TOO_MUCH_FOR_POLICY: Final = (
+    f"the expressions of this policy before it read or made more than {WORK_OF_POLICY:,} elements together"
+)
 _ONCE_FOR_ALL: Final = "find what many objects have in common in scope workload or run, or in a variable without `pod`"
 _MOST_CHARACTERS: Final = 2_000
 """Of a message that an expression makes."""
@@ -78,12 +81,14 @@ class Programs:
         self._shared: dict[tuple[str, Scope], tuple[tuple[Value, ...], Value]] = {}
         self._abandoned: dict[tuple[str, Scope], str] = {}
         self._work: dict[tuple[str, Scope], tuple[float, int]] = {}
+        self._work_left: float = WORK_OF_POLICY
         self.budget = Budget(WORK_LIMIT)
 
     def begin_situation(self) -> None:
         """Begin with another situation, in which every expression is given a chance again."""
         self._abandoned.clear()
         self._work.clear()
+        self._work_left = WORK_OF_POLICY
 
     def abandon(self, text: str, scope: Scope, why: str = _TOO_MUCH_FOR_ANOTHER) -> None:
         """Evaluate an expression for no more objects of the situation."""
@@ -91,10 +96,16 @@ class Programs:
 
     def abandoned(self, text: str, scope: Scope) -> str:
         """Return why an expression is evaluated for no more objects of the situation, "" where it is."""
-        return self._abandoned.get((text, scope), "")
+        return self._abandoned.get((text, scope), "" if self._work_left >= 0 else _TOO_MUCH_FOR_POLICY)
 
     def note_work(self, text: str, scope: Scope) -> None:
-        """Note what an expression has spent on one object, and abandon it where that is too much for all together."""
+        """Note what an expression has spent on one object, and abandon it where that is too much for all together.
+
+        Where it is too much for all expressions of the policy together, all of them are abandoned.
+        """
+        if self._work_left >= 0:
+            # what a call would have needed that was not made counts for no more than an expression may spend
+            self._work_left += WORK_OF_OBJECT - min(self.budget.spent, WORK_LIMIT)
         work, objects = self._work.get((text, scope), (0.0, 0))
         work, objects = work + self.budget.spent, objects + 1
         self._work[text, scope] = work, objects
@@ -234,7 +245,8 @@ class Judgement:
     def _evaluate(self, expression: Expression) -> Value | Fault:
         """Return what an expression comes to, or why it comes to nothing."""
         if why := self._programs.abandoned(expression.text, self._scope):
-            return Fault(expression, why, _LESS_WORK if why == _TOO_MUCH_FOR_ANOTHER else _ONCE_FOR_ALL)
+            lighter = why in (_TOO_MUCH_FOR_ANOTHER, _TOO_MUCH_FOR_POLICY)
+            return Fault(expression, why, _LESS_WORK if lighter else _ONCE_FOR_ALL)
         try:
             value = self._programs.program(expression.text, self._scope).evaluate(*self._values)
         except cel_errors.BudgetExceeded:

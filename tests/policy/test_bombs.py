@@ -12,6 +12,7 @@ from schedctl.policy.compilation import compile_policy
 from schedctl.policy.documents import Location
 from schedctl.policy.expressions import PolicyExpressions
 from schedctl.policy.judgements import Programs
+from schedctl.policy.verdicts import PASSED
 from schedctl.reports.checks import CheckOutcome
 from schedctl.testing.builders import cluster
 from tests.policy.evaluating import deployment, manifests_of, policy, report, zoned
@@ -195,8 +196,8 @@ def test_a_message_that_is_too_long_is_not_used():
     assert verdict.reasons == ("messageExpression cannot be used: it makes more than 2,000 characters",)
 
 
-def pod_check(text: str, name: str = "c") -> documents.Check:
-    validation = documents.Validation(documents.Expression(text))
+def pod_check(text: str, name: str = "c", line: int = 0) -> documents.Check:
+    validation = documents.Validation(documents.Expression(text, Location(file="policy.yaml", line=line, column=7)))
     return documents.Check(name, scope=documents.Scope.POD, validations=(validation,))
 
 
@@ -299,3 +300,32 @@ def test_a_loop_is_shared_only_by_pods_for_which_it_reads_the_same(expression, a
         verdict = programs.judgement(documents.Scope.POD, data).judge(pod_check(expression))
         found.append(verdict.outcome is CheckOutcome.PASSED)
     assert found == answers
+
+
+def test_five_hundred_bombs_in_one_policy_end_in_bounded_time_each_inconclusive_with_its_place():
+    placed = [
+        pod_check(f"lists.range(9999).map(x, lists.range(9999)).size() > {n}", f"c{n}", line=n + 1) for n in range(500)
+    ]
+    programs = Programs(PolicyExpressions(documents.CheckPolicy("p", tuple(placed))))
+    began = time.process_time()
+    verdicts = [programs.judgement(documents.Scope.POD, {**VALUES, "pod": POD}).judge(check) for check in placed]
+    assert time.process_time() - began < 20
+    for number, verdict in enumerate(verdicts):
+        assert verdict is not None
+        assert verdict.outcome is CheckOutcome.INCONCLUSIVE
+        assert f"(policy.yaml:{number + 1}:7)" in verdict.reasons[0]
+    assert verdicts[0].message != verdicts[-1].message
+    assert "before it read or made more than 10,000,000 elements together" in verdicts[-1].message
+
+
+def test_what_a_policy_has_spent_is_forgotten_in_the_next_situation():
+    bombs = [pod_check(f"lists.range(9999).map(x, lists.range(9999)).size() > {n}", f"c{n}") for n in range(30)]
+    light = pod_check("pod.priority >= 0", "light")
+    programs = Programs(PolicyExpressions(documents.CheckPolicy("p", (*bombs, light))))
+    for bomb in bombs:
+        programs.judgement(documents.Scope.POD, {**VALUES, "pod": POD}).judge(bomb)
+    spent = programs.judgement(documents.Scope.POD, {**VALUES, "pod": POD}).judge(light)
+    assert spent is not None
+    assert spent.outcome is CheckOutcome.INCONCLUSIVE
+    programs.begin_situation()
+    assert programs.judgement(documents.Scope.POD, {**VALUES, "pod": POD}).judge(light) == PASSED

@@ -2,11 +2,12 @@
 
 GitHub shows ten annotations of a level for a step and drops the others without a word. So the ten are shared out over
 the rules, each of which gets one before any gets another, and the tenth says how many more there are, and of what.
+The notes of the check share one notice, and what was not judged has another.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from schedctl.render import sanitise
 from schedctl.render.checks import findings
@@ -27,7 +28,7 @@ def lines(report: CheckReport) -> Iterator[str]:
     found = findings.open_findings(report)
     for level, command in _COMMANDS.items():
         results = [each for each in found if findings.level(report, each) is level]
-        room = MOST - (level is Severity.INFO and bool(report.not_judged))
+        room = MOST - (bool(report.not_judged) + bool(report.notes) if level is Severity.INFO else 0)
         hidden: list[CheckResult] = []
         if len(results) > room:
             shared = findings.share_out(results)
@@ -39,6 +40,8 @@ def lines(report: CheckReport) -> Iterator[str]:
             yield f"::{command} title=schedctl::{_data(text)}\n"
     for text in findings.not_judged(report):
         yield f"::notice title=schedctl::{_data(_clean(text))}; the summary of the job lists them\n"
+    if report.notes:
+        yield f"::notice title=schedctl notes::{_data(_cut(_few(report.notes, 'note'), _LONG))}\n"
 
 
 def _annotation(report: CheckReport, result: CheckResult, command: str) -> str:
@@ -53,9 +56,14 @@ def _annotation(report: CheckReport, result: CheckResult, command: str) -> str:
     properties["title"] = _cut(f"schedctl {result.check}", _LONG_TITLE)
     settings = ",".join(f"{name}={_property(value)}" for name, value in properties.items())
     details = [*findings.details(result)]
-    more = [f"+{counts.of(len(details) - _DETAILS, 'more line')}"] if len(details) > _DETAILS else []
-    text = "\n".join(map(_clean, (findings.sentence(result), *details[:_DETAILS], *more)))
+    text = _clean(findings.sentence(result)) + (f"\n{_few(details, 'line')}" if details else "")
     return f"::{command} {settings}::{_data(_cut(text, _LONG))}\n"
+
+
+def _few(lines: Sequence[str], noun: str) -> str:
+    """Return the first few lines, and how many more there are."""
+    more = [f"+{counts.of(len(lines) - _DETAILS, f'more {noun}')}"] if len(lines) > _DETAILS else []
+    return "\n".join(map(_clean, (*lines[:_DETAILS], *more)))
 
 
 def _cut(text: str, most: int) -> str:

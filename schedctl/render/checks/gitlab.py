@@ -2,10 +2,12 @@
 
 GitLab wants a path and a line for each, and a fingerprint that no other has; where the file or the line is unknown
 ``-`` and 1 stand in. It compares fingerprints to tell new findings from old ones, so ours do not change with numbers.
+The format has no place for notes, so they are findings of the lowest severity, of a check called ``note``.
 """
 
 from __future__ import annotations
 
+import hashlib
 from collections import Counter
 from typing import Any
 
@@ -16,20 +18,28 @@ from schedctl.reports.checks import CheckReport, CheckResult, Severity
 _SEVERITIES = {Severity.ERROR: "major", Severity.WARNING: "minor", Severity.INFO: "info"}
 """GitLab also has critical and blocker, which a policy cannot say."""
 _NOWHERE = "-"
+_LENGTH = 32
+"""Hexadecimal digits of what tells one note from another."""
 
 
 def document(report: CheckReport) -> str:
     """Return the list as JSON, the worst first."""
     seen: Counter[str] = Counter()
     entries = [_entry(report, result, seen) for result in findings.open_findings(report)]
-    return machine.json([*entries, *map(_not_judged, findings.not_judged(report))])
+    not_judged = [_remark("not-judged", "not-judged", text) for text in findings.not_judged(report)]
+    notes = [_remark("note", f"note-{_digest(text)}", text) for text in dict.fromkeys(report.notes)]
+    return machine.json([*entries, *not_judged, *notes])
 
 
-def _not_judged(text: str) -> dict[str, Any]:
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()[:_LENGTH]
+
+
+def _remark(check: str, fingerprint: str, text: str) -> dict[str, Any]:
     return {
-        "description": text,
-        "check_name": "not-judged",
-        "fingerprint": "not-judged",
+        "description": sanitise.text(text),
+        "check_name": check,
+        "fingerprint": fingerprint,
         "severity": _SEVERITIES[Severity.INFO],
         "location": {"path": _NOWHERE, "lines": {"begin": 1}},
     }

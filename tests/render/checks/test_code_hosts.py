@@ -169,3 +169,28 @@ def test_the_findings_of_a_large_fleet_keep_to_every_limit():
     assert len(written(document, "markdown").encode()) <= 1 << 20
     assert len(list(ingest_junit(written(document, "junit")).iter("testcase"))) == 26_000
     assert len(json.loads(written(document, "gitlab"))) == 26_000
+
+
+# -- notes of the check ---------------------------------------------------------------------
+
+NOTES = ["workload shop/web is not judged: no check applies", "policy p matches nothing in the manifests"]
+
+
+def test_github_shows_the_notes_of_a_check_as_one_notice():
+    last = written(report(notes=NOTES), "github").splitlines()[-1]
+    assert last == f"::notice title=schedctl notes::{NOTES[0]}%0A{NOTES[1]}"
+
+
+def test_notes_leave_a_place_among_the_ten_notices_of_github():
+    found = [result(check=f"c{n}", severity=Severity.INFO) for n in range(30)]
+    lines = written(report(*found, notes=NOTES), "github").splitlines()
+    assert sum(line.startswith("::notice") for line in lines) <= 10
+    assert lines[-1].startswith("::notice title=schedctl notes::")
+
+
+def test_gitlab_has_each_note_as_a_finding_of_the_lowest_severity():
+    entries = json.loads(written(report(notes=NOTES), "gitlab"))
+    assert [(each["check_name"], each["severity"], each["description"]) for each in entries] == [
+        ("note", "info", note) for note in NOTES
+    ]
+    assert len({each["fingerprint"] for each in entries}) == 2
