@@ -111,7 +111,7 @@ def check(
     skip_admission: options.SkipAdmission = "",
     allow_empty: Annotated[bool, typer.Option("--allow-empty", help="Accept that there is nothing to check")] = False,
     strict: Annotated[
-        bool, typer.Option("--strict", help="Judge nothing if an object or a file in a folder would be left out")
+        bool, typer.Option("--strict", help="Judge nothing if an object, a file or a field would be left out")
     ] = False,
     jobs: Annotated[
         int,

@@ -27,6 +27,7 @@ class Finding(NamedTuple):
         hint: a next step, or "".
         warning: whether the object can be used all the same.
         at_key: whether the key is at fault rather than its value.
+        strict: whether a warning is an error to those who are strict, as kubectl's validation is.
     """
 
     path: Path
@@ -34,6 +35,7 @@ class Finding(NamedTuple):
     hint: str = ""
     warning: bool = False
     at_key: bool = False
+    strict: bool = False
 
 
 class Place(NamedTuple):

@@ -281,7 +281,9 @@ class _Builder:
         if key == "items" and not self.stack[1:] and isinstance(holder[key], list):
             counts = "the items of all lists under it are read"  # those of the first are handed over by now
         message = f"the key {quote(key)} is written twice; {counts}"
-        self.report(Finding((*self.path(), key), message, warning=True), _place(event.start_mark, self.above))
+        self.report(
+            Finding((*self.path(), key), message, warning=True, strict=True), _place(event.start_mark, self.above)
+        )
 
     def path(self) -> findings.Path:
         """Return where in the document the collection being filled is."""

@@ -223,9 +223,8 @@ class Reading:
         self.documents += 1
         if self.terms.creating:  # kubectl refuses them in what is written by hand
             for key in json_values.repeated_keys(view):
-                self._find(
-                    origin, Finding((), f"the key {quote(key)} is written twice; the last one counts", warning=True)
-                )
+                message = f"the key {quote(key)} is written twice; the last one counts"
+                self._find(origin, Finding((), message, warning=True, strict=True))
         outer = (plain(found.head.api_version), plain(found.head.kind))
         of_pods = outer == _PODS
         if is_snapshot(*outer):
@@ -334,7 +333,7 @@ class Reading:
 
         def warn(finding: Finding, place: Place) -> None:
             path = path_text(finding.path)
-            self.warnings.append(Problem(finding.message, name, *place, path, hint=finding.hint))
+            self._report(finding, Problem(finding.message, name, *place, path, hint=finding.hint))
 
         waiting: list[tuple[_Origin, Any]] = []  # items that do not say what they are
         try:
@@ -598,8 +597,12 @@ class Reading:
             if not document.text.editable:
                 place, hint = NOWHERE, ""
             problem = Problem(finding.message, document.text.name, *place, path, about, hint)
-            (self.warnings if finding.warning else self.problems).append(problem)
+            self._report(finding, problem)
         self._findings.clear()
+
+    def _report(self, finding: Finding, problem: Problem) -> None:
+        is_refused = finding.strict and self.terms.creating and self.terms.strict
+        (self.warnings if finding.warning and not is_refused else self.problems).append(problem)
 
     def _progress(self, index: int, offset: int) -> None:
         if index % 256 == 0:

@@ -288,7 +288,7 @@ def _check_spelling(examination: Examination, struct: type[msgspec.Struct], name
     if proper or meant:
         hint = f'it belongs at "{path_text(proper)}"' if proper else f'did you mean "{meant}"?'
         message = f"unknown field {quote(name)}, which is ignored"
-        examination.findings.append(Finding((*path, name), message, hint, warning=True, at_key=True))
+        examination.findings.append(Finding((*path, name), message, hint, warning=True, at_key=True, strict=True))
 
 
 def _proper_path(around: list[tuple[type, Path]], struct: type[msgspec.Struct], name: str, path: Path) -> Path:

@@ -23,7 +23,8 @@ class Terms:
         custom_kinds: the kinds of other people's that are read as `CustomWorkload`.
         namespace: the namespace of objects that name none.
         kinds: other people's kinds that are read under their structs, as plugins ask for them.
-        strict: whether a file in a folder that holds nothing of Kubernetes is a problem.
+        strict: whether a file in a folder that holds nothing of Kubernetes is a problem, and in what is about to be
+            created a misspelt field or a repeated key.
     """
 
     creating: bool = False

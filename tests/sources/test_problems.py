@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from schedctl.errors import InputError, Problem
-from schedctl.sources import load, load_text
+from schedctl.sources import Terms, load, load_text
 
 HERE = Path(__file__).parent
 
@@ -302,6 +302,36 @@ def test_a_misspelt_scheduling_field_is_a_warning(read, text, path, hint):
     assert (warning.path, warning.hint) == (path, hint)
     assert warning.message == f'unknown field "{path.rpartition(".")[2]}", which is ignored'
     assert warning.line > 0
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        pytest.param("replica: 50", 'unknown field "replica", which is ignored', id="a misspelt field"),
+        pytest.param(
+            "replicas: 1\n  replicas: 2",
+            'the key "replicas" is written twice; the last one counts',
+            id="a repeated key",
+        ),
+    ],
+)
+def test_what_kubectl_refuses_is_a_warning_and_a_problem_where_manifests_are_judged_strictly(text, message):
+    manifest = f"""\
+apiVersion: apps/v1
+kind: Deployment
+metadata: {{name: web}}
+spec:
+  {text}
+  selector: {{matchLabels: {{app: web}}}}
+  template:
+    metadata: {{labels: {{app: web}}}}
+    spec: {{containers: [{{name: app, image: app}}]}}
+""".encode()
+    lenient, strict = (load_text(manifest, terms=Terms(creating=True, strict=strict)) for strict in (False, True))
+    assert message in [warning.message for warning in lenient.warnings]
+    assert message not in [problem.message for problem in lenient.problems]
+    (problem,) = [problem for problem in strict.problems if problem.message == message]
+    assert problem.line > 4
 
 
 def test_known_fields_that_scheduling_does_not_read_are_no_findings(read):
