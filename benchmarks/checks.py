@@ -23,7 +23,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from benchmarks import workloads
+from benchmarks import machines, workloads
 
 GOALS = {20: 2.0, 100: 3.0}
 """At most so many times the processor time of `simulate`, as commands, by the percentage of critical pods."""
@@ -185,6 +185,7 @@ def main() -> None:
         parser.add_argument(f"--{name}", type=int, default=number)
     parser.add_argument("--profile", action="store_true", help="where the time of `evaluate` goes")
     args = parser.parse_args()
+    print(machines.sentence(machines.about()), flush=True)
     print(
         f"{args.nodes} nodes, {args.running} running pods, {args.pods} new ones, {args.critical} % critical", flush=True
     )

@@ -14,7 +14,7 @@ import time
 
 import msgspec
 
-from benchmarks import oracles, snapshots, workloads
+from benchmarks import machines, oracles, snapshots, workloads
 from schedctl.conformance.cases import Case, cluster_of, configuration
 from schedctl.scheduler import Scheduler
 
@@ -68,6 +68,7 @@ def main() -> None:
     parser.add_argument("--pairs", type=int, default=20)
     parser.add_argument("--template", action="append", choices=TEMPLATES)
     args = parser.parse_args()
+    print(machines.sentence(machines.about()), flush=True)
     oracle = oracles.require(args.oracle)
     print(f"{args.nodes} nodes, {args.running} running pods; medians of {args.pairs} pods, milliseconds a cycle")
     print(f"{'template':<14}{'never seen':>12}{'its equal':>12}{'oracle':>12}{'ratio':>9}{'ratio':>9}")

@@ -16,7 +16,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from benchmarks import snapshots
+from benchmarks import machines, snapshots
 from benchmarks.placing import assemble_cluster
 from benchmarks.processes import in_new_process
 
@@ -89,6 +89,7 @@ def main() -> None:
     parser.add_argument("--running", type=int, default=50000)
     parser.add_argument("--runs", type=int, default=3)
     args = parser.parse_args()
+    print(machines.sentence(machines.about()), flush=True)
     print(f"{args.nodes} nodes, {args.running} running pods; seconds of the processor, medians of {args.runs} runs")
     print(f"{'JSON':<30}{'MB':>7}{'decode':>9}{'load':>9}{'explain':>9}{'ratio':>8}{'peak MB':>9}{'ratio':>8}")
     compared = []

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import yaml
 
+from benchmarks import machines
 from benchmarks.loading import time_decoding
 from benchmarks.snapshots import items
 
@@ -37,6 +38,7 @@ def main() -> None:
     parser.add_argument("--running", type=int, default=6000)
     parser.add_argument("--runs", type=int, default=3)
     args = parser.parse_args()
+    print(machines.sentence(machines.about()), flush=True)
     listed = {"apiVersion": "v1", "kind": "List", "items": list(items(args.nodes, args.running, 1, noise=True))}
     with tempfile.TemporaryDirectory() as folder:
         as_json, as_yaml = Path(folder) / "list.json", Path(folder) / "list.yaml"

@@ -13,7 +13,7 @@ import time
 
 import msgspec
 
-from benchmarks import oracles, workloads
+from benchmarks import machines, oracles, workloads
 from schedctl.conformance.cases import Case, cluster_of, configuration
 from schedctl.engine.attempts import post_filter
 from schedctl.scheduler import Scheduler
@@ -102,6 +102,7 @@ def main() -> None:
     parser.add_argument("--pods", type=int, default=5)
     parser.add_argument("--kind", action="append", choices=KINDS)
     args = parser.parse_args()
+    print(machines.sentence(machines.about()), flush=True)
     oracle = oracles.require(args.oracle)
     print(f"{args.nodes} nodes, {4 * args.nodes} running pods; medians of {args.pods} pods, milliseconds a PostFilter")
     print(f"{'pending pod':<16}{'candidates':>12}{'ours':>10}{'oracle':>10}{'ratio':>8}")

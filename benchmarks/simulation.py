@@ -18,7 +18,7 @@ import time
 from collections import Counter
 from pathlib import Path
 
-from benchmarks import oracles, processes, workloads
+from benchmarks import machines, oracles, processes, workloads
 from benchmarks.placing import assemble_cluster
 
 SHAPE = "Deployments"
@@ -80,6 +80,7 @@ def main() -> None:
     for name, number in (("nodes", nodes), ("init", init), ("pods", pods)):
         parser.add_argument(f"--{name}", type=int, default=number)
     args = parser.parse_args()
+    print(machines.sentence(machines.about()), flush=True)
     oracle = oracles.require(args.oracle)
     print(f"{SHAPE}: {args.nodes} nodes, {args.init} running pods, {args.pods} pods of 100 workloads", flush=True)
     mine = ours(args.nodes, args.init, args.pods)

@@ -10,6 +10,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from benchmarks import machines
+
 ROOT = Path(__file__).parents[1]
 RUNS = 15
 ENVIRONMENT = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
@@ -36,7 +38,11 @@ GOALS = {
 def processor_seconds(arguments: list[str]) -> float:
     """The user and system time of one process."""
     process = subprocess.Popen(
-        [sys.executable, *arguments], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=ROOT
+        [sys.executable, *arguments],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        cwd=ROOT,
+        env=ENVIRONMENT,
     )
     _, status, usage = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
@@ -46,6 +52,7 @@ def processor_seconds(arguments: list[str]) -> float:
 
 
 def main() -> None:
+    print(machines.sentence(machines.about()), flush=True)
     rounds = [{name: processor_seconds(arguments) for name, arguments in COMMANDS.items()} for _ in range(RUNS + 1)][1:]
     medians = {name: statistics.median(one[name] for one in rounds) for name in COMMANDS}
     for name, seconds in medians.items():

@@ -13,7 +13,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from benchmarks import workloads
+from benchmarks import machines, workloads
 from benchmarks.startup import ROOT, processor_seconds
 
 GOAL = 1.3
@@ -41,6 +41,7 @@ def main() -> None:
     parser.add_argument("--pending", type=int, default=300)
     parser.add_argument("--runs", type=int, default=3)
     options = parser.parse_args()
+    print(machines.sentence(machines.about()), flush=True)
     with tempfile.TemporaryDirectory() as folder:
         commands = {}
         for pending in (1, options.pending):

@@ -1,8 +1,8 @@
 """Workflow commands of GitHub Actions: each finding becomes an annotation in the pull request.
 
 GitHub shows ten annotations of a level for a step and drops the others without a word. So the ten are shared out over
-the rules, each of which gets one before any gets another, and the tenth says how many more there are, and of what.
-The notes of the check share one notice, and what was not judged has another.
+the rules, each of which gets one before any gets another, and the tenth says how many more there are, and of what;
+the notes of the check share one notice.
 """
 
 from __future__ import annotations

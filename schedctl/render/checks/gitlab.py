@@ -1,8 +1,8 @@
 """A code quality report of GitLab: a list of findings, for the widget of a merge request.
 
 GitLab wants a path and a line for each, and a fingerprint that no other has; where the file or the line is unknown
-``-`` and 1 stand in. It compares fingerprints to tell new findings from old ones, so ours do not change with numbers.
-The format has no place for notes, so they are findings of the lowest severity, of a check called ``note``.
+``-`` and 1 stand in. It compares fingerprints to tell new findings from old ones, so ours do not change with numbers;
+notes, for which it has no place, are findings of severity ``info``.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def document(report: CheckReport) -> str:
     seen: Counter[str] = Counter()
     entries = [_entry(report, result, seen) for result in findings.open_findings(report)]
     not_judged = [_remark("not-judged", "not-judged", text) for text in findings.not_judged(report)]
-    notes = [_remark("note", f"note-{_digest(text)}", text) for text in dict.fromkeys(report.notes)]
+    notes = [_remark("note", f"note-{_digest(text)}", text) for text in dict.fromkeys(report.notes) if text]
     return machine.json([*entries, *not_judged, *notes])
 
 
