@@ -155,6 +155,8 @@ def _run(session: Session, members: Sequence[_Member]) -> None:
     waiting = [each for member in members if (each := _reserve(scheduler, member, session)) is not None]
     if waiting:
         _wait_on_permit(members, waiting, session.notifier)
+        for handle in scheduler.handles.values():
+            handle.waiting.clear()
     for member in members:  # all are looked at before anything is written for one
         member.live.check()
     for member in members:

@@ -73,6 +73,7 @@ class _Base(ReservePlugin, PermitPlugin, PreBindPlugin, BindPlugin, PostBindPlug
             journal.update(SERVICE, key, lambda obj: obj["metadata"].update(annotations={"for": cycle.pod.key}))
         with LOG.open("a") as log:
             log.write(f"client {self.name} {self.handle.client}\\n")
+            log.write(f"waiting {len(self.handle.waiting_pods())}\\n")
         return self.call("PreBind", cycle)
 
     def bind(self, cycle, node_name):
@@ -302,12 +303,14 @@ def test_client_is_for_plugins_that_want_it(run, tmp_path):
     assert [line for line in log if line.startswith("client")] == ["client One a client", "client Two None"]
 
 
-def test_permit_waits_until_it_is_allowed(run, calls, server):
+def test_permit_waits_until_it_is_allowed(run, calls, tmp_path):
     ended = run(Permit_One="allow 30")
     assert ended.code == 0
     assert "Permit holds pod shop/web on node-2: One for up to 30 s" in ended.err
     assert re.search(r"Permit held the pod back for \d+(\.\d)? s: One for up to 30 s", ended.out)
     assert calls()[-1] == "PostBind Two"
+    assert "waiting 0" in (tmp_path / "plugins.log").read_text()
+    assert "waiting 1" not in (tmp_path / "plugins.log").read_text()
 
 
 @pytest.mark.parametrize(
