@@ -9,6 +9,7 @@ from schedctl.releases import NEWEST, OLDEST, RELEASES, Gate, Release, ReleaseCh
 from schedctl.releases.gates import DECISIVE, MODELLED
 
 GATES: dict[str, tuple[int | None, str]] = {
+    "DRAAdminAccess": (5018, "requests may name admin access; while it is off, that ends the cycle in an error"),
     "DRAConsumableCapacity": (5075, "a device can be shared, and each share takes a part of its capacity"),
     "DRADerivedAttributes": (6080, "constraints compare attributes that a request computes from those of a device"),
     "DRADeviceBindingConditions": (5007, "a pod is bound once the conditions of its devices are met"),
@@ -30,6 +31,7 @@ GATES: dict[str, tuple[int | None, str]] = {
         "a device that needs no work on the node is given out on nodes that declare the feature",
     ),
     "DRAPartitionableDevices": (4815, "devices are partitions that draw on shared counters"),
+    "DRAPrioritizedList": (4816, "requests may have alternatives; while it is off, such a pod is rejected"),
     "InPlacePodLevelResourcesVerticalScaling": (5419, "resizes of the resources of a pod as a whole count"),
     "InPlacePodVerticalScaling": (1287, "what the kubelet has granted to a container that is resized counts"),
     "InterPodAffinityHostnameFastPath": (None, "affinity by host name is looked up on the node; no decision changes"),
@@ -46,6 +48,7 @@ GATES: dict[str, tuple[int | None, str]] = {
     "SchedulerPopFromBackoffQ": (5142, "pods that back off are tried while no other pod is active"),
     "StorageCapacityScoring": (4049, "VolumeBinding scores nodes by the storage capacity they have left"),
     "TaintTolerationComparisonOperators": (5471, "tolerations with Lt and Gt cover taints with numbers beyond a bound"),
+    "VolumeAttributesClass": (3751, "a claim may name a VolumeAttributesClass; while it is off, that is an error"),
     "VolumeLimitScaling": (5030, "a node without the CSI driver of a volume can be rejected"),
 }
 """What gates do that can be set, or are on in some releases only: their KEP, if any, and what they change."""

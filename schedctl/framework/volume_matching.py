@@ -35,6 +35,10 @@ class Mismatch(StrEnum):
 class ClaimRequirements:
     """What a claim asks of a volume, read once.
 
+    Args:
+        claim: the claim.
+        attributes_classes: whether it may name a VolumeAttributesClass (the gate of this name).
+
     Attributes:
         claim: the claim.
         size: in thousandths of a byte, as exact as the API server keeps it.
@@ -44,11 +48,16 @@ class ClaimRequirements:
         selector: the labels a volume must have, None where any do.
 
     Raises:
-        PluginError: the selector cannot be parsed.
+        PluginError: the selector cannot be parsed, or the claim names a VolumeAttributesClass and may not.
     """
 
-    def __init__(self, claim: storage.PersistentVolumeClaim) -> None:
+    def __init__(self, claim: storage.PersistentVolumeClaim, *, attributes_classes: bool = True) -> None:
         spec = claim.spec
+        if spec.volume_attributes_class_name and not attributes_classes:
+            raise PluginError(
+                f"unsupported volumeAttributesClassName is set on claim {meta.key_of(claim)} when the feature-gate"
+                " VolumeAttributesClass is disabled"
+            )
         self.claim = claim
         self.size = size(claim)
         self.mode = spec.volume_mode or _FILESYSTEM

@@ -17,6 +17,7 @@ Stage = Literal["ALPHA", "BETA", "GA", "DEPRECATED"]
 
 MODELLED: Final = frozenset(
     {
+        "DRAAdminAccess",
         "DRAConsumableCapacity",
         "DRADerivedAttributes",
         "DRADeviceBindingConditions",
@@ -28,6 +29,7 @@ MODELLED: Final = frozenset(
         "DRAListTypeAttributes",
         "DRAOptionalNodeOperations",
         "DRAPartitionableDevices",
+        "DRAPrioritizedList",
         "InPlacePodLevelResourcesVerticalScaling",
         "InPlacePodVerticalScaling",
         "InterPodAffinityHostnameFastPath",
@@ -40,6 +42,7 @@ MODELLED: Final = frozenset(
         "SchedulerPopFromBackoffQ",
         "StorageCapacityScoring",
         "TaintTolerationComparisonOperators",
+        "VolumeAttributesClass",
         "VolumeLimitScaling",
     }
 )
@@ -47,7 +50,13 @@ MODELLED: Final = frozenset(
 
 _NOT_YET: Final = {
     "v1.34": frozenset(
-        {"DRAConsumableCapacity", "DRADeviceTaints", "DRAExtendedResource", "NominatedNodeNameForExpectation"}
+        {
+            "DRAConsumableCapacity",
+            "DRADeviceTaints",
+            "DRAExtendedResource",
+            "NominatedNodeNameForExpectation",
+            "VolumeAttributesClass",
+        }
     )
 }
 """Those that are reproduced only as they are by default, by minor version."""
@@ -62,9 +71,7 @@ DECISIVE: Final = MODELLED | frozenset(
     {
         "CSIMigrationPortworx",
         "CompositePodGroup",
-        "DRAAdminAccess",
         "DRANodeAllocatableResources",
-        "DRAPrioritizedList",
         "DRAResourceClaimDeviceStatus",
         "DRASchedulerFilterTimeout",
         "DRAWorkloadResourceClaims",
@@ -78,7 +85,6 @@ DECISIVE: Final = MODELLED | frozenset(
         "SchedulerQueueingHints",
         "SidecarContainers",
         "TopologyAwareWorkloadScheduling",
-        "VolumeAttributesClass",
         "WorkloadAwarePreemption",
     }
 )

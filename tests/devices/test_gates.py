@@ -187,3 +187,11 @@ OPERATIONS = "DRAOptionalNodeOperations"
 def test_a_device_without_node_operations_needs(release, features, devices):
     slices = [resource_slice("p", "x", skipNodeOperations=["*"])]
     assert allocate(release, slices, claim(), features=features) == devices
+
+
+@pytest.mark.parametrize("wanted", [True, False])
+def test_a_request_that_says_whether_it_wants_admin_access_is_an_error_while_the_gate_is_off(wanted):
+    release = RELEASES[1].with_gates({"DRAAdminAccess": False})
+    with pytest.raises(AllocationError) as error:
+        allocate(release, [PAIRS], claim(request(admin=wanted)))
+    assert str(error.value) == "claim default/c, request r: admin access is requested, but the feature is disabled"

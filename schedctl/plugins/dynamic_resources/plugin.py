@@ -107,6 +107,10 @@ class UnscoredDynamicResources(
     foreign = Reason("ResourceClaim {claim} was not created for {kind} {pod} ({kind} is not owner)", unresolvable=True)
     being_allocated = Reason("resource claim {claim} is in the process of being allocated", unresolvable=True)
     unknown_request = Reason("resource claim {claim}, request {request}: unknown request type", unresolvable=True)
+    no_alternatives = Reason(
+        "resource claim {claim}, request {request}: has subrequests, but the DRAPrioritizedList feature is disabled",
+        unresolvable=True,
+    )
     no_class = Reason("request {request}: device class {device_class} does not exist", unresolvable=True)
 
     left_behind = Reason("cannot schedule extended resource claim", unresolvable=True)
@@ -118,7 +122,8 @@ class UnscoredDynamicResources(
 
     def __init__(self, args: Any, handle: Handle) -> None:
         super().__init__(args, handle)
-        self._conditions = features_of(self.release).conditions
+        self._features = features_of(self.release)
+        self._conditions = self._features.conditions
         silent = self.release.includes(ReleaseChange.SILENT_DEVICES)
         self._no_claims = unschedulable() if silent else unschedulable("no new claims to deallocate")
         self._no_help = unschedulable() if silent else unschedulable("still not schedulable")
@@ -469,6 +474,8 @@ class UnscoredDynamicResources(
             return self.being_allocated.status(claim=meta.key_of(claim))
         for request in (claim.spec.devices.requests or ()) if check else ():
             classes = _classes_of(request)
+            if request.exactly is None and request.first_available and not self._features.alternatives:
+                return self.no_alternatives.status(claim=meta.key_of(claim), request=request.name)
             if not classes:
                 return self.unknown_request.status(claim=meta.key_of(claim), request=request.name)
             for name, device_class in classes:
@@ -542,7 +549,10 @@ class DynamicResources(UnscoredDynamicResources, ScorePlugin):
         search = cycle.state[STATE]
         paired = self.release.includes(ReleaseChange.PAIRED_ALLOCATIONS)
         worth_of = _worth if paired else _worth_by_place
-        if search is None or (paired and not any(map(_has_alternatives, search.claims))):
+        # until v1.35 the gate of alternatives makes no difference to scores
+        if search is None or (
+            paired and not (self._features.alternatives and any(map(_has_alternatives, search.claims)))
+        ):
             return scores
         search = self._as_of_now(search)
         search.outcomes(nodes.rows)

@@ -267,9 +267,10 @@ class _Steps:
         """Give claims the volumes that are there; return the nodes without one for each, None in case of a fault."""
         by_class: dict[str, Choices] = {}
         unmatched = []
+        attributes_classes = self._cluster.release.enabled("VolumeAttributesClass")
         for claim in claims:
             try:
-                requirements = ClaimRequirements(claim)
+                requirements = ClaimRequirements(claim, attributes_classes=attributes_classes)
             except PluginError as fault:
                 self._fail(self._rest, str(fault))
                 return None
