@@ -134,7 +134,7 @@ def bind(
     elif decision.plans and sends:
         reports = bind_execution.rehearse(session, decision)
     report = use_case.combine(reports, why)
-    printer.write(report, limit=limit)
+    printer.write(session.with_calls(report), limit=limit)
     if not (notifier.quiet or session.choice.profile):
         for pod in pods:
             configurations.suggest_profile_for(pod, session.choice, notifier)

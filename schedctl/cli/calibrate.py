@@ -50,5 +50,5 @@ def calibrate(
     session = Session(source, SchedulerOptions(scheduler_config, plugins=plugin or ()), notifier)
     session.load()
     report = use_case.calibrate(session, last=last)
-    printer.write(report, limit=limit)
+    printer.write(session.with_calls(report), limit=limit)
     return report.summary.exit_code

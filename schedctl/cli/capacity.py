@@ -86,5 +86,5 @@ def capacity(
     session = Session(source, scheduler, notifier, what_ifs)
     session.load(about=partial(capacity_models.is_named, like, namespace))
     report = use_case.capacity(session, like, namespace=namespace, by=by, most=most, fail=exit_code)
-    printer.write(report, limit=limit)
+    printer.write(session.with_calls(report), limit=limit)
     return report.summary.exit_code

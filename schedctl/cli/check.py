@@ -156,7 +156,7 @@ def check(
     """
     from schedctl.api.defaults import DEFAULT_NAMESPACE
     from schedctl.cli.failure_reports import FailureReports
-    from schedctl.cli.printing import Printer
+    from schedctl.cli.printing import Printer, tell_calls
     from schedctl.errors import UsageError
     from schedctl.render import check_outputs
     from schedctl.session import check as use_case
@@ -212,8 +212,10 @@ def check(
         )
         outputs.spare(inputs.digests, user_settings.digests)
         failure.warnings = inputs.warnings
-        found = use_case.check(session, inputs, check_options)
-        return outputs.write(found, terminal, limit=limit, now=check_options.now).summary.exit_code
+        found = session.with_calls(use_case.check(session, inputs, check_options))
+        written = outputs.write(found, terminal, limit=limit, now=check_options.now)
+        tell_calls(written)
+        return written.summary.exit_code
 
 
 @dataclass(frozen=True, slots=True)

@@ -131,7 +131,7 @@ def drain(
     session.load(about=about_nothing)
     selection = use_case.NodeSelection(nodes or (), selector, zone)
     report = use_case.drain(session, selection, flags, fail=exit_code)
-    printer.write(report, limit=limit)
+    printer.write(session.with_calls(report), limit=limit)
     return report.summary.exit_code
 
 

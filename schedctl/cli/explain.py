@@ -160,7 +160,7 @@ def explain(
         session.load()
         session.change(namespace)
         answer = explain_nodes(session, nodes, selector=selector, namespace=namespace)
-        printer.write(answer, limit=limit)
+        printer.write(session.with_calls(answer), limit=limit)
         return answer.summary.exit_code
     questions.require_subject(subjects or [], selector, all_pending=all_pending)
     assumed = "" if namespace or all_pending or all_namespaces else source.namespace("")
@@ -189,7 +189,7 @@ def explain(
     )
     with questions.hint_at_files(subjects or []):
         report = use_case.explain(session, question, settings)
-    printer.write(report, limit=limit)
+    printer.write(session.with_calls(report), limit=limit)
     if isinstance(report, ExplainReport) and not notifier.quiet:
         unserved = (each for each in report.results if each.verdict is Verdict.FOREIGN_SCHEDULER)
         configurations.suggest_profiles((each.pod.scheduler_name for each in unserved), notifier)

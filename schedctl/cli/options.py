@@ -270,7 +270,10 @@ Color = Annotated[
     ),
 ]
 Quiet = Annotated[bool, typer.Option("-q", "--quiet", help="Print no warnings", rich_help_panel=OUTPUT)]
-Verbose = Annotated[bool, typer.Option("-v", "--verbose", help="Print what is being done", rich_help_panel=OUTPUT)]
+Verbose = Annotated[
+    bool,
+    typer.Option("-v", "--verbose", help="Print what is being done, and plugin calls", rich_help_panel=OUTPUT),
+]
 Debug = Annotated[bool, typer.Option("--debug", help="Print a traceback on errors", rich_help_panel=OUTPUT)]
 NoProgress = Annotated[bool, typer.Option("--no-progress", help="Show no progress bar", rich_help_panel=OUTPUT)]
 NoHeaders = Annotated[bool, typer.Option("--no-headers", help="Print no headings", rich_help_panel=OUTPUT)]

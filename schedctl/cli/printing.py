@@ -5,8 +5,11 @@ from __future__ import annotations
 import io
 import os
 import sys
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import UNSET
 
 from schedctl.errors import UsageError
 from schedctl.render import outputs, terminals
@@ -52,6 +55,7 @@ class Printer:
         """
         self._for_programs()
         outputs.write(report, self.form, sys.stdout, self.terminal, limit=limit)
+        tell_calls(report)
 
     def tell(self, news: WatchLine) -> None:
         """Write one of several pieces of news, at once: the text for people, or a line of JSON."""
@@ -62,6 +66,19 @@ class Printer:
     def _for_programs(self) -> None:
         if self.form.format not in ("text", "wide"):
             as_utf8()
+
+
+def tell_calls(report: object) -> None:
+    """Write the calls of plugins that a report has (``-v``) to standard error."""
+    calls = getattr(getattr(report, "metadata", None), "plugin_calls", UNSET)
+    if calls is not UNSET:
+        from schedctl.render import layout, plugin_calls
+
+        sys.stdout.flush()
+        with suppress(OSError):
+            layout.write(
+                [*plugin_calls.lines(calls)], sys.stderr, terminals.of(sys.stderr, color="never", environ=os.environ)
+            )
 
 
 def as_utf8() -> None:

@@ -149,5 +149,5 @@ def simulate(
         notifier.report([*read.warnings, *inputs.unread_warnings(read)], "warning")
     notifier.report(read.problems, "error")
     report = use_case.simulate(session, read, simulate_options, namespace=namespace, settings=user_settings.digests)
-    printer.write(report, limit=limit)
+    printer.write(session.with_calls(report), limit=limit)
     return report.summary.exit_code

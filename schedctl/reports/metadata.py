@@ -158,6 +158,24 @@ class VersionSkew(Record, frozen=True):
     text: str = ""
 
 
+class PluginCalls(Record, frozen=True, kw_only=True):
+    """The calls of a plugin at one extension point, or of several by the same name.
+
+    Attributes:
+        extension_point: as configurations call it, and ``preFilterExtensions``.
+        plugin: its name.
+        calls: how many; answers from memory are no calls.
+        seconds: how long they took together, calls of other plugins within them included.
+        rows: of how many rows of nodes they were, together.
+    """
+
+    extension_point: str
+    plugin: str
+    calls: int
+    seconds: float
+    rows: int
+
+
 class Head(Record, frozen=True):
     """Which schedctl made the document, and whose behaviour it follows.
 
@@ -190,6 +208,7 @@ class Metadata(Head, frozen=True):
         feature_gates: the gates that were set, e.g. ``StorageCapacityScoring=false``.
         version_skew: that the state is of another minor version than the rules in force, null where it is not or where
             its version is not known.
+        plugin_calls: with ``-v``, how often plugins were called; absent without, as times differ from run to run.
     """
 
     configuration: str = BUILT_IN
@@ -204,3 +223,4 @@ class Metadata(Head, frozen=True):
     version_source: VersionSource = "Newest"
     feature_gates: list[str] = []
     version_skew: VersionSkew | None = None
+    plugin_calls: list[PluginCalls] | msgspec.UnsetType = msgspec.UNSET

@@ -298,7 +298,7 @@ def check(session: Session, inputs: CheckInputs, options: CheckOptions) -> Check
             conditions=conditions,
             accepting=acceptances,
             advance=progress.advance,
-            processes=options.processes,
+            processes=1 if session.notifier.verbose else options.processes,  # calls are counted in one process
         )
     if not (report.results or options.allow_empty):
         names = ", ".join(policy.name for policy in policies)

@@ -12,6 +12,7 @@ from schedctl.session.notifiers import SILENT, Notifier
 
 if TYPE_CHECKING:
     from schedctl.cache.cluster import Cluster
+    from schedctl.engine.call_recorder import CallRecorder
     from schedctl.session.configurations import ConfigurationChoice
 
 
@@ -29,13 +30,24 @@ class PluginFaultReporter(Reporter):
             self._notifier.warn(message)
 
 
-def build(cluster: Cluster, choice: ConfigurationChoice, reporter: Reporter | None = None) -> Scheduler:
+def build(
+    cluster: Cluster,
+    choice: ConfigurationChoice,
+    reporter: Reporter | None = None,
+    recorder: CallRecorder | None = None,
+) -> Scheduler:
     """Return a scheduler over a cluster that follows a configuration as it was chosen.
 
     Args:
         cluster: the cluster.
         choice: the configuration, its plugins and its extenders.
         reporter: hears what plugins fail at.
+        recorder: counts the calls of the plugins; None where nobody asks.
     """
     reporter = reporter or PluginFaultReporter(SILENT)
-    return Scheduler(cluster, choice.configuration, choice.registry, reporter, extenders=choice.extenders)
+    scheduler = Scheduler(cluster, choice.configuration, choice.registry, reporter, extenders=choice.extenders)
+    if recorder is not None:
+        for profile in scheduler.profiles.values():
+            for plugin in profile.plugins.values():
+                recorder.watch(plugin)
+    return scheduler

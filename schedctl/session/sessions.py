@@ -7,9 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
-from schedctl.reports.metadata import Input, Metadata
+import msgspec
+
+from schedctl.engine.call_recorder import CallRecorder
+from schedctl.reports.metadata import Input, Metadata, PluginCalls
 from schedctl.scheduler.gaps import missing_kinds
 from schedctl.session import comparisons, configurations, kube_versions, schedulers, what_ifs
 from schedctl.session.extenders import NO_EXTENDERS, ExtenderOptions
@@ -24,6 +27,9 @@ if TYPE_CHECKING:
     from schedctl.session.configurations import ConfigurationChoice
     from schedctl.session.states import About, State, StateSource
     from schedctl.simulation.what_ifs import WhatIfResult
+
+
+R = TypeVar("R", bound=msgspec.Struct)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +87,7 @@ class Session:
         self._extenders = options.extenders
         self._what_ifs = what_ifs
         self._reporter = schedulers.PluginFaultReporter(notifier)
+        self._recorder = CallRecorder() if notifier.verbose else None
         # Chosen before anything is read: a mistake in an option is told before a long listing, not after it.
         self.choices = self._choose(notifier)
 
@@ -131,7 +138,7 @@ class Session:
         other = Session(source, self._options, SILENT, self._what_ifs)
         kube_versions.tell_nearest(other.rules, self.notifier)
         other.load(source.state_under(self.state, other.rules, other.kinds))
-        other.notifier, other._reporter = self.notifier, self._reporter
+        other.notifier, other._reporter, other._recorder = self.notifier, self._reporter, self._recorder
         return other
 
     def _choose(self, notifier: Notifier) -> list[ConfigurationChoice]:
@@ -191,7 +198,25 @@ class Session:
 
     def scheduler(self, choice: ConfigurationChoice | None = None) -> Scheduler:
         """Return a scheduler over the cluster, by the configuration in force unless another one is given."""
-        return schedulers.build(self.cluster, choice or self.choice, self._reporter)
+        return schedulers.build(self.cluster, choice or self.choice, self._reporter, self._recorder)
+
+    def with_calls(self, report: R) -> R:
+        """Return a report that says, where the notifier is verbose, how often plugins were called up to now."""
+        if self._recorder is None:
+            return report
+        calls = [
+            PluginCalls(
+                extension_point=point,
+                plugin=plugin,
+                calls=count.calls,
+                seconds=round(count.seconds, 6),
+                rows=count.rows,
+            )
+            for point, plugin, count in self._recorder.ordered()
+        ]
+        conditions: Metadata = report.metadata  # type: ignore[attr-defined]
+        metadata = msgspec.structs.replace(conditions, plugin_calls=calls)
+        return msgspec.structs.replace(report, metadata=metadata)
 
     def settle(self, scheduler: Scheduler) -> list[str]:
         """Place the pods that what-ifs took off their nodes; return a line about that, or none."""
