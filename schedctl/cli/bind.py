@@ -85,6 +85,7 @@ def bind(
     scheduler_config: options.SchedulerConfig = "",
     profile: options.Profile = "",
     plugin: options.Plugins = None,
+    trace: options.Trace = "",
     output: options.Output = "text",
     limit: options.Limit = 0,
     exit_code: Annotated[
@@ -106,7 +107,7 @@ def bind(
     from schedctl.cli import terminations
     from schedctl.cli.printing import Printer
     from schedctl.session import bind as use_case
-    from schedctl.session import bind_execution, configurations
+    from schedctl.session import bind_execution, configurations, traces
     from schedctl.session.sessions import SchedulerOptions, Session
 
     printer = Printer.of(output, color)
@@ -134,6 +135,8 @@ def bind(
     elif decision.plans and sends:
         reports = bind_execution.rehearse(session, decision)
     report = use_case.combine(reports, why)
+    if trace:
+        traces.write(traces.of_bindings(reports), trace)
     printer.write(session.with_calls(report), limit=limit)
     if not (notifier.quiet or session.choice.profile):
         for pod in pods:

@@ -156,7 +156,7 @@ def check(
     """
     from schedctl.api.defaults import DEFAULT_NAMESPACE
     from schedctl.cli.failure_reports import FailureReports
-    from schedctl.cli.printing import Printer, tell_calls
+    from schedctl.cli.printing import Printer
     from schedctl.errors import UsageError
     from schedctl.render import check_outputs
     from schedctl.session import check as use_case
@@ -213,9 +213,7 @@ def check(
         outputs.spare(inputs.digests, user_settings.digests)
         failure.warnings = inputs.warnings
         found = session.with_calls(use_case.check(session, inputs, check_options))
-        written = outputs.write(found, terminal, limit=limit, now=check_options.now)
-        tell_calls(written)
-        return written.summary.exit_code
+        return outputs.write(found, terminal, limit=limit, now=check_options.now).summary.exit_code
 
 
 @dataclass(frozen=True, slots=True)
@@ -271,7 +269,7 @@ class _Outputs:
         import sys
         from datetime import UTC, datetime
 
-        from schedctl.cli.printing import as_utf8
+        from schedctl.cli.printing import as_utf8, tell_calls
         from schedctl.render import check_outputs
         from schedctl.session import report_files
 
@@ -287,6 +285,7 @@ class _Outputs:
         check_outputs.write(
             report, self.form, sys.stdout, terminal, limit=limit, suppressed=self.suppressed, now=time_of_check
         )
+        tell_calls(report)
         return report
 
 

@@ -22,6 +22,7 @@ SUMMARIES = {
     "bind": "Bind a pending pod to the node that kube-scheduler would choose.",
     "calibrate": "Repeat a cluster's scheduling decisions and compare.",
     "snapshot": "Save, inspect, compare and redact clusters as files.",
+    "trace": "Show what happened to a pod, and compare runs.",
     "plugins": "List the scheduler plugins, and write your own.",
     "profiles": "Show, convert and compare scheduler profiles.",
     "demo": "Explain a pending pod of an example cluster.",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -15,6 +15,10 @@ from schedctl.cli.what_if_options import with_what_ifs
 from schedctl.session.extenders import ExtenderOptions
 from schedctl.session.states import StateSource
 from schedctl.session.what_ifs import WhatIfs
+
+if TYPE_CHECKING:
+    from schedctl.cli.printing import Printer
+    from schedctl.session.sessions import Session
 
 EXAMPLES = """
 Examples:
@@ -108,6 +112,7 @@ def explain(
             "--no-group", help="Print one answer per pod, even where answers are equal", rich_help_panel=OUTPUT
         ),
     ] = False,
+    trace: options.Trace = "",
     output: options.Output = "text",
     limit: options.Limit = 0,
     exit_code: Annotated[
@@ -136,7 +141,7 @@ def explain(
     """
     from schedctl.cli.printing import Printer
     from schedctl.reports.explanations import ExplainReport, Verdict
-    from schedctl.session import comparisons, configurations
+    from schedctl.session import comparisons, configurations, traces
     from schedctl.session import explain as use_case
     from schedctl.session import subjects as questions
     from schedctl.session.sessions import SchedulerOptions, Session
@@ -145,8 +150,6 @@ def explain(
     scheduler = SchedulerOptions(scheduler_config, profile, compare or (), plugin or (), extenders)
     nodes = questions.node_names(subjects or [])
     if nodes is not None:
-        from schedctl.session.explain_nodes import explain_nodes
-
         questions.reject_with_nodes(
             ("--compare", compare),
             ("--node", node),
@@ -155,13 +158,10 @@ def explain(
             ("--sampling", sampling),
             ("--no-group", no_group),
             ("--exit-code", exit_code),
+            ("--trace", trace),
         )
         session = Session(source, scheduler, notifier, what_ifs)
-        session.load()
-        session.change(namespace)
-        answer = explain_nodes(session, nodes, selector=selector, namespace=namespace)
-        printer.write(session.with_calls(answer), limit=limit)
-        return answer.summary.exit_code
+        return _explain_nodes(session, nodes, selector, namespace, printer, limit)
     questions.require_subject(subjects or [], selector, all_pending=all_pending)
     assumed = "" if namespace or all_pending or all_namespaces else source.namespace("")
     with questions.hint_at_files(subjects or []):
@@ -174,7 +174,9 @@ def explain(
             assumed_namespace=assumed,
         )
     if compare:
-        comparisons.reject_with_compare(("--matrix", matrix), ("--node", node), ("--history", history))
+        comparisons.reject_with_compare(
+            ("--matrix", matrix), ("--node", node), ("--history", history), ("--trace", trace)
+        )
     session = Session(source, scheduler, notifier, what_ifs)
     session.load(about=question.may_be_about)
     session.change(namespace or assumed)
@@ -189,8 +191,23 @@ def explain(
     )
     with questions.hint_at_files(subjects or []):
         report = use_case.explain(session, question, settings)
+    if trace and isinstance(report, ExplainReport):
+        traces.write(traces.of_explanations(report.results), trace)
     printer.write(session.with_calls(report), limit=limit)
     if isinstance(report, ExplainReport) and not notifier.quiet:
         unserved = (each for each in report.results if each.verdict is Verdict.FOREIGN_SCHEDULER)
         configurations.suggest_profiles((each.pod.scheduler_name for each in unserved), notifier)
     return report.summary.exit_code
+
+
+def _explain_nodes(
+    session: Session, nodes: list[str], selector: str, namespace: str, printer: Printer, limit: int
+) -> int:
+    """Show what is free on nodes, and which pending pods fit there; return the exit code."""
+    from schedctl.session.explain_nodes import explain_nodes
+
+    session.load()
+    session.change(namespace)
+    answer = explain_nodes(session, nodes, selector=selector, namespace=namespace)
+    printer.write(session.with_calls(answer), limit=limit)
+    return answer.summary.exit_code

@@ -270,6 +270,9 @@ Color = Annotated[
     ),
 ]
 Quiet = Annotated[bool, typer.Option("-q", "--quiet", help="Print no warnings", rich_help_panel=OUTPUT)]
+Trace = Annotated[
+    str, typer.Option(metavar="FILE", help="Write every step to this file, as JSON lines", rich_help_panel=OUTPUT)
+]
 Verbose = Annotated[
     bool,
     typer.Option("-v", "--verbose", help="Print what is being done, and plugin calls", rich_help_panel=OUTPUT),

@@ -69,9 +69,7 @@ def simulate(
         bool, typer.Option("--strict", help="Simulate nothing if the API server would refuse an object")
     ] = False,
     allow_empty: Annotated[bool, typer.Option("--allow-empty", help="Accept manifests without any object")] = False,
-    trace: Annotated[
-        str, typer.Option(metavar="FILE", help="Write every step of the run to this file, as JSON lines")
-    ] = "",
+    trace: options.Trace = "",
     output: options.Output = "text",
     limit: options.Limit = 0,
     exit_code: Annotated[

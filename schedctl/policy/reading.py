@@ -38,7 +38,7 @@ _HEAD_OF_OURS: Final = re.compile(
 _OTHERS: Final = (
     *("Config", "CheckBaseline", "Snapshot", "SnapshotDiff", "WatchLine", "PluginList", "ProfileList"),
     *("CheckReport", "CheckPolicyTestReport", "ExplainReport", "BindReport", "CalibrationReport", "CapacityReport"),
-    *("DrainReport", "SimulationReport", "SnapshotReport"),
+    *("DrainReport", "SimulationReport", "SnapshotReport", "TraceDiff", "TraceReport"),
 )
 """Kinds of schedctl's that may stand beside policies."""
 

@@ -19,16 +19,19 @@ from schedctl.reports.pod_comparisons import ExplainComparison, PodEffect
 from schedctl.reports.run_comparisons import SimulationComparison
 from schedctl.reports.simulations import Fate, SimulationReport
 from schedctl.reports.snapshots import SnapshotDiff, SnapshotReport
+from schedctl.reports.traces import TraceDiff, TraceReport
 
 Placing = ExplainReport | NodeExplainReport | SimulationReport | DrainReport | BindReport | GangBindReport
 """What has pods and nodes for them."""
 
 
-Comparing = SnapshotDiff | ExplainComparison | SimulationComparison
+Comparing = SnapshotDiff | ExplainComparison | SimulationComparison | TraceDiff
 """What has objects that differ."""
 
 
-def lines(report: Placing | CapacityReport | CalibrationReport | SnapshotReport | Comparing) -> Iterator[str]:
+def lines(
+    report: Placing | CapacityReport | CalibrationReport | SnapshotReport | TraceReport | Comparing,
+) -> Iterator[str]:
     """Yield ``pod/web-7 node/node-3``, the pod alone where it has no node; of a capacity ``node/node-3 12``."""
     if isinstance(report, CapacityReport):
         for result in report.results:
@@ -40,6 +43,11 @@ def lines(report: Placing | CapacityReport | CalibrationReport | SnapshotReport 
         return
     if isinstance(report, SnapshotReport):
         yield f"snapshot/{sanitise.text(report.file)}"
+        return
+    if isinstance(report, TraceReport):
+        for each in report.pods:
+            pod = f"pod/{sanitise.text(each.pod.rpartition('/')[2])}"
+            yield f"{pod} node/{sanitise.text(each.node)}" if each.node else pod
         return
     if isinstance(report, Comparing):
         yield from (f"{kind.lower()}/{sanitise.text(name)}" for kind, name in _differences(report))
@@ -54,6 +62,8 @@ def _differences(report: Comparing) -> Iterator[tuple[str, str]]:
     match report:
         case SnapshotDiff():
             yield from ((one.kind, one.name.rpartition("/")[2]) for one in report.results)
+        case TraceDiff():
+            yield from (("pod", each.pod.rpartition("/")[2]) for each in report.placements)
         case ExplainComparison():
             for pod in report.results:
                 if any(difference.effect is not PodEffect.SAME for difference in pod.differences):

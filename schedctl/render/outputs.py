@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from schedctl.reports.run_comparisons import SimulationComparison
     from schedctl.reports.simulations import SimulationReport
     from schedctl.reports.snapshots import SnapshotDiff, SnapshotReport
+    from schedctl.reports.traces import TraceDiff, TraceReport
     from schedctl.reports.watches import WatchLine
 
     Report = (
@@ -46,6 +47,8 @@ if TYPE_CHECKING:
         | SimulationComparison
         | SnapshotReport
         | SnapshotDiff
+        | TraceDiff
+        | TraceReport
     )
     """What can be written."""
 
@@ -64,6 +67,8 @@ _MODULES = {
     "SimulationReport": "simulations",
     "SnapshotDiff": "snapshots",
     "SnapshotReport": "snapshots",
+    "TraceDiff": "traces",
+    "TraceReport": "traces",
 }
 """Who lays out which kind of report for people."""
 

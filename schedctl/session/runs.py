@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 
 from typing_extensions import override
 
@@ -11,7 +10,7 @@ from schedctl.documents.spelling import nearest
 from schedctl.errors import UsageError
 from schedctl.reports.metadata import Input
 from schedctl.session import notifiers
-from schedctl.simulation import tie_breaking, timeline
+from schedctl.simulation import tie_breaking
 from schedctl.simulation.outcomes import Run
 from schedctl.simulation.runs import Progress
 from schedctl.simulation.tie_breaking import TieBreaker
@@ -68,16 +67,3 @@ def inputs(manifests: Mapping[str, str], state: Mapping[str, str], settings: Map
     found = [Input(source=name, digest=digest, role="Manifests") for name, digest in manifests.items()]
     found += [Input(source=name, digest=digest, role="State") for name, digest in state.items()]
     return found + [Input(source=name, digest=digest, role="Config") for name, digest in settings.items()]
-
-
-def write_trace(run: Run, path: str) -> None:
-    """Write the timeline of a run, a line of JSON for each step.
-
-    Raises:
-        UsageError: it cannot be written there.
-    """
-    try:
-        with Path(path).open("wb") as file:
-            file.writelines(line + b"\n" for line in timeline.lines(run.timeline))
-    except OSError as error:
-        raise UsageError(f"the trace cannot be written to {path}: {(error.strerror or str(error)).lower()}") from None

@@ -44,6 +44,8 @@ SCHEMAS: dict[str, Callable[[], dict[str, Any]]] = {
     "Snapshot": partial(_schema, "schedctl.snapshots.documents", "Snapshot", read=True),
     "SnapshotDiff": partial(_schema, "schedctl.reports.snapshots", "SnapshotDiff"),
     "SnapshotReport": partial(_schema, "schedctl.reports.snapshots", "SnapshotReport"),
+    "TraceDiff": partial(_schema, "schedctl.reports.traces", "TraceDiff"),
+    "TraceReport": partial(_schema, "schedctl.reports.traces", "TraceReport"),
     "WatchLine": partial(_schema, "schedctl.reports.watches", "WatchLine"),
 }
 """How to make the JSON Schema of each kind of document."""

@@ -14,7 +14,7 @@ from schedctl.reports.simulations import EndReason, SimulationReport
 from schedctl.scheduler import Scheduler
 from schedctl.scheduler.gaps import AssumptionLog, log_assumptions
 from schedctl.scheduler.sides import sides
-from schedctl.session import pending_reasons, runs, what_ifs
+from schedctl.session import pending_reasons, runs, traces, what_ifs
 from schedctl.session.configurations import ConfigurationChoice
 from schedctl.session.sessions import Session
 from schedctl.simulation import report_builder, utilisation
@@ -148,7 +148,7 @@ def simulate(
     if report.summary.exit_code == exit_codes.INTERRUPTED:
         notifier.say("interrupted: this is the result so far")
     if options.trace:
-        runs.write_trace(facts.run, options.trace)
+        traces.write(facts.run.timeline, options.trace)
     return report
 
 

@@ -46,6 +46,8 @@ COMMANDS = [
     "snapshot inspect",
     "snapshot redact",
     "test",
+    "trace diff",
+    "trace show",
     "version",
     "watch",
 ]
@@ -75,12 +77,12 @@ def test_a_command_helps_and_gives_examples(command, schedctl):
     assert f"  schedctl {command}" in ended.out
 
 
-@pytest.mark.parametrize("group", ["", "plugins", "profiles", "snapshot"])
+@pytest.mark.parametrize("group", ["", "plugins", "profiles", "snapshot", "trace"])
 def test_no_summary_of_a_command_is_cut(group, schedctl):
     assert "..." not in schedctl(*group.split(), "--help").out.partition("Commands:")[2]
 
 
-@pytest.mark.parametrize("command", ["", *COMMANDS, "plugins", "profiles", "snapshot"])
+@pytest.mark.parametrize("command", ["", *COMMANDS, "plugins", "profiles", "snapshot", "trace"])
 def test_help_fits_80_columns_and_leaks_nothing_of_its_making(command, schedctl, monkeypatch):
     monkeypatch.setenv("COLUMNS", "200")
     out = schedctl(*command.split(), "--help").out
@@ -173,7 +175,7 @@ def test_a_schema_that_is_not_there(schedctl):
         "BindReport, CalibrationReport, CapacityReport, CheckBaseline, CheckPolicy, CheckPolicyTest, "
         "CheckPolicyTestReport, CheckReport, Config, DrainReport, ExplainComparison, ExplainReport, "
         "FeatureGateList, NodeExplainReport, PluginList, ProfileDiff, ProfileList, SimulationComparison, "
-        "SimulationReport, Snapshot, SnapshotDiff, SnapshotReport, "
+        "SimulationReport, Snapshot, SnapshotDiff, SnapshotReport, TraceDiff, TraceReport, "
         "WatchLine\n",
     )
 
