@@ -62,6 +62,9 @@ test-live: $(INSTALLED)  ## read and change a real API server: the part of test-
 	conformance/cluster/build
 	$(BIN)/pytest -m cluster tests/live
 
+fuzz: $(INSTALLED)  ## feed every reader what is wrong, for about an hour; SCHEDCTL_FUZZ says how many texts each
+	SCHEDCTL_FUZZ=$${SCHEDCTL_FUZZ:-20000} HYPOTHESIS_PROFILE=explore $(BIN)/pytest -q -n auto tests/fuzz
+
 bench: bench-results  ## everything measured beside kube-scheduler and beside itself; needs Go; benchmarks/README.md
 	$(BIN)/python -m benchmarks.startup
 	$(BIN)/python -m benchmarks.manifests

@@ -104,7 +104,7 @@ class Recording:
             try:
                 entry = msgspec.json.decode(line, type=Entry)
                 self._entries.setdefault(entry.key, entry)  # of an answer that changed, the first
-            except (msgspec.MsgspecError, RecursionError, UnicodeEncodeError) as fault:
+            except (msgspec.MsgspecError, RecursionError, UnicodeError) as fault:
                 hint = "`--extender-record FILE` writes records"
                 problem = Problem(f"not a recorded extender call: {fault}", source=path, line=number, hint=hint)
                 raise InputError([problem]) from None

@@ -154,8 +154,9 @@ def _plain(data: bytes, path: str) -> Any:
     if data.lstrip().startswith(b"{"):
         try:
             return msgspec.json.decode(data)
-        except msgspec.DecodeError as error:
-            raise ConfigError([Problem(f"is not JSON: {error}", path)]) from None
+        except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
+            why = "it is nested too deeply" if isinstance(error, RecursionError) else error
+            raise ConfigError([Problem(f"is not JSON: {why}", path)]) from None
     from schedctl.documents import yaml_values
 
     documents = []

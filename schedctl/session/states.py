@@ -273,7 +273,14 @@ def _say_listed(connection: Connection, found: Listing, counts: Mapping[str, int
 
 @contextmanager
 def _without_collector() -> Iterator[None]:
-    """Keep the garbage collector away from objects that live as long as the process, now and later."""
+    """Keep the garbage collector away from objects that live as long as the process, now and later.
+
+    Where it is not the first state that a process reads, what is left of those before it goes first: frozen, it would
+    stay for good.
+    """
+    if gc.get_freeze_count():
+        gc.unfreeze()
+        gc.collect()
     gc.disable()
     try:
         yield

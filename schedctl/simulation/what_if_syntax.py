@@ -35,6 +35,7 @@ from schedctl.api.field_errors import label_key_problems, label_value_problems
 from schedctl.api.nodes import Node
 from schedctl.api.pods import Pod
 from schedctl.api.short_names import NAMES, kind_of
+from schedctl.api.texts import whole
 from schedctl.api.tolerations import NO_EXECUTE, NO_SCHEDULE, PREFER_NO_SCHEDULE
 from schedctl.documents.spelling import nearest
 from schedctl.errors import UsageError
@@ -50,6 +51,8 @@ _OF_NODES = ("cordon", "drain", "remove-node")
 """Words whose text says which nodes, and nothing else."""
 _SHORT = {"remove": "remove-node"}
 """Words by what they are called for short."""
+_LONGEST = 4096
+"""Longer texts are neither names nor paths."""
 _MOST = 10_000
 """More nodes than this of one kind, or pods of one workload, are a slip of the finger."""
 
@@ -66,6 +69,10 @@ def parse(word: str, text: str, namespace: str = DEFAULT_NAMESPACE) -> WhatIf:
         UsageError: there is no such word, or the text cannot be read, or names a file that cannot.
         InputError: a file of nodes cannot be understood.
     """
+    if whole(word + text) != word + text:  # bytes of a command line that are no characters
+        raise UsageError("a what-if is not UTF-8 text", "write names and values in UTF-8")
+    if max(len(word), len(text)) > _LONGEST:
+        raise UsageError(f"a what-if is longer than {_LONGEST:,} characters", "name fewer, or shorter, things in one")
     known = _canonical_word(word)
     if not text:
         raise UsageError(f"--{known} needs a value", f"e.g. `--{known} {EXAMPLES[known]}`")
@@ -137,7 +144,7 @@ def _canonical_word(word: str) -> str:
 def _add_node(text: str, namespace: str) -> WhatIf:
     what, count = text, 1
     counted = _COUNT.fullmatch(text)  # a file may end like a number of nodes, and is a file then
-    if counted and not Path(text).exists():
+    if counted and not _exists(text):
         what, count = counted["what"], int(counted["count"])
     if not 1 <= count <= _MOST:
         raise UsageError(f'cannot add {count} nodes ("{text}")', f"from 1 to {_MOST} can be added at once")
@@ -146,10 +153,18 @@ def _add_node(text: str, namespace: str) -> WhatIf:
     return what_ifs.AddNodes(_nodes_in(what), count)
 
 
+def _exists(path: str) -> bool:
+    """Return whether there is a file; nothing has a name that no file can have."""
+    try:
+        return Path(path).exists()
+    except (OSError, ValueError):
+        return False
+
+
 def _nodes_in(path: str) -> tuple[Node, ...]:
     from schedctl import sources
 
-    if not Path(path).exists():
+    if not _exists(path):
         raise UsageError(f'no file "{path}"', f"`{_LIKE}NODE=N` adds nodes like one of the cluster")
     nodes = tuple(one.object for one in sources.load([path]).objects if isinstance(one.object, Node))
     if not nodes:

@@ -95,7 +95,7 @@ def read(data: bytes | memoryview) -> tuple[ReadSnapshot | None, list[Finding]]:
         return None, [Finding(damage.path, damage.message, damage.hint)]
     except RecursionError:
         return None, [Finding(("objects",), "nested too deeply")]
-    except msgspec.DecodeError as error:
+    except (msgspec.DecodeError, UnicodeError) as error:
         return None, [Finding(("objects",), f"cannot be read: {printable(str(error), 100)}")]
     wrong = [finding for kind, objects in content.objects for finding in _name_problems(kind, objects)]
     return (None, wrong) if wrong else (content, [])

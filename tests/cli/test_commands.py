@@ -174,8 +174,8 @@ def test_a_schema_that_is_not_there(schedctl):
         'error: unknown document kind "Report"\nhint: the kinds are: '
         "BindReport, CalibrationReport, CapacityReport, CheckBaseline, CheckPolicy, CheckPolicyTest, "
         "CheckPolicyTestReport, CheckReport, Config, DrainReport, ExplainComparison, ExplainReport, "
-        "FeatureGateList, NodeExplainReport, PluginList, ProfileDiff, ProfileList, SimulationComparison, "
-        "SimulationReport, Snapshot, SnapshotDiff, SnapshotReport, TraceDiff, TraceReport, "
+        "FeatureGateList, GangBindReport, NodeExplainReport, PluginList, ProfileDiff, ProfileList, "
+        "SimulationComparison, SimulationReport, Snapshot, SnapshotDiff, SnapshotReport, TraceDiff, TraceReport, "
         "WatchLine\n",
     )
 
