@@ -5,13 +5,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple, TypeVar
 
 import numpy as np
 
 from schedctl.api.pods import Affinity
-from schedctl.api.selectors import SelectorError
+from schedctl.api.selectors import LabelQuery, SelectorError
 from schedctl.cache.arrays import IndexArray, IntArray, grow, positions
 from schedctl.cache.pod_info import AffinityTerm, PodInfo, WeightedTerm
 
@@ -182,13 +182,13 @@ class TermTable:
         carriers = self._carriers.get(term)
         if carriers is None:
             carriers = self._carriers[term] = Carriers(term)
-            for label in _required_labels(term):
+            for label in demanded_labels(term.selector):
                 self._filed.setdefault(label, {})[term] = carriers
         return carriers
 
     def _remove(self, term: AffinityTerm) -> None:
         del self._carriers[term]
-        for label in _required_labels(term):
+        for label in demanded_labels(term.selector):
             del self._filed[label][term]
 
 
@@ -261,10 +261,10 @@ def _read_or_nothing(read: Callable[[], tuple[T, ...]]) -> tuple[T, ...]:
         return ()
 
 
-def _required_labels(term: AffinityTerm) -> Iterable[tuple[str, str] | None]:
-    """The labels of which a pod must have one for the term to be about it; None stands for "any pod may do"."""
-    # all requirements have to hold, so that one of them is enough to file a term by
-    for requirement in term.selector.requirements:
+def demanded_labels(selector: LabelQuery) -> Sequence[tuple[str, str] | None]:
+    """Return the labels of which a pod must have one to be selected; None stands for "any pod may be"."""
+    # all requirements have to hold, so that one of them is enough to file a selector by
+    for requirement in selector.requirements:
         if requirement.operator == "In":
             return [(requirement.key, value) for value in requirement.values]
     return (None,)

@@ -79,25 +79,25 @@ class Cluster(ClusterView):
         """Add a node, or replace the one of that name."""
         node = defaults.node(node)
         name = node.metadata.name
-        if name in self.node_table.row_of:
-            row = self.node_table.row_of[name]
-            before = self.node_table.objects[row]
+        if name in self._node_table.row_of:
+            row = self._node_table.row_of[name]
+            before = self._node_table.objects[row]
             self._update_node(row, node)
             self._undoes(lambda: self._update_node(row, before))
             return
-        row = int(self.node_table.append([node])[0])
+        row = int(self._node_table.append([node])[0])
         self._enliven(row)
         self._undoes(lambda: self._drop(row))
         # pods that were bound to it while it was not there run on it now
-        for info in [info for info in self.strays.values() if info.pod.spec.node_name == name]:
+        for info in [info for info in self._strays.values() if info.pod.spec.node_name == name]:
             self.remove_pod(info)
             self.add_pod(info)
 
     def add_nodes(self, nodes: Sequence[Node]) -> None:
         """Add many nodes at once, which costs much less than one by one; see `add_node`."""
-        table = self.node_table
+        table = self._node_table
         names = {node.metadata.name for node in nodes}
-        plain = self._undo is None and not self.strays  # what has to be undone, or is waited for, goes one by one
+        plain = self._undo is None and not self._strays  # what has to be undone, or is waited for, goes one by one
         if not (plain and 1 < len(nodes) == len(names) and names.isdisjoint(table.row_of)):
             for node in nodes:
                 self.add_node(node)
@@ -107,7 +107,7 @@ class Cluster(ClusterView):
         table.row_of.update((node.metadata.name, row) for node, row in zip(nodes, rows.tolist(), strict=True))
         self._rows = self._by_name = None
         self._note_many(Node, len(nodes))
-        self.nodes_since = self.generation
+        self.nodes_since = self._generation
 
     def remove_node(self, name: str) -> list[PodInfo]:
         """Remove a node and return the pods that stood on it, which are now nowhere.
@@ -115,8 +115,8 @@ class Cluster(ClusterView):
         Raises:
             KeyError: there is no such node.
         """
-        row = self.node_table.row_of[name]
-        pods = self.pod_table.on(row) if self.node_table.pod_count[row] else []
+        row = self._node_table.row_of[name]
+        pods = self._pod_table.on(row) if self._node_table.pod_count[row] else []
         for info in pods:  # before the node, so that undone in reverse they find it there again
             self.remove_pod(info)
         self._retire(row)
@@ -135,11 +135,11 @@ class Cluster(ClusterView):
         if self._has_pod(info.key):
             raise ValueError(f"pod {info.key} is in the cluster already")
         if not spec.node_name:
-            self._hold(self.pending, info)
-        elif spec.node_name in self.node_table.row_of:
-            self._place(info, self.node_table.row_of[spec.node_name])
+            self._hold(self._pending, info)
+        elif spec.node_name in self._node_table.row_of:
+            self._place(info, self._node_table.row_of[spec.node_name])
         else:
-            self._hold(self.strays, info)
+            self._hold(self._strays, info)
 
     def add_pods(self, infos: Iterable[PodInfo]) -> None:
         """Add many pods at once, which costs much less than one by one; see `add_pod`.
@@ -147,7 +147,7 @@ class Cluster(ClusterView):
         Raises:
             ValueError: a pod of one of the keys is there already, or comes twice.
         """
-        row_of = self.node_table.row_of if self._undo is None else {}  # in a fork all pods are added one by one
+        row_of = self._node_table.row_of if self._undo is None else {}  # in a fork all pods are added one by one
         running: list[PodInfo] = []
         on: list[int] = []
         others: list[PodInfo] = []
@@ -165,10 +165,11 @@ class Cluster(ClusterView):
         for info in others:
             self.add_pod(info)
         rows, equal_pods = np.array(on, np.intp), group_equal_pods(running)
-        self.pod_table.put_all(running, rows, equal_pods)
-        self.node_table.charge_all(rows, running, equal_pods)
-        self.affinity_terms.count_all(equal_pods.first, equal_pods.of, rows)
+        self._pod_table.put_all(running, rows, equal_pods)
+        self._node_table.charge_all(rows, running, equal_pods)
+        self._affinity_terms.count_all(equal_pods.first, equal_pods.of, rows)
         self._note_many(Pod, len(running))
+        self._node_table.occupied[rows] = self._generation
 
     def assume(self, info: PodInfo, node_name: str) -> None:
         """Count a pod that is on no node as running on one, as the scheduler does before the bind is through.
@@ -179,11 +180,11 @@ class Cluster(ClusterView):
             KeyError: there is no such node.
             ValueError: the pod is on a node already.
         """
-        row = self.node_table.row_of[node_name]
-        if info.key in self.pod_table.row_of or info.key in self.strays:
+        row = self._node_table.row_of[node_name]
+        if info.key in self._pod_table.row_of or info.key in self._strays:
             raise ValueError(f'pod {info.key} is on node "{self.node_of(info.key)}" already')
-        if info.key in self.pending:
-            self._release(self.pending, info)
+        if info.key in self._pending:
+            self._release(self._pending, info)
         self._place(info, row)
 
     def confirm(self, info: PodInfo) -> None:
@@ -206,21 +207,21 @@ class Cluster(ClusterView):
             ValueError: the pod is bound to its node.
         """
         if self.is_assumed(info.key):
-            self._hold(self.pending, self._displace(info))
+            self._hold(self._pending, self._displace(info))
         elif bound_to := self.node_of(info.key):
             raise ValueError(f'pod {info.key} is bound to node "{bound_to}": only an assumed pod is forgotten')
 
     def is_assumed(self, key: str) -> bool:
         """Return whether a pod counts as running on a node without being bound to it."""
-        row = self.pod_table.row_of.get(key)
-        return row is not None and not self.pod_table.infos[row].pod.spec.node_name
+        row = self._pod_table.row_of.get(key)
+        return row is not None and not self._pod_table.infos[row].pod.spec.node_name
 
     def node_of(self, key: str) -> str | None:
         """Return the name of the node that a pod runs on, or is bound to though it is not there; None for none."""
-        row = self.pod_table.row_of.get(key)
+        row = self._pod_table.row_of.get(key)
         if row is not None:
-            return self.node_table.names[int(self.pod_table.node[row])]
-        stray = self.strays.get(key)
+            return self._node_table.names[int(self._pod_table.node[row])]
+        stray = self._strays.get(key)
         return None if stray is None else stray.pod.spec.node_name
 
     def update_pending(self, info: PodInfo) -> None:
@@ -229,8 +230,8 @@ class Cluster(ClusterView):
         Raises:
             KeyError: no such pod is pending.
         """
-        before = self.pending[info.key]
-        self.pending[info.key] = info.count_by(self.request_rules)
+        before = self._pending[info.key]
+        self._pending[info.key] = info.count_by(self.request_rules)
         self._undoes(lambda: self.update_pending(before))
 
     def remove_pod(self, info: PodInfo) -> None:
@@ -239,10 +240,10 @@ class Cluster(ClusterView):
         Raises:
             KeyError: it is not in the cluster.
         """
-        if info.key in self.pod_table.row_of:
+        if info.key in self._pod_table.row_of:
             self._displace(info)
         else:
-            self._release(self.pending if info.key in self.pending else self.strays, info)
+            self._release(self._pending if info.key in self._pending else self._strays, info)
 
     def remove_pods(self, infos: Sequence[PodInfo]) -> None:
         """Remove many running pods at once, which costs much less than one by one.
@@ -250,7 +251,7 @@ class Cluster(ClusterView):
         Raises:
             KeyError: one does not run on a node that is there, or comes twice.
         """
-        known = {info.key: self.pod_table.pod(info.key) for info in infos}
+        known = {info.key: self._pod_table.pod(info.key) for info in infos}
         if len(known) < len(infos):
             raise KeyError("a pod comes twice")
         alone = [info for info in known.values() if info.host_ports]  # their order decides whose ports are free
@@ -289,7 +290,7 @@ class Cluster(ClusterView):
     def fork(self) -> Iterator[Cluster]:
         """Change the cluster for the length of a ``with`` block; leaving it undoes everything, nested forks too."""
         outer, self._undo = self._undo, []
-        turns = list(self.pending)
+        turns = list(self._pending)
         try:
             yield self
         finally:
@@ -297,15 +298,15 @@ class Cluster(ClusterView):
             for undo in reversed(log):
                 undo()
             self._undo = outer
-            if list(self.pending) != turns:  # a pod that was placed and taken back stands last
-                pending = dict(self.pending)
-                self.pending.clear()
-                self.pending.update((key, pending[key]) for key in turns)
+            if list(self._pending) != turns:  # a pod that was placed and taken back stands last
+                pending = dict(self._pending)
+                self._pending.clear()
+                self._pending.update((key, pending[key]) for key in turns)
 
     # -- inside ------------------------------------------------------------------
 
     def _has_pod(self, key: str) -> bool:
-        return key in self.pod_table.row_of or key in self.pending or key in self.strays
+        return key in self._pod_table.row_of or key in self._pending or key in self._strays
 
     def _refuse_known(self, keys: Sequence[str]) -> None:
         """Refuse pods of which one is there already, or comes twice.
@@ -314,7 +315,7 @@ class Cluster(ClusterView):
             ValueError: that is so.
         """
         distinct = set(keys)
-        holders = (self.pod_table.row_of, self.pending, self.strays)
+        holders = (self._pod_table.row_of, self._pending, self._strays)
         if len(distinct) < len(keys) or not all(distinct.isdisjoint(held) for held in holders):
             key = next(key for key, times in Counter(keys).items() if times > 1 or self._has_pod(key))
             raise ValueError(f"pod {key} is in the cluster already")
@@ -324,60 +325,70 @@ class Cluster(ClusterView):
             self._undo.append(undo)
 
     def _note(self, change: Change) -> None:
-        self.generation += 1
+        self._generation += 1
         if change.kind is ChangeKind.NODES:
-            self.nodes_since = self.generation
+            self.nodes_since = self._generation
         kind = type(change.subject) if change.kind is ChangeKind.OBJECT else _TABLED[change.kind]
         self._versions[kind] = self._versions.get(kind, 0) + 1
+        if change.kind is ChangeKind.OBJECT:
+            key = kind, key_of(change.subject)
+            self._object_versions[key] = self._object_versions.get(key, 0) + 1
+        elif change.kind in (ChangeKind.POD_ADDED, ChangeKind.POD_REMOVED):
+            self._node_table.occupied[change.row] = self._generation
+            self._index.note(change.subject, self._generation)
+        else:
+            self._node_table.described[change.row] = self._generation
         self._log.append(change)
         if len(self._log) > 2 * _CHANGES_KEPT:  # half at a time, for each cut moves what is left
             del self._log[:_CHANGES_KEPT]
             self._log_begins += _CHANGES_KEPT
+            self._index.forget(self._log_begins)
 
     def _note_many(self, kind: type, many: int) -> None:
         """Count so many changes of a kind, too many to tell one by one."""
-        self.generation += many
+        self._generation += many
         self._versions[kind] = self._versions.get(kind, 0) + 1
         self._log.clear()
-        self._log_begins = self.generation
+        self._log_begins = self._generation
+        self._index.forget(self._generation)
 
     def _enliven(self, row: int) -> None:
-        self.node_table.alive[row] = True
-        self.node_table.row_of[self.node_table.names[row]] = row
+        self._node_table.alive[row] = True
+        self._node_table.row_of[self._node_table.names[row]] = row
         self._rows = self._by_name = None
         self._note(Change(ChangeKind.NODES, row))
 
     def _retire(self, row: int) -> None:
-        self.node_table.alive[row] = False
-        del self.node_table.row_of[self.node_table.names[row]]
+        self._node_table.alive[row] = False
+        del self._node_table.row_of[self._node_table.names[row]]
         self._rows = self._by_name = None
         self._note(Change(ChangeKind.NODES, row))
 
     def _drop(self, row: int) -> None:
         """Take back the last node that was added: a what-if tried often must not leave a row each time."""
         self._retire(row)
-        self.node_table.drop_last()
+        self._node_table.drop_last()
 
     def _update_node(self, row: int, node: Node) -> None:
-        self.node_table.describe(row, node)
+        self._node_table.describe(row, node)
         self._note(Change(ChangeKind.NODE_UPDATED, row))
 
     def _place(self, info: PodInfo, row: int) -> None:
-        taken = self.node_table.ports_taken(row, info)
-        self.pod_table.put(info, row)
-        self.node_table.charge(row, info, 1)
-        self.affinity_terms.count(info, row, 1)
+        taken = self._node_table.ports_taken(row, info)
+        self._pod_table.put(info, row)
+        self._node_table.charge(row, info, 1)
+        self._affinity_terms.count(info, row, 1)
         self._note(Change(ChangeKind.POD_ADDED, row, info))
         self._undoes(lambda: self._displace(info))
         self._undoes_ports(row, taken)
 
     def _displace(self, copy: PodInfo) -> PodInfo:
         """Take a running pod off its node and return it as it was counted there, of which this may be a later copy."""
-        info = self.pod_table.pod(copy.key)
-        row = self.pod_table.drop(info)
-        taken = self.node_table.ports_taken(row, info)
-        self.node_table.charge(row, info, -1)
-        self.affinity_terms.count(info, row, -1)
+        info = self._pod_table.pod(copy.key)
+        row = self._pod_table.drop(info)
+        taken = self._node_table.ports_taken(row, info)
+        self._node_table.charge(row, info, -1)
+        self._affinity_terms.count(info, row, -1)
         self._note(Change(ChangeKind.POD_REMOVED, row, info))
         self._undoes(lambda: self._place(info, row))
         self._undoes_ports(row, taken)
@@ -386,15 +397,16 @@ class Cluster(ClusterView):
     def _displace_all(self, infos: Sequence[PodInfo]) -> None:
         """Remove many running pods that hold no host ports."""
         equal_pods = group_equal_pods(infos)
-        rows, node_rows = self.pod_table.drop_all(infos)
+        rows, node_rows = self._pod_table.drop_all(infos)
 
         def count(sign: int) -> None:
-            self.node_table.charge_all(node_rows, infos, equal_pods, sign)
-            self.affinity_terms.count_all(equal_pods.first, equal_pods.of, node_rows, sign)
+            self._node_table.charge_all(node_rows, infos, equal_pods, sign)
+            self._affinity_terms.count_all(equal_pods.first, equal_pods.of, node_rows, sign)
             self._note_many(Pod, len(infos))
+            self._node_table.occupied[node_rows] = self._generation
 
         def put_back() -> None:
-            self.pod_table.put_back(rows, infos, node_rows, equal_pods)
+            self._pod_table.put_back(rows, infos, node_rows, equal_pods)
             count(1)
 
         count(-1)
@@ -407,7 +419,7 @@ class Cluster(ClusterView):
 
             def undo_with_ports() -> None:
                 undo()
-                self.node_table.retake(row, taken)
+                self._node_table.retake(row, taken)
 
             self._undo.append(undo_with_ports)
 

@@ -42,6 +42,8 @@ class NodeTable:
         allocatable, requested: int64 (resources, nodes), by the codes of `resource_names`.
         scored: int64 (2, nodes), requested cpu and memory with minimum requests counted in.
         pod_count: int64 (nodes,).
+        described, occupied: int64 (nodes,), the generation of the cluster at which a node, or what pods have taken of
+            it, was last changed; undoing a change is one, too.
         unschedulable: bool (nodes,).
         taints, images, features: int32 (nodes,) into `taint_sets`, `image_sets` and `feature_sets`.
         labels: the label columns.
@@ -62,6 +64,8 @@ class NodeTable:
         self.requested: IntArray = np.zeros((8, 16), np.int64)
         self.scored: IntArray = np.zeros((SCORED, 16), np.int64)
         self.pod_count: IntArray = np.zeros(16, np.int64)
+        self.described: IntArray = np.zeros(16, np.int64)
+        self.occupied: IntArray = np.zeros(16, np.int64)
         self.unschedulable: BoolArray = np.zeros(16, np.bool_)
         self.taints: CodeArray = np.zeros(16, np.int32)
         self.images: CodeArray = np.zeros(16, np.int32)
@@ -102,7 +106,8 @@ class NodeTable:
         self.names += [node.metadata.name for node in nodes]
         self.objects += nodes
         self.labels.put_all(node.metadata.labels for node in nodes)
-        for name in ("alive", "pod_count", "unschedulable", "taints", "images", "features"):
+        columns = ("alive", "pod_count", "described", "occupied", "unschedulable", "taints", "images", "features")
+        for name in columns:
             setattr(self, name, grow(getattr(self, name), first + many))
         for name in ("allocatable", "requested", "scored"):
             setattr(self, name, grow(getattr(self, name), first + many))

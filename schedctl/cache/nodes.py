@@ -19,8 +19,10 @@ import numpy.typing as npt
 from schedctl.api import resources
 from schedctl.api.gaps import Gap
 from schedctl.api.nodes import Node, Taint
-from schedctl.cache.affinity_terms import AffinityTerms
+from schedctl.api.selectors import LabelQuery
+from schedctl.cache.affinity_terms import AffinityTerms, demanded_labels
 from schedctl.cache.arrays import BoolArray, CodeArray, IndexArray, IntArray, Interner, read_only
+from schedctl.cache.change_index import ChangeIndex
 from schedctl.cache.changes import Change
 from schedctl.cache.footprints import POD_COUNT, SCORED_CPU, SCORED_MEMORY
 from schedctl.cache.labels import LabelColumns
@@ -28,6 +30,7 @@ from schedctl.cache.node_table import NodeTable
 from schedctl.cache.pod_changes import PodChanges
 from schedctl.cache.pod_info import PodInfo
 from schedctl.cache.pod_table import PodTable
+from schedctl.cache.reads import Reads, Unheard
 from schedctl.releases import NEWEST, Release
 
 T = TypeVar("T")
@@ -45,19 +48,14 @@ class ClusterView:
 
     Attributes:
         strings: interner of label values and namespaces, shared by nodes and pods.
-        node_table, pod_table: the tables.
-        affinity_terms: the inter-pod affinity terms that running pods carry.
-        pending: pods not on a node yet, by key, in order of arrival.
-        strays: pods on nodes that are not there, by key.
-        generation: grows with every change.
         nodes_since: the generation since which there have been the same nodes.
         next_start: where sampling begins its next round over the nodes.
         release: the kube-scheduler whose rules hold here.
         request_rules: how it adds up what pods request.
         compares_taints: whether its tolerations with Lt and Gt compare numbers.
-        now: tells the time in Unix nanoseconds: the machine's, unless the cluster is of another moment.
         missing: the kinds that could not be listed; see `Cluster.lack`.
         observer: is told what is read of them, None while nobody asks.
+        reads: takes down what is read; the engine puts one of its own in its place while it listens to a plugin.
     """
 
     def __init__(self, release: Release = NEWEST) -> None:
@@ -65,30 +63,110 @@ class ClusterView:
         self.request_rules = resources.rules_of(release)
         self.compares_taints = release.enabled("TaintTolerationComparisonOperators")
         self.strings: Interner[str] = Interner()
-        self.node_table = NodeTable(self.strings)
-        self.pod_table = PodTable(self.strings)
-        self.affinity_terms = AffinityTerms()
-        self.pending: dict[str, PodInfo] = {}
-        self.strays: dict[str, PodInfo] = {}
-        self.generation = 0
+        self._node_table = NodeTable(self.strings)
+        self._pod_table = PodTable(self.strings)
+        self._affinity_terms = AffinityTerms()
+        self._pending: dict[str, PodInfo] = {}
+        self._strays: dict[str, PodInfo] = {}
+        self._generation = 0
+        self.reads: Reads = Unheard()
         self.nodes_since = 0
         self.next_start = 0
-        self.now: Callable[[], int] = time.time_ns
+        self._now: Callable[[], int] = time.time_ns
         self.missing: dict[type, Gap] = {}
         self.observer: ReadObserver | None = None
         self._objects: dict[type, dict[str, Any]] = {}
         self._versions: dict[type, int] = {}
+        self._object_versions: dict[tuple[type, str], int] = {}
         self._derived: dict[Callable[[ClusterView], Any], tuple[int, Any]] = {}
         self._log: list[Change] = []
         self._log_begins = 0
+        self._index = ChangeIndex()
         self._rows: IndexArray | None = None
         self._by_name: tuple[IndexArray, IndexArray] | None = None
+
+    # what is read below may be anything: whoever is listened to rests on everything then
+
+    @property
+    def node_table(self) -> NodeTable:
+        """The nodes as a table; `Nodes` tells more exactly what of it was read."""
+        self.reads.everything = True
+        return self._node_table
+
+    @property
+    def pod_table(self) -> PodTable:
+        """The running pods as a table."""
+        self.reads.everything = True
+        return self._pod_table
+
+    @property
+    def affinity_terms(self) -> AffinityTerms:
+        """The inter-pod affinity terms that running pods carry."""
+        self.reads.everything = True
+        return self._affinity_terms
+
+    @property
+    def pending(self) -> dict[str, PodInfo]:
+        """Pods not on a node yet, by key, in order of arrival."""
+        self.reads.everything = True
+        return self._pending
+
+    @property
+    def strays(self) -> dict[str, PodInfo]:
+        """Pods on nodes that are not there, by key."""
+        self.reads.everything = True
+        return self._strays
+
+    @property
+    def generation(self) -> int:
+        """A number that grows with every change."""
+        self.reads.everything = True
+        return self._generation
+
+    @property
+    def now(self) -> Callable[[], int]:
+        """Tells the time in Unix nanoseconds: the machine's, unless the cluster is of another moment."""
+        self.reads.everything = True
+        return self._now
+
+    @now.setter
+    def now(self, clock: Callable[[], int]) -> None:
+        self._now = clock
+
+    def table_of_nodes(self) -> NodeTable:
+        """Return the nodes as a table, to read what any of them is, and nothing of their pods."""
+        self.note_reads(Node)
+        return self._node_table
+
+    def pods_selected(self, selector: LabelQuery) -> PodTable:
+        """Return the running pods as a table, to read of those alone that a selector selects."""
+        if not (selector.nothing or isinstance(self.reads, Unheard)):
+            self.reads.selected.update(demanded_labels(selector))
+        return self._pod_table
+
+    def terms_about(self, labels: Mapping[str, str]) -> AffinityTerms:
+        """Return the terms that running pods carry, to read those alone that may be about a pod with these labels."""
+        if not isinstance(self.reads, Unheard):
+            self.reads.terms.add(None)
+            self.reads.terms.update(labels.items())
+        return self._affinity_terms
+
+    def pod_changes(self, since: int, reads: Reads) -> list[Change] | None:
+        """Return the changes of pods after a generation that may concern what was read; None beyond the change log."""
+        if since < self._log_begins:
+            return None
+        begins = self._log_begins + 1
+        return [self._log[generation - begins] for generation in sorted(self._index.since(since, reads))]
+
+    def rest_on_everything(self) -> None:
+        """Say that an answer rests on more than can be taken down, such as on what is asked about together."""
+        self.reads.everything = True
 
     @property
     def rows(self) -> IndexArray:
         """The rows of live nodes in order of arrival, intp (nodes,)."""
         if self._rows is None:
-            self._rows = self.node_table.rows
+            self._rows = self._node_table.rows
         return self._rows
 
     @property
@@ -113,7 +191,7 @@ class ClusterView:
 
     def _order_by_name(self) -> tuple[IndexArray, IndexArray]:
         if self._by_name is None:
-            names, rows = self.node_table.names, self.rows
+            names, rows = self._node_table.names, self.rows
             ordered = np.array(sorted(rows.tolist(), key=names.__getitem__), np.intp)
             rank = np.zeros(len(names), np.intp)
             rank[ordered] = np.arange(len(ordered))
@@ -123,24 +201,24 @@ class ClusterView:
     @property
     def nodes_by_zone(self) -> Nodes:
         """All nodes in kube-scheduler's own order: one of each zone in turn."""
-        return Nodes(self, self.node_table.zone_interleaved())
+        return Nodes(self, self._node_table.zone_interleaved())
 
     def nodes_named(self, names: Iterable[str]) -> Nodes:
         """Return the nodes with these names that exist, in the order given."""
-        row_of = self.node_table.row_of
+        row_of = self._node_table.row_of
         return Nodes(self, np.array([row_of[name] for name in names if name in row_of], np.intp))
 
     def get(self, kind: type[T], key: str) -> T | None:
         """Return the object of a kind by ``name`` or ``namespace/name``, None if there is none."""
         found: T | None = self._objects.get(kind, {}).get(key)
+        self.reads.objects[kind, key] = self._object_versions.get((kind, key), 0)
         if found is None and self.observer is not None and kind in self.missing:
             self.observer.read(kind)
         return found
 
     def every(self, kind: type[T]) -> Mapping[str, T]:
         """Return all objects of a kind by key, in order of arrival."""
-        if self.observer is not None:
-            self.note_reads(kind)
+        self.note_reads(kind)
         return self._objects.get(kind, {})
 
     def version(self, *kinds: type) -> int:
@@ -157,20 +235,27 @@ class ClusterView:
             make: a function of module level; what it returns is kept under it and must not be changed.
             *kinds: every kind it reads.
         """
-        if self.observer is not None:
-            self.note_reads(*kinds)
+        self.note_reads(*kinds)
         version = self.version(*kinds)
         known = self._derived.get(make)
         if known is None or known[0] != version:
-            known = self._derived[make] = version, make(self)
+            # what it reads is what it is made of, of which the kinds tell
+            reader, self.reads = self.reads, Unheard()
+            try:
+                known = self._derived[make] = version, make(self)
+            finally:
+                self.reads = reader
         derived: T = known[1]
         return derived
 
     def note_reads(self, *kinds: type) -> None:
         """Take note that an answer rests on all objects of these kinds, for whoever remembers what it has read."""
+        versions, reads = self._versions, self.reads.versions
+        for kind in kinds:
+            reads[kind] = versions.get(kind, 0)
         if self.observer is not None:
             for kind in kinds:
-                if kind in self.missing:
+                if kind in self.missing and kind is not Node:  # on which all answers rest
                     self.observer.read(kind)
 
     @contextmanager
@@ -182,8 +267,16 @@ class ClusterView:
         finally:
             self.observer = before
 
+    def holds(self, reads: Reads) -> bool:
+        """Return whether the objects that were read are what they were."""
+        versions, single = self._versions, self._object_versions
+        return all(versions.get(kind, 0) == version for kind, version in reads.versions.items()) and all(
+            single.get(key, 0) == version for key, version in reads.objects.items()
+        )
+
     def changes_since(self, generation: int) -> list[Change] | None:
         """Return what happened after a generation, None when the log no longer reaches that far back."""
+        self.reads.everything = True
         if generation < self._log_begins:
             return None
         # every generation has one line, but for those of `Cluster` that change many objects at once
@@ -205,7 +298,7 @@ class Nodes:
         self.cluster = cluster
         self.rows = rows
         # positions are rows of the table, so that columns are views of it and nothing has to be gathered
-        self._whole = len(rows) == len(cluster.node_table) and rows is cluster.rows
+        self._whole = len(rows) == len(cluster._node_table) and rows is cluster.rows
         self._before: Nodes | None = None  # the hypothetical column that this one is a step from, or the real one
         self._picked: IndexArray | None = None  # the positions of `_before` that it takes
         self._more: PodChanges | None = None  # or the changes that it adds
@@ -218,7 +311,7 @@ class Nodes:
     @cached_property
     def names(self) -> list[str]:
         """Node names by position."""
-        names = self.cluster.node_table.names
+        names = self.cluster._node_table.names
         return [names[row] for row in self.rows.tolist()]
 
     def positions(self, rows: IndexArray) -> IndexArray:
@@ -272,7 +365,7 @@ class Nodes:
             pods: the pods, running or not.
             signs: +1 or -1, one for each pod or one for all.
         """
-        table = self.cluster.pod_table
+        table = self.cluster._pod_table
         where = np.asarray(positions, np.intp)
         infos = np.fromiter(pods, np.object_, len(pods))
         changes = PodChanges(
@@ -290,7 +383,7 @@ class Nodes:
         As `hypothetical`, but with nothing done for each position.
         """
         where = positions.shape
-        footprint = np.int32(self.cluster.pod_table.footprints.code(pod))
+        footprint = np.int32(self.cluster._pod_table.footprints.code(pod))
         changes = PodChanges(
             positions,
             np.broadcast_to(np.intp(-1), where),
@@ -305,14 +398,14 @@ class Nodes:
 
         As `hypothetical`, but with nothing done for each pod.
         """
-        table = self.cluster.pod_table
+        table = self.cluster._pod_table
         signs = np.broadcast_to(np.int64(sign), positions.shape)
         changes = PodChanges(positions, pod_rows, table.footprint[pod_rows], signs, lambda: table.infos[pod_rows])
         return self._hypothetical(changes)
 
     def without_pods(self) -> Nodes:
         """Return the column with all running pods gone; pods that were supposed gained stay."""
-        table = self.cluster.pod_table
+        table = self.cluster._pod_table
         alive = np.flatnonzero(table.alive)
         signs = np.broadcast_to(np.int64(-1), alive.shape)
         standing = PodChanges(table.node[alive], alive, table.footprint[alive], signs, lambda: table.infos[alive])
@@ -338,24 +431,32 @@ class Nodes:
 
     def object(self, position: int) -> Node:
         """Return the Kubernetes object at a position."""
-        return self.cluster.node_table.objects[int(self.rows[position])]
+        self.cluster.reads.description = True
+        return self.cluster._node_table.objects[int(self.rows[position])]
 
     @property
     def unschedulable(self) -> BoolArray:
         """Which nodes are cordoned, bool (n,); may be a view of the cluster."""
-        return self.gather(self.cluster.node_table.unschedulable)
+        return self.gather(self.descriptions.unschedulable)
+
+    @property
+    def descriptions(self) -> NodeTable:
+        """The table of all nodes, to read what nodes are at the rows of this column, and nothing of their pods."""
+        self.cluster.reads.description = True
+        return self.cluster._node_table
 
     def label(self, key: str) -> CodeArray:
         """Return the codes of a label, int32 (n,), `ABSENT` where a node has none.
 
         Compare them with `cluster.strings.find_code(value)`, which interns nothing.
         """
-        return self.gather(self.labels.column(key))
+        return self.gather(self.descriptions.labels.column(key))
 
     @property
     def labels(self) -> LabelColumns:
         """The label columns of the whole node table, indexed by row, not by position."""
-        return self.cluster.node_table.labels
+        self.cluster.note_reads(Node)
+        return self.cluster._node_table.labels
 
     def gather(self, by_row: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """Return a column of this choice from one over the whole node table; of all nodes it is a view, to be read."""
@@ -366,7 +467,7 @@ class Nodes:
 
     def allocatable(self, resource: str) -> IntArray:
         """Return what each node offers of a resource, int64 (n,): millicores, bytes or units; 0 where none."""
-        table = self.cluster.node_table
+        table = self.descriptions
         return self.gather(table.column(table.allocatable, resource))
 
     # -- what pods have taken ----------------------------------------------------
@@ -395,7 +496,8 @@ class Nodes:
 
     def pods_on(self, position: int) -> list[PodInfo]:
         """Return the pods standing on the node at a position, supposed changes included."""
-        pods = self.cluster.pod_table.on(int(self.rows[position]))
+        self.cluster.reads.occupancy = True
+        pods = self.cluster._pod_table.on(int(self.rows[position]))
         if self.changes is not None:
             for info, sign in self.changes.at(position):
                 if sign > 0:
@@ -409,7 +511,8 @@ class Nodes:
 
         Ports are a set on a node, as upstream's are: of two pods that hold the same one, the first to go frees it.
         """
-        taken = self.cluster.node_table.ports.get((protocol, port), {})
+        self.cluster.reads.occupancy = True
+        taken = self.cluster._node_table.ports.get((protocol, port), {})
         if self.changes is None:
             if not taken:
                 return []
@@ -418,7 +521,7 @@ class Nodes:
             position_of = self._positions_of(taken)
             return [(position, taken[row]) for row, position in position_of]
         held = {position: set(taken[row]) for row, position in self._positions_of(taken)}
-        changes, addresses = self.changes, self.cluster.pod_table.footprints.addresses(protocol, port)
+        changes, addresses = self.changes, self.cluster._pod_table.footprints.addresses(protocol, port)
         holders = np.flatnonzero(np.isin(changes.footprints, list(addresses)))
         for position, footprint, sign in zip(
             changes.positions[holders].tolist(),
@@ -441,19 +544,20 @@ class Nodes:
 
     def _usage(self, quantity: str) -> IntArray:
         """Return what pods have taken of a quantity, int64 (n,), worked out from the columns this one was made from."""
+        self.cluster.reads.occupancy = True
         steps: list[Nodes] = []
         column = self
         while column._before is not None and quantity not in column._known:
             steps.append(column)
             column = column._before
         if column._before is None:
-            taken = column.gather(self.cluster.node_table.usage(quantity))
+            taken = column.gather(self.cluster._node_table.usage(quantity))
         else:
             taken = column._known[quantity]
         for step in reversed(steps):
             taken = taken.copy() if step._picked is None else taken[step._picked]
             if (more := step._more) is not None:
-                amounts = self.cluster.pod_table.footprints.amounts(quantity)[more.footprints]
+                amounts = self.cluster._pod_table.footprints.amounts(quantity)[more.footprints]
                 np.add.at(taken, more.positions, amounts * more.signs)  # `+=` would count a position once
             taken = step._known[quantity] = read_only(taken)
         return taken

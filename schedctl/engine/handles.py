@@ -121,6 +121,10 @@ class ProfileHandle:
                 except faults.ESCAPING as fault:  # what happened has happened, whatever a plugin makes of it
                     self._blame(callback, fault)
 
+    def listens(self, plugin: Plugin) -> bool:
+        """Return whether a plugin listens to events, and so may know what it has not read."""
+        return any(getattr(callback, "__self__", plugin) is plugin for _, callback in self._listeners)
+
     def _blame(self, callback: Listener, fault: BaseException) -> None:
         plugin = getattr(callback, "__self__", None)
         if isinstance(plugin, Plugin):

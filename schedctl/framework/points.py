@@ -143,7 +143,9 @@ class Plugin(ABC):  # noqa: B024 - abstract until it takes part in a point
     def moved_by(self, cycle: Cycle, change: Change) -> Scope | frozenset[int]:
         """Return what a change of the cluster spoils of the answers this plugin gave in the cycle.
 
-        Rows of the node table may be named one by one. The default spoils everything, which is always right.
+        Rows of the node table may be named one by one. The default is asked only where it is not known what the plugin
+        has read, and spoils everything, which is always right. Otherwise changes spoil what was read of the cluster: of
+        rows what `Nodes` says of them, of objects those that were looked up.
         """
         return Scope.EVERYTHING
 

@@ -163,6 +163,7 @@ def _with_devices(
         return allocatable, allocated
     from schedctl.framework.device_scoring import device_counts  # few clusters have resources that devices stand for
 
+    nodes.cluster.rest_on_everything()  # whether kube-scheduler crashes below depends on all the nodes it scores
     capacity, taken, selected = device_counts(nodes.cluster, device_class)
     if not selectors and len(nodes) > 1 and bool((selected[nodes.rows] & (allocatable == 0)).any()):
         raise PluginError(

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 
-from schedctl.cache.changes import Change
 from schedctl.cache.pod_info import PodInfo
 from schedctl.framework.cycles import Cycle
-from schedctl.framework.points import BindPlugin, Scope
+from schedctl.framework.points import BindPlugin
 from schedctl.framework.statuses import Status
 
 
@@ -17,10 +16,6 @@ class DefaultBinder(BindPlugin):
     def signature(self, pod: PodInfo) -> Hashable:
         """Reads nothing of the pod."""
         return ()
-
-    def moved_by(self, cycle: Cycle, change: Change) -> Scope:
-        """Says nothing of nodes."""
-        return Scope.NOTHING
 
     def bind(self, cycle: Cycle, node_name: str) -> Status:
         """Pass the binding on."""

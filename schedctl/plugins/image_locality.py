@@ -12,22 +12,21 @@ from typing import Any
 
 import numpy as np
 
+from schedctl.api.nodes import Node
 from schedctl.api.pods import Pod
 from schedctl.cache.arrays import IndexArray, IntArray
-from schedctl.cache.changes import Change, ChangeKind
 from schedctl.cache.nodes import ClusterView, Nodes
 from schedctl.cache.pod_info import PodInfo
 from schedctl.framework.arithmetic import MAX_NODE_SCORE
 from schedctl.framework.cycles import Cycle
 from schedctl.framework.handles import Handle
-from schedctl.framework.points import Scope, ScorePlugin
+from schedctl.framework.points import ScorePlugin
 from schedctl.releases import ReleaseChange
 
 MIN_THRESHOLD = 23 << 20
 """Bytes of images below which a node is as good as one without any."""
 MAX_CONTAINER_THRESHOLD = 1000 << 20
 """Bytes of images, for each image of the pod, above which more count no more."""
-_NODE_CHANGES = (ChangeKind.NODES, ChangeKind.NODE_UPDATED)
 
 
 class ImageLocality(ScorePlugin):
@@ -40,15 +39,10 @@ class ImageLocality(ScorePlugin):
         super().__init__(args, handle)
         self._reads_volumes = self.release.includes(ReleaseChange.IMAGE_VOLUMES)
         self._counts_volumes = self.release.includes(ReleaseChange.IMAGES_OF_ALL)
-        self._known: _ImageIndex | None = None
 
     def signature(self, pod: PodInfo) -> Hashable:
         """Its images, as often as it names them."""
         return tuple(sorted(_images_of(pod.pod))), tuple(sorted(_volume_images_of(pod.pod)))
-
-    def moved_by(self, cycle: Cycle, change: Change) -> Scope:
-        """The images of every node count, and how many nodes there are."""
-        return Scope.EVERYTHING if change.kind in _NODE_CHANGES else Scope.NOTHING
 
     def score(self, cycle: Cycle, nodes: Nodes) -> IntArray:
         """Add up the images a node has, each scaled by the share of nodes that have it."""
@@ -60,8 +54,8 @@ class ImageLocality(ScorePlugin):
             images += _volume_images_of(cycle.pod.pod)
         if self._counts_volumes:
             counted_images = len(images)
-        index = self._index(nodes.cluster)
-        sums = np.zeros(len(nodes.cluster.node_table.image_sets), np.int64)
+        index, table = nodes.cluster.derive(_ImageIndex, Node), nodes.descriptions
+        sums = np.zeros(len(table.image_sets), np.int64)
         # all of them are added, so no short cut through any()
         found = [index.add(sums, image) for image in images]
         if not any(found):
@@ -69,24 +63,17 @@ class ImageLocality(ScorePlugin):
         most = MAX_CONTAINER_THRESHOLD * counted_images
         counted = np.minimum(np.maximum(sums, MIN_THRESHOLD), most) - MIN_THRESHOLD
         by_set = MAX_NODE_SCORE * counted // (most - MIN_THRESHOLD)
-        scores: IntArray = by_set[nodes.gather(nodes.cluster.node_table.images)]
+        scores: IntArray = by_set[nodes.gather(table.images)]
         return scores
-
-    def _index(self, cluster: ClusterView) -> _ImageIndex:
-        if self._known is None or not self._known.fits(cluster):
-            self._known = _ImageIndex(cluster)
-        return self._known
 
 
 class _ImageIndex:
     """Where the images of a cluster are, by name.
 
-    Nodes share sets of images, so an image is in some of the sets. Kept until a node changes.
+    Nodes share sets of images, so an image is in some of the sets. For `ClusterView.derive`.
     """
 
     def __init__(self, cluster: ClusterView) -> None:
-        self.cluster = cluster
-        self.generation = cluster.generation
         self.total_nodes = len(cluster.rows)
         table = cluster.node_table
         codes = table.images[cluster.nodes_by_name.rows]
@@ -101,17 +88,6 @@ class _ImageIndex:
                     if not having or having[-1] != code:  # an image may have a name twice
                         having.append(code)
         self.sets: dict[str, IndexArray] = {name: np.array(having, np.intp) for name, having in sets.items()}
-
-    def fits(self, cluster: ClusterView) -> bool:
-        """Return whether the nodes are still those it was made of."""
-        if cluster is not self.cluster:
-            return False
-        if cluster.generation != self.generation:
-            changes = cluster.changes_since(self.generation)
-            if changes is None or any(change.kind in _NODE_CHANGES for change in changes):
-                return False
-            self.generation = cluster.generation
-        return True
 
     def add(self, sums: IntArray, image: str) -> bool:
         """Add what an image is worth to each set that has it, int64 (sets,), and return whether there is one."""

@@ -12,13 +12,12 @@ from typing import Any
 import numpy as np
 
 from schedctl.cache.arrays import IntArray
-from schedctl.cache.changes import Change, ChangeKind
 from schedctl.cache.nodes import Nodes
 from schedctl.cache.pod_info import PodInfo
 from schedctl.framework.cycles import Cycle
-from schedctl.framework.device_classes import DEVICE_KINDS, can_be_devices, classes_by_resource, devices_moved
+from schedctl.framework.device_classes import DEVICE_KINDS
 from schedctl.framework.handles import Handle
-from schedctl.framework.points import PreScorePlugin, Scope, ScorePlugin
+from schedctl.framework.points import PreScorePlugin, ScorePlugin
 from schedctl.framework.resource_scoring import evenness, improvement, resource_columns
 from schedctl.framework.statuses import SKIP, Status
 from schedctl.releases import ReleaseChange
@@ -38,22 +37,6 @@ class NodeResourcesBalancedAllocation(PreScorePlugin, ScorePlugin):
     def signature(self, pod: PodInfo) -> Hashable:
         """Its requests, as written."""
         return pod.demand.needs
-
-    def moved_by(self, cycle: Cycle, change: Change) -> Scope:
-        """Only what the node offers and what is taken there matter, and the devices that resources may be."""
-        if change.kind is not ChangeKind.OBJECT:
-            # whether kube-scheduler crashes over the selectors of a class depends on all the nodes it scores
-            names = {
-                spec.name
-                for spec in self.args.resources
-                if cycle.pod.demand.balanced_allocation_requests.get(spec.name, 0)
-            }
-            extended = set(filter(can_be_devices, names))
-            as_devices = extended and not extended.isdisjoint(classes_by_resource(self.handle.cluster))
-            return Scope.EVERYTHING if as_devices else Scope.ROW
-        return (
-            Scope.EVERYTHING if devices_moved(cycle.pod.demand.balanced_allocation_requests, change) else Scope.NOTHING
-        )
 
     def pre_score(self, cycle: Cycle, nodes: Nodes) -> Status | None:
         """Skip pods that ask for none of the resources: they balance nothing, and would all go to one node."""

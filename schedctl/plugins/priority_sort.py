@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 
-from schedctl.cache.changes import Change
 from schedctl.cache.pod_info import PodInfo
-from schedctl.framework.cycles import Cycle
-from schedctl.framework.points import QueueSortPlugin, Scope
+from schedctl.framework.points import QueueSortPlugin
 
 
 class PrioritySort(QueueSortPlugin):
@@ -16,10 +14,6 @@ class PrioritySort(QueueSortPlugin):
     def signature(self, pod: PodInfo) -> Hashable:
         """Its priority."""
         return pod.priority
-
-    def moved_by(self, cycle: Cycle, change: Change) -> Scope:
-        """Says nothing of nodes."""
-        return Scope.NOTHING
 
     def sort_key(self, pod: PodInfo, arrival: float) -> tuple[int, float]:
         """Return the priority, turned round, and the arrival."""

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 
-from schedctl.cache.changes import Change
 from schedctl.cache.pod_info import PodInfo
-from schedctl.framework.cycles import Cycle
 from schedctl.framework.events import Action, Registration, Resource, registers
-from schedctl.framework.points import PreEnqueuePlugin, Scope
+from schedctl.framework.points import PreEnqueuePlugin
 from schedctl.framework.reasons import Reason
 from schedctl.framework.statuses import SUCCESS, Status
 
@@ -21,10 +19,6 @@ class SchedulingGates(PreEnqueuePlugin):
     def signature(self, pod: PodInfo) -> Hashable:
         """Its gates, in order."""
         return tuple(gate.name for gate in pod.pod.spec.scheduling_gates or ())
-
-    def moved_by(self, cycle: Cycle, change: Change) -> Scope:
-        """Says nothing of nodes."""
-        return Scope.NOTHING
 
     def events_to_register(self) -> tuple[Registration, ...]:
         """The last gate removed."""

@@ -11,7 +11,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from schedctl.cache.nodes import Nodes
-from schedctl.engine.calls import DIRECT
+from schedctl.cache.pod_info import PodInfo
+from schedctl.cache.reads import Reads
+from schedctl.engine.batching.reading import ReadingRunner
+from schedctl.engine.calls import DIRECT, PluginRunner
 from schedctl.framework.cycles import Cycle
 from schedctl.framework.points import FilterPlugin, NodeSet, Plugin, PreFilterPlugin, PreScorePlugin, ScorePlugin
 from schedctl.framework.statuses import SUCCESS, Code, Status
@@ -52,9 +55,9 @@ class PluginAnswers:
             return self
         return replace(self, pre_filter=None, statuses=dict.fromkeys(nodes.names, SUCCESS))
 
-    def ask_again(self, plugin: Plugin, cycle: Cycle, nodes: Nodes) -> PluginAnswers:
+    def ask_again(self, plugin: Plugin, cycle: Cycle, nodes: Nodes, runner: PluginRunner = DIRECT) -> PluginAnswers:
         """Return these replies with those about nodes asked for again, under the state that a cycle has."""
-        return self if self.is_rejected else replace(self, **_about_nodes(plugin, cycle, nodes))
+        return self if self.is_rejected else replace(self, **_about_nodes(plugin, cycle, nodes, runner))
 
     def differing_nodes(self, other: PluginAnswers, names: Collection[str]) -> Iterator[str]:
         """Yield the names of the nodes, among some, whose verdict or raw score is another."""
@@ -64,37 +67,37 @@ class PluginAnswers:
                 yield name
 
 
-def ask_plugin(plugin: Plugin, cycle: Cycle, nodes: Nodes) -> PluginAnswers:
+def ask_plugin(plugin: Plugin, cycle: Cycle, nodes: Nodes, runner: PluginRunner = DIRECT) -> PluginAnswers:
     """Ask a plugin about a pod from PreFilter on; the cycle is left as the engine would leave it."""
-    answer = DIRECT.pre_filter(plugin, cycle, nodes) if isinstance(plugin, PreFilterPlugin) else None
+    answer = runner.pre_filter(plugin, cycle, nodes) if isinstance(plugin, PreFilterPlugin) else None
     if isinstance(answer, Status) and answer.code is Code.SKIP:
         cycle.skip_filter.add(plugin.name)
     plugin_answers = PluginAnswers(answer)
     if plugin_answers.is_rejected:
         return plugin_answers
     if isinstance(plugin, PreScorePlugin):
-        status = DIRECT.pre_score(plugin, cycle, nodes)
+        status = runner.pre_score(plugin, cycle, nodes)
         if status is not None and not status.successful:
             cycle.skip_score.add(plugin.name)
         plugin_answers = replace(plugin_answers, pre_score=status)
-    return plugin_answers.ask_again(plugin, cycle, nodes)
+    return plugin_answers.ask_again(plugin, cycle, nodes, runner)
 
 
-def statuses(plugin: Plugin, cycle: Cycle, nodes: Nodes) -> dict[str, Status]:
+def statuses(plugin: Plugin, cycle: Cycle, nodes: Nodes, runner: PluginRunner = DIRECT) -> dict[str, Status]:
     """Ask a plugin for its verdicts under the state that a cycle has, by node name."""
     if not isinstance(plugin, FilterPlugin) or plugin.name in cycle.skip_filter:
         return {}
-    verdicts = DIRECT.filter(plugin, cycle, nodes)
+    verdicts = runner.filter(plugin, cycle, nodes)
     return {name: verdicts.status(position) for position, name in enumerate(nodes.names)}
 
 
-def _about_nodes(plugin: Plugin, cycle: Cycle, nodes: Nodes) -> dict[str, Any]:
+def _about_nodes(plugin: Plugin, cycle: Cycle, nodes: Nodes, runner: PluginRunner) -> dict[str, Any]:
     """Ask a plugin about a column under the state that a cycle has; see `PluginAnswers`."""
-    answers: dict[str, Any] = {"statuses": statuses(plugin, cycle, nodes), "scores": {}, "normalized": {}}
+    answers: dict[str, Any] = {"statuses": statuses(plugin, cycle, nodes, runner), "scores": {}, "normalized": {}}
     if isinstance(plugin, ScorePlugin) and plugin.name not in cycle.skip_score:
-        raw = DIRECT.score(plugin, cycle, nodes)
+        raw = runner.score(plugin, cycle, nodes)
         answers["scores"] = dict(zip(nodes.names, raw.tolist(), strict=True))
-        scaled = DIRECT.normalize(plugin, cycle, nodes, raw)
+        scaled = runner.normalize(plugin, cycle, nodes, raw)
         answers["normalized"] = dict(zip(nodes.names, scaled.tolist(), strict=True))
     return answers
 
@@ -133,3 +136,16 @@ def require_equal(
             one, other = of_one.get(name), of_other.get(name)
             if one != other:
                 raise LawBroken(f"{law}: the {what} of {name} is {one} {between.format(other)}")
+
+
+def reads_of(plugin: Plugin, pod: PodInfo, nodes: Nodes) -> Reads:
+    """Return what a plugin's answers about a pod rest on; see `schedctl.cache.reads`."""
+    runner = ReadingRunner(nodes.cluster)
+    ask_plugin(plugin, Cycle(pod), nodes, runner)
+    return runner.reads[plugin.name]
+
+
+def parts_read(plugin: Plugin, pod: PodInfo, nodes: Nodes) -> set[str]:
+    """Return the attributes of `Reads` in which a plugin's answers about a pod have left anything."""
+    reads = reads_of(plugin, pod, nodes)
+    return {part for part in Reads.__slots__ if getattr(reads, part)}

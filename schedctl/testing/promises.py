@@ -18,7 +18,9 @@ from schedctl.cache.cluster import Cluster
 from schedctl.cache.nodes import Nodes
 from schedctl.cache.pod_info import PodInfo
 from schedctl.cache.pod_table import NO_NODE
+from schedctl.cache.reads import Reads
 from schedctl.engine import answers
+from schedctl.engine.batching.reading import ReadingRunner
 from schedctl.engine.calls import DIRECT
 from schedctl.engine.faults import PASSING, plugin_fault
 from schedctl.framework.cycles import Cycle
@@ -74,14 +76,17 @@ def _siblings(pod: PodInfo, others: list[PodInfo]) -> Iterator[tuple[PodInfo, st
 def _check_following(plugin: Plugin, cluster: Cluster, pod: PodInfo) -> None:
     """When something has happened, the state that `follow` leaves gives the answers that asking anew gives.
 
-    Answers about rows that neither `moved_by` nor `follow` names are what they were.
+    Answers about rows that have not changed in what was read of them, or that neither `moved_by` nor `follow` names,
+    are what they were.
     """
     signature = _signature(plugin, pod)
     if signature is None:
         return
     nodes, random = cluster.nodes_by_name, _random_of(cluster, pod)
-    cycle = Cycle(pod)
-    before = ask_plugin(plugin, cycle, nodes)
+    cycle, runner = Cycle(pod), ReadingRunner(cluster)
+    before = ask_plugin(plugin, cycle, nodes, runner)
+    reads = runner.reads[plugin.name]
+    reads.everything = reads.everything or type(plugin).moved_by is not Plugin.moved_by  # it is asked then
     after_filter = _cycle_after_filter(plugin, pod, nodes)
     for _ in range(ROUNDS):
         with cluster.fork():
@@ -92,9 +97,13 @@ def _check_following(plugin: Plugin, cluster: Cluster, pod: PodInfo) -> None:
             if not happened or not _keeps_signature(plugin, pod, signature, happened):
                 continue
             # only that they do not fail: of a cycle that ended early, the state lacks what later points leave
-            for short in (Cycle(pod), after_filter):
+            for short in (Cycle(pod), after_filter) if reads.everything else ():
                 _spoiled_nodes(plugin, cluster, short.scratch(), changes or [])
-            spoiled = _spoiled_nodes(plugin, cluster, remembered, changes or [])
+            spoiled = (
+                _spoiled_nodes(plugin, cluster, remembered, changes or [])
+                if reads.everything
+                else _changed_nodes(cluster, reads, generation)
+            )
             if spoiled is not None:
                 _check_remembered(plugin, cluster, (before, remembered), spoiled, happened)
         now = before.ask_again(plugin, cycle, nodes)
@@ -143,6 +152,15 @@ def _check_remembered(
         supposed, expected = (PluginAnswers(statuses=statuses(plugin, each, column)) for each in (one, other))
         between = f"reused and {{}} asked again, with one more pod, after {happened}"
         require_equal("following", supposed, expected, between)
+
+
+def _changed_nodes(cluster: Cluster, reads: Reads, since: int) -> frozenset[str] | None:
+    """Return the names of the nodes that have changed in what was read of them, None where anything else has."""
+    if not cluster.holds(reads):
+        return None
+    table = cluster.node_table
+    changed = (table.described > since) & reads.description | (table.occupied > since) & reads.occupancy
+    return frozenset(table.names[row] for row in np.flatnonzero(changed[: len(table)]).tolist())
 
 
 def _spoiled_nodes(plugin: Plugin, cluster: Cluster, cycle: Cycle, changes: list[Change]) -> frozenset[str] | None:

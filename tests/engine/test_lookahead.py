@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from schedctl.engine.attempts import attempt
-from schedctl.framework.points import FilterPlugin, Scope, ScorePlugin
+from schedctl.framework.points import FilterPlugin, Plugin, Scope, ScorePlugin
 from schedctl.framework.reasons import Reason
 from schedctl.testing.builders import cluster, node, pod
 from schedctl.testing.law_tests import plugin_on, scheduler_with
@@ -249,6 +249,34 @@ def test_plugin_without_signature_scores_all_nodes_for_every_pod():
 
 def test_plugin_without_moved_by_scores_all_nodes_after_any_change():
     scheduler, plugin = crowd(type("Signed", (Piles,), {"moved_by": lambda self, cycle, change: Scope.EVERYTHING}))
+    for number in range(6):
+        place(scheduler, web(number))
+    assert [len(names) for names, _ in plugin.scored] == [NODES] * 6
+
+
+class Silent(Piles):
+    """Does not say what moves it."""
+
+    moved_by = Plugin.moved_by
+
+
+class ReadsPodTable(Silent):
+    """Reads more than a column, so that nobody knows what its answers rest on."""
+
+    def score(self, cycle, nodes):
+        assert len(nodes.cluster.pod_table) >= 0
+        return super().score(cycle, nodes)
+
+
+def test_plugin_is_asked_again_about_the_rows_that_it_has_read():
+    scheduler, plugin = crowd(Silent)
+    for number in range(6):
+        place(scheduler, web(number))
+    assert [len(names) for names, _ in plugin.scored] == [NODES] + [1] * 5
+
+
+def test_plugin_of_unknown_reads_scores_all_nodes_after_any_change():
+    scheduler, plugin = crowd(ReadsPodTable)
     for number in range(6):
         place(scheduler, web(number))
     assert [len(names) for names, _ in plugin.scored] == [NODES] * 6

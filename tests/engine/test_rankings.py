@@ -138,7 +138,7 @@ def a_promise_is_taken_back(scheduler):
         (another_pod_lands, True),
         (a_pod_like_it_goes, True),
         (an_old_pod_goes, True),
-        (a_namespace_comes, False),  # whom terms are about may be another matter now
+        (a_namespace_comes, True),  # nobody has terms about its labels
         (a_node_fills_up, True),
         (a_node_is_resized, False),  # how common an image is goes by all nodes
         (a_node_is_added, False),

@@ -12,8 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from schedctl import KUBERNETES_VERSION
+from schedctl.cache.reads import Reads
 from schedctl.config import loading
 from schedctl.conformance.cases import Case, cluster_of, configuration
+from schedctl.engine.batching import reading
 from schedctl.framework.points import Scope
 from schedctl.plugins.in_tree import IN_TREE
 from schedctl.scheduler import Scheduler
@@ -109,6 +111,14 @@ def test_cached_answers_equal_fresh_ones_in_every_family(family):
 @pytest.mark.parametrize(("plugin", "method"), BREAKABLE_METHODS)
 def test_plugin_with_a_wrong_declaration_is_detected(plugin, method, monkeypatch):
     monkeypatch.setattr(IN_TREE[plugin], method, BROKEN[method])
+    with pytest.raises(AnswersDiffer):
+        run_pairs()
+
+
+@pytest.mark.parametrize("part", ["description", "occupancy"])
+def test_read_that_is_not_taken_down_is_detected(part, monkeypatch):
+    deaf = property(lambda reads: False, lambda reads, value: None)
+    monkeypatch.setattr(reading, "Reads", type("Deaf", (Reads,), {part: deaf}))
     with pytest.raises(AnswersDiffer):
         run_pairs()
 

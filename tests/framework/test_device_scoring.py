@@ -4,7 +4,6 @@ import msgspec
 import pytest
 
 from schedctl.api.devices import DeviceClass, ResourceClaim, ResourceSlice
-from schedctl.cache.changes import Change, ChangeKind
 from schedctl.config.args import (
     NodeResourcesBalancedAllocationArgs,
     NodeResourcesFitArgs,
@@ -14,10 +13,10 @@ from schedctl.config.args import (
 from schedctl.errors import PluginError
 from schedctl.framework.cycles import Cycle
 from schedctl.framework.device_scoring import device_counts
-from schedctl.framework.points import Scope
 from schedctl.plugins.node_resources_balanced_allocation import NodeResourcesBalancedAllocation
 from schedctl.plugins.node_resources_fit.plugin import NodeResourcesFit
 from schedctl.testing.builders import cluster, handle, node, pod
+from schedctl.testing.plugin_answers import parts_read
 
 CARD = "example.com/card"
 ANYTHING = 'device.driver == "d"'
@@ -156,16 +155,14 @@ def test_a_single_node_is_not_scored_by_kube_scheduler_and_so_does_not_crash_it(
 
 
 @pytest.mark.parametrize(
-    ("subject", "requests", "scope"),
+    ("requests", "everything"),
     [
-        pytest.param(device_class(), {CARD: "1"}, Scope.EVERYTHING, id="a class"),
-        pytest.param(on("a", "x"), {CARD: "1"}, Scope.EVERYTHING, id="a slice"),
-        pytest.param(holding("a", "x"), {CARD: "1"}, Scope.EVERYTHING, id="a claim"),
-        pytest.param(holding("a", "x"), {"cpu": "1"}, Scope.NOTHING, id="not of a pod that asks for no such thing"),
+        pytest.param({CARD: "1"}, True, id="devices that are scored"),
+        pytest.param({"cpu": "1"}, False, id="a pod that asks for no such thing"),
     ],
 )
-def test_what_moves_scores_of_devices(subject, requests, scope):
-    change, cycle = Change(ChangeKind.OBJECT, subject=subject), Cycle(pod(requests=requests))
-    assert NodeResourcesFit(NodeResourcesFitArgs(), None).moved_by(cycle, change) is scope
-    args = NodeResourcesBalancedAllocationArgs()
-    assert NodeResourcesBalancedAllocation(args, handle()).moved_by(cycle, change) is scope
+def test_scores_of_devices_rest_on_everything(requests, everything):
+    c = shelf(selectors=())
+    args = NodeResourcesBalancedAllocationArgs(resources=(ResourceSpec(CARD), ResourceSpec("cpu")))
+    parts = parts_read(NodeResourcesBalancedAllocation(args, handle(c)), pod(requests=requests), c.nodes)
+    assert ("everything" in parts) is everything

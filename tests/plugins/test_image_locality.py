@@ -2,11 +2,10 @@
 
 import pytest
 
-from schedctl.cache.changes import Change, ChangeKind
 from schedctl.framework.cycles import Cycle
-from schedctl.framework.points import Scope
 from schedctl.plugins.image_locality import MAX_CONTAINER_THRESHOLD, MIN_THRESHOLD, ImageLocality
 from schedctl.testing.builders import cluster, handle, node, pod
+from schedctl.testing.plugin_answers import parts_read
 
 MI = 1 << 20
 
@@ -99,11 +98,9 @@ def test_the_image_index_is_rebuilt_when_nodes_change():
     assert scores(cluster(node("a"), node("b")), incoming, plugin) == [0, 0]
 
 
-def test_which_rows_a_change_affects():
-    plugin = ImageLocality(None, handle())
-    assert plugin.moved_by(Cycle(pod()), Change(ChangeKind.NODE_UPDATED, 0)) is Scope.EVERYTHING
-    assert plugin.moved_by(Cycle(pod()), Change(ChangeKind.NODES, 0)) is Scope.EVERYTHING
-    assert plugin.moved_by(Cycle(pod()), Change(ChangeKind.POD_ADDED, 0, pod())) is Scope.NOTHING
+def test_answer_rests_on_all_nodes_and_on_no_pod():
+    c = cluster(node("a"))
+    assert parts_read(ImageLocality(None, handle(c)), pod(), c.nodes) == {"description", "versions"}
 
 
 def test_pods_of_the_same_images_have_one_signature():

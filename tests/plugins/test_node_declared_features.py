@@ -2,12 +2,11 @@
 
 import pytest
 
-from schedctl.cache.changes import Change, ChangeKind
 from schedctl.framework.cycles import Cycle
-from schedctl.framework.points import Scope
 from schedctl.framework.statuses import SKIP, SUCCESS, Code, Status
 from schedctl.plugins.node_declared_features.plugin import NodeDeclaredFeatures
 from schedctl.testing.builders import cluster, handle, node, pod
+from schedctl.testing.plugin_answers import parts_read
 
 RESTART, USERS, MOUNT = (
     "RestartAllContainersOnContainerExits",
@@ -100,5 +99,4 @@ def test_without_prefilter_the_filter_fails():
 
 
 def test_only_a_change_of_the_node_affects_its_verdict():
-    assert PLUGIN.moved_by(Cycle(pod()), Change(ChangeKind.NODE_UPDATED, 0)) is Scope.ROW
-    assert PLUGIN.moved_by(Cycle(pod()), Change(ChangeKind.POD_ADDED, 0, pod())) is Scope.NOTHING
+    assert parts_read(PLUGIN, pod(containers=[RESTARTS]), NODES) == {"description"}

@@ -2,14 +2,13 @@
 
 import pytest
 
-from schedctl.cache.changes import Change, ChangeKind
 from schedctl.cache.pod_info import HostPort
 from schedctl.framework.cycles import Cycle
-from schedctl.framework.points import Scope
 from schedctl.framework.reasons import ACCEPT
 from schedctl.framework.statuses import SKIP, Code, Status
 from schedctl.plugins.node_ports.plugin import NodePorts
 from schedctl.testing.builders import cluster, node, pod
+from schedctl.testing.plugin_answers import parts_read
 
 PLUGIN = NodePorts(None, None)
 TAKEN = Status(Code.UNSCHEDULABLE, ("node(s) didn't have free ports for the requested pod ports",))
@@ -90,13 +89,11 @@ def test_filter_without_pre_filter_is_a_fault_as_in_kube_scheduler():
 
 
 @pytest.mark.parametrize(
-    ("ports", "other", "scope"),
+    ("ports", "parts"),
     [
-        pytest.param([port(80)], [port(81)], Scope.ROW, id="a pod with ports moves its node"),
-        pytest.param([port(80)], [], Scope.NOTHING, id="a pod without ports moves nothing"),
-        pytest.param([], [port(80)], Scope.NOTHING, id="a pod that wants no port is moved by nothing"),
+        pytest.param([port(80)], {"occupancy"}, id="pods may move the answer about a pod with ports"),
+        pytest.param([], set(), id="a pod that wants no port is moved by nothing"),
     ],
 )
-def test_which_rows_a_new_pod_affects(ports, other, scope):
-    cycle = Cycle(pod(ports=ports), skip_filter=set() if ports else {"NodePorts"})
-    assert PLUGIN.moved_by(cycle, Change(ChangeKind.POD_ADDED, 0, pod("x", ports=other))) is scope
+def test_answer_rests_on_the_pods_of_the_node_alone(ports, parts):
+    assert parts_read(PLUGIN, pod(ports=ports), cluster(node("a")).nodes) == parts

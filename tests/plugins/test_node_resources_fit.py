@@ -5,7 +5,6 @@ import pytest
 
 from schedctl.api.devices import DeviceClass, DeviceClassSpec
 from schedctl.api.meta import ObjectMeta
-from schedctl.cache.changes import Change, ChangeKind
 from schedctl.config.args import (
     NodeResourcesFitArgs,
     RequestedToCapacityRatioParam,
@@ -14,12 +13,12 @@ from schedctl.config.args import (
     UtilizationShapePoint,
 )
 from schedctl.framework.cycles import Cycle
-from schedctl.framework.points import Scope
 from schedctl.framework.statuses import SUCCESS, Code, Status
 from schedctl.plugins.node_resources_fit.plugin import NodeResourcesFit
 from schedctl.plugins.node_resources_fit.requested_parts import RequestedParts
 from schedctl.plugins.node_resources_fit.slips import Slip, Slips, TooLarge
 from schedctl.testing.builders import cluster, node, pod
+from schedctl.testing.plugin_answers import reads_of
 
 GPU = "nvidia.com/gpu"
 
@@ -268,26 +267,19 @@ def test_shares_of_giant_nodes_wrap_as_int64_does():
 
 
 @pytest.mark.parametrize(
-    ("change", "incoming", "scope"),
+    ("incoming", "kinds"),
     [
-        pytest.param(Change(ChangeKind.POD_ADDED, 0, pod("x")), pod(), Scope.ROW, id="a pod changes its node"),
-        pytest.param(Change(ChangeKind.NODE_UPDATED, 0), pod(), Scope.ROW, id="a node changes itself"),
-        pytest.param(
-            Change(ChangeKind.OBJECT, subject=device_class("c")),
-            pod(cpu="1"),
-            Scope.NOTHING,
-            id="a class changes no cpu",
-        ),
-        pytest.param(
-            Change(ChangeKind.OBJECT, subject=device_class("c")),
-            pod(requests={GPU: "1"}),
-            Scope.EVERYTHING,
-            id="a class may take over an extended resource everywhere",
-        ),
+        pytest.param(pod(cpu="1"), set(), id="no class changes cpu"),
+        pytest.param(pod(requests={GPU: "1"}), {DeviceClass}, id="a class may take over a resource that no node has"),
     ],
 )
-def test_which_rows_a_change_affects(change, incoming, scope):
-    assert NodeResourcesFit(NodeResourcesFitArgs(), None).moved_by(Cycle(incoming), change) is scope
+def test_answer_rests_on_the_row_and_on_the_classes_of_its_resources(incoming, kinds):
+    nodes = cluster(node("a")).nodes
+    reads = reads_of(NodeResourcesFit(NodeResourcesFitArgs(), None), incoming, nodes)
+    assert reads.description
+    assert reads.occupancy
+    assert not reads.everything
+    assert reads.versions.keys() == kinds
 
 
 def test_pods_with_equal_requests_have_one_signature():

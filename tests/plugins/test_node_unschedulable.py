@@ -2,12 +2,11 @@
 
 import pytest
 
-from schedctl.cache.changes import Change, ChangeKind
 from schedctl.framework.cycles import Cycle
-from schedctl.framework.points import Scope
 from schedctl.framework.statuses import Code, Status
 from schedctl.plugins.node_unschedulable.plugin import NodeUnschedulable
 from schedctl.testing.builders import cluster, node, pod
+from schedctl.testing.plugin_answers import parts_read
 
 PLUGIN = NodeUnschedulable(None, None)
 KEY = "node.kubernetes.io/unschedulable"
@@ -40,5 +39,4 @@ def test_the_verdict_outlives_the_cordon():
 
 
 def test_only_a_change_of_the_node_affects_its_verdict():
-    assert PLUGIN.moved_by(Cycle(pod()), Change(ChangeKind.POD_ADDED, 0, pod("x"))) is Scope.NOTHING
-    assert PLUGIN.moved_by(Cycle(pod()), Change(ChangeKind.NODE_UPDATED, 0)) is Scope.ROW
+    assert parts_read(PLUGIN, pod(), cluster(node("a")).nodes) == {"description"}

@@ -5,12 +5,10 @@ import pytest
 
 from schedctl.api.devices import DeviceClass, DeviceClassSpec
 from schedctl.api.meta import ObjectMeta
-from schedctl.cache.changes import Change, ChangeKind
 from schedctl.engine.handles import ProfileHandle
 from schedctl.engine.nominators import Nominator
 from schedctl.errors import PluginError
 from schedctl.framework.cycles import Cycle
-from schedctl.framework.points import Scope
 from schedctl.framework.statuses import SKIP, Code, Status
 from schedctl.plugins.dynamic_resources.plugin import DynamicResources
 from schedctl.plugins.node_volume_limits.plugin import NodeVolumeLimits
@@ -18,6 +16,7 @@ from schedctl.plugins.volume_binding.plugin import VolumeBinding
 from schedctl.plugins.volume_restrictions.plugin import VolumeRestrictions
 from schedctl.plugins.volume_zone.plugin import VolumeZone
 from schedctl.testing.builders import cluster, node, pod
+from schedctl.testing.plugin_answers import parts_read
 
 CLAIM = {"name": "data", "persistentVolumeClaim": {"claimName": "data"}}
 EPHEMERAL = {"name": "scratch", "ephemeral": {"volumeClaimTemplate": {"spec": {}}}}
@@ -88,10 +87,7 @@ def test_post_filter_of_dynamic_resources_fails_where_an_earlier_plugin_ended_pr
     assert found.status == Status(Code.ERROR, ("not found",))
 
 
-def test_only_a_device_class_affects_pods_without_claims():
+def test_nothing_affects_pods_without_claims():
     c = shelf()
-    another = Change(ChangeKind.OBJECT, subject=DeviceClass(metadata=ObjectMeta(name="new")))
-    placed = Change(ChangeKind.POD_ADDED, 0, pod("x", volumes=[CLAIM, DISK]))
     for plugin in PLUGINS:
-        assert made(plugin, c).moved_by(Cycle(pod()), placed) is Scope.NOTHING
-    assert made(DynamicResources, c).moved_by(Cycle(pod()), another) is Scope.EVERYTHING
+        assert parts_read(made(plugin, c), pod(), c.nodes) == set()

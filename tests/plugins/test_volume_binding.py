@@ -7,17 +7,16 @@ import numpy as np
 import pytest
 
 from schedctl.api import storage, topology
-from schedctl.cache.changes import Change, ChangeKind
 from schedctl.config.args import UtilizationShapePoint, VolumeBindingArgs
 from schedctl.errors import PluginError
 from schedctl.framework.cycles import Cycle, Found
-from schedctl.framework.points import Scope
 from schedctl.framework.statuses import SKIP, SUCCESS, Code, Status
 from schedctl.framework.volume_matching import Mismatch
 from schedctl.plugins.volume_binding.claims import Unbound, UnboundReason
 from schedctl.plugins.volume_binding.plugin import VolumeBinding
 from schedctl.plugins.volume_binding.search import Miss
 from schedctl.testing.builders import HOSTNAME, ZONE, cluster, node, pod
+from schedctl.testing.plugin_answers import parts_read
 
 TO_BIND = "node(s) didn't find available persistent volumes to bind"
 BEYOND = "node(s) didn't match PersistentVolume's node affinity"
@@ -996,7 +995,7 @@ def test_pods_whose_claims_are_bound_and_reached_everywhere_have_one_signature()
     assert not plugin.filter(cycle, c.nodes).parts
     assert plugin.score(cycle, c.nodes).tolist() == [0]
     assert plugin.reserve(cycle, "a") == plugin.pre_bind(cycle, "a") == SUCCESS
-    assert plugin.moved_by(cycle, Change(ChangeKind.OBJECT, subject=volume("v"))) is Scope.NOTHING
+    assert parts_read(plugin, using("data"), c.nodes) == {"objects"}
 
 
 @pytest.mark.parametrize(
@@ -1019,19 +1018,9 @@ def test_pods_with_unbound_claims_have_no_signature():
     assert plugin.signature(using("data")) is plugin.signature(using(SCRATCH)) is None
 
 
-@pytest.mark.parametrize(
-    ("change", "without", "with_claims"),
-    [
-        pytest.param(Change(ChangeKind.POD_ADDED, 0, using("data")), Scope.NOTHING, Scope.NOTHING, id="a pod"),
-        pytest.param(Change(ChangeKind.NODE_UPDATED, 0), Scope.NOTHING, Scope.ROW, id="a node"),
-        pytest.param(Change(ChangeKind.OBJECT, subject=volume("v")), Scope.NOTHING, Scope.EVERYTHING, id="a volume"),
-        pytest.param(Change(ChangeKind.OBJECT, subject=A), Scope.NOTHING, Scope.NOTHING, id="anything else"),
-    ],
-)
-def test_which_changes_affect_the_answers(change, without, with_claims):
-    plugin = judge(cluster(A, LOCAL, claim("data"), volume("v")))
-    for incoming, scope in ((using(), without), (using("data"), with_claims)):
-        assert plugin.moved_by(Answer(plugin, incoming).cycle, change) is scope
+def test_nothing_affects_the_answers_about_pods_without_claims():
+    c = cluster(A, LOCAL, claim("data"), volume("v"))
+    assert parts_read(judge(c), using(), c.nodes) == set()
 
 
 def test_a_profile_without_its_prefilter_fails_as_upstream_does():

@@ -7,13 +7,12 @@ import pytest
 
 from schedctl.api.storage import PersistentVolume, PersistentVolumeClaim, StorageClass
 from schedctl.api.topology import BETA_REGION, BETA_ZONE, REGION, ZONE
-from schedctl.cache.changes import Change, ChangeKind
 from schedctl.framework.cycles import Cycle
-from schedctl.framework.points import Scope
 from schedctl.framework.reasons import ACCEPT
 from schedctl.framework.statuses import SKIP, SUCCESS, Code, Status
 from schedctl.plugins.volume_zone.plugin import VolumeZone
 from schedctl.testing.builders import cluster, node, pod
+from schedctl.testing.plugin_answers import parts_read
 
 PLUGIN = VolumeZone(None, None)
 ELSEWHERE = Status(Code.UNSCHEDULABLE_AND_UNRESOLVABLE, ("node(s) had no available volume zone",))
@@ -159,22 +158,11 @@ def test_a_volume_in_the_zone_of_all_nodes_refuses_none():
     assert verdicts(c.nodes) is ACCEPT
 
 
-@pytest.mark.parametrize(
-    ("change", "scope"),
-    [
-        pytest.param(Change(ChangeKind.OBJECT, subject=claim()), Scope.EVERYTHING, id="the pod's claim"),
-        pytest.param(Change(ChangeKind.OBJECT, subject=claim("other")), Scope.NOTHING, id="another claim"),
-        pytest.param(Change(ChangeKind.OBJECT, subject=volume()), Scope.EVERYTHING, id="a volume"),
-        pytest.param(Change(ChangeKind.OBJECT, subject=storage_class("x", None)), Scope.EVERYTHING, id="a class"),
-        pytest.param(Change(ChangeKind.NODE_UPDATED, 0), Scope.ROW, id="a node"),
-        pytest.param(Change(ChangeKind.POD_ADDED, 0, WEB), Scope.NOTHING, id="a pod"),
-    ],
-)
-def test_which_changes_affect_a_pod_held_to_a_zone(change, scope):
-    plugin = over(volume(**{ZONE: "a"}), claim(volumeName="pv"))
-    assert plugin.moved_by(Cycle(WEB), change) is scope
-    assert plugin.moved_by(Cycle(pod()), change) is Scope.NOTHING
-    assert over(volume(), claim(volumeName="pv")).moved_by(Cycle(WEB), change) is Scope.NOTHING
+def test_a_pod_held_to_a_zone_rests_on_its_claims_and_on_the_labels_of_nodes():
+    c = cluster(node("a", zone="a"), node("b", zone="b"), volume(**{ZONE: "a"}), claim(volumeName="pv"))
+    plugin = VolumeZone(None, SimpleNamespace(cluster=c))
+    assert parts_read(plugin, WEB, c.nodes) == {"description", "objects"}
+    assert parts_read(plugin, pod(), c.nodes) == set()
 
 
 def test_pods_of_one_claim_have_one_signature():

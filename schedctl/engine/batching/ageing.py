@@ -6,7 +6,7 @@ can count into their states, and what then has to be forgotten or judged again.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -22,7 +22,6 @@ from schedctl.engine.batching.feasibility import Unfollowed
 from schedctl.engine.batching.rankings import Moved
 from schedctl.engine.batching.templates import Spoils, Template
 from schedctl.engine.faults import PASSING, plugin_fault
-from schedctl.framework.cycles import Cycle
 from schedctl.framework.faults import ESCAPING
 from schedctl.framework.points import Plugin, Scope
 
@@ -62,20 +61,28 @@ class Ageing:
         self._contents[id(pod)] = pod, encoded
         return encoded
 
-    def age(self, template: Template, changes: Sequence[Change]) -> None:
+    def age(self, template: Template) -> None:
         """Bring what is remembered up to the cluster, and forget what changes have spoiled.
 
         Raises:
             CycleError: a plugin fails.
         """
-        touched, others = self._spoiled(template, changes)
-        spoiled = {each.plugin.name for each in others if each.scope is Scope.EVERYTHING}
-        moved = self._counted(template, others, spoiled)
-        for names, rows in touched.items():
-            for name in names:
-                if name not in spoiled:
-                    moved.rows.setdefault(name, set()).update(rows)
-        moved.placed = _placed(template, changes)
+        template.separate()
+        cluster, since = self._cluster, template.generation
+        spoiled: set[str] = set()
+        if not cluster.holds(template.together):
+            reads = template.runner.reads
+            spoiled = {name for name in (*template.traced, *template.selecting) if not cluster.holds(reads[name])}
+        changes = cluster.changes_since(since)
+        if changes is None:  # beyond the change log, nobody can say what was spoiled
+            spoiled |= template.untraced | template.selecting
+            moved = Moved()
+        else:
+            concerning = cluster.pod_changes(since, template.together) if template.selecting else None
+            asked = {template.untraced: changes, template.selecting - spoiled: concerning or []}
+            moved = self._walk(template, asked, spoiled)
+        self._find_rows(template, moved, spoiled)
+        moved.placed = _placed(template, changes or ())
         for name in spoiled:
             template.spoil(name)
         # a verdict is one object for the whole column: one row of it moved, and all of it is asked for again
@@ -85,49 +92,79 @@ class Ageing:
             template.raw.pop(name, None)
         for name, rows in moved.rows.items():
             if name in template.raw:
-                template.raw[name].stale.update(rows)
+                template.raw[name].known[rows] = False
         _follow(template, moved, spoiled=bool(spoiled))
 
-    def _spoiled(
-        self, template: Template, changes: Sequence[Change]
-    ) -> tuple[dict[tuple[str, ...], set[int]], list[_Else]]:
-        """Return what changes spoil: by plugins the rows that were touched, and whatever else.
+    def _find_rows(self, template: Template, moved: Moved, spoiled: set[str]) -> None:
+        """Add the rows that changed since, for the plugins of which it is known what they read there."""
+        table, since = self._cluster.node_table, template.generation
+        alive = table.alive[: len(table)]
+        described = np.flatnonzero((table.described[: len(table)] > since) & alive)
+        occupied = np.flatnonzero((table.occupied[: len(table)] > since) & alive)
+        both = np.union1d(described, occupied) if len(described) and len(occupied) else described
+        both = both if len(described) else occupied
+        for name, reads in template.traced.items():
+            rows = both if reads.description and reads.occupancy else described if reads.description else occupied
+            if len(rows) and (reads.description or reads.occupancy) and name not in spoiled:
+                moved.rows[name] = rows
 
-        Once something is spoiled altogether, answers stand on a state that will be gone, and are not remembered.
+    def _walk(
+        self, template: Template, concerning: Mapping[frozenset[str], Sequence[Change]], spoiled: set[str]
+    ) -> Moved:
+        """Ask the other plugins what each change spoils; return what has moved, and add those spoiled altogether.
+
+        Args:
+            template: whose answers they are.
+            concerning: the changes to ask some plugins about.
+            spoiled: the plugins of which everything is.
         """
         touched: dict[tuple[str, ...], set[int]] = {}
         others: list[_Else] = []
-        lasting = True
-        for change in changes:
-            spoils = self._spoils(template, change, lasting=lasting)
-            if spoils.rows:
-                touched.setdefault(spoils.rows, set()).add(change.row)
-            for plugin, scope in spoils.others:
-                lasting = lasting and scope is not Scope.EVERYTHING
-                others.append(_Else(change, plugin, scope))
-        return touched, others
+        for names, changes in concerning.items():
+            # once something is spoiled altogether, answers stand on a state that will be gone, and are not remembered
+            lasting = bool(names)
+            for change in changes if names else ():
+                spoils = self._spoils(template, names, change, lasting=lasting)
+                if spoils.rows:
+                    touched.setdefault(spoils.rows, set()).add(change.row)
+                for plugin, scope in spoils.others:
+                    lasting = lasting and scope is not Scope.EVERYTHING
+                    others.append(_Else(change, plugin, scope))
+        if not (touched or others):
+            return Moved()
+        spoiled.update(each.plugin.name for each in others if each.scope is Scope.EVERYTHING)
+        moved, rows = self._counted(template, others, spoiled)
+        for plugins, of_plugins in touched.items():
+            for name in plugins:
+                if name not in spoiled:
+                    rows.setdefault(name, set()).update(of_plugins)
+        moved.rows = {name: np.array(sorted(of_name), np.intp) for name, of_name in rows.items() if of_name}
+        return moved
 
-    def _counted(self, template: Template, others: Iterable[_Else], spoiled: set[str]) -> Moved:
-        """Have changes counted that plugins can count, and return what else has been moved.
+    def _counted(
+        self, template: Template, others: Iterable[_Else], spoiled: set[str]
+    ) -> tuple[Moved, dict[str, set[int]]]:
+        """Have changes counted that plugins can count, and return what else has been moved, and which rows.
 
         Only after all changes are known, for they are counted on the nodes as they have become since. What cannot be
         counted is spoiled.
         """
         moved = Moved()
+        rows: dict[str, set[int]] = {}
         for change, plugin, scope in others:
             name = plugin.name
             if name in spoiled:
                 continue
             moved.followed.add(name)
             if scope is Scope.DOMAINS:
-                scope = _following(plugin, template.cycle, change)
+                scope = _following(plugin, template, change)
             if scope is Scope.DOMAINS:  # still: it was counted, and the count concerns all rows
                 moved.columns.add(name)
             elif scope is Scope.EVERYTHING:
                 spoiled.add(name)
             elif scope is not Scope.NOTHING:
-                moved.rows.setdefault(name, set()).update(self._there(scope, change))
-        return moved
+                rows.setdefault(name, set()).update(self._there(scope, change))
+        return moved, rows
 
     def _there(self, scope: Scope | frozenset[int], change: Change) -> Iterable[int]:
         """Return the rows that are spoiled, of nodes that are there."""
@@ -135,8 +172,13 @@ class Ageing:
         alive = self._cluster.node_table.alive
         return [row for row in rows if 0 <= row < len(self._cluster.node_table) and alive[row]]
 
-    def _spoils(self, template: Template, change: Change, *, lasting: bool) -> Spoils:
-        """Return what a change spoils; of pods that come and go it is remembered, while that is of lasting truth."""
+    def _spoils(self, template: Template, names: frozenset[str], change: Change, *, lasting: bool) -> Spoils:
+        """Return what a change spoils of some plugins.
+
+        Of pods that come and go it is remembered, while that is of lasting truth.
+        """
+        alike = [plugin for plugin in template.alike if plugin.name in names]
+        apart = [plugin for plugin in template.apart if plugin.name in names]
         if change.kind is ChangeKind.POD_ADDED:
             remembered = template.come
         elif change.kind is ChangeKind.POD_REMOVED:
@@ -146,20 +188,18 @@ class Ageing:
             if change.kind is not ChangeKind.OBJECT or isinstance(change.subject, template.read):
                 template.come.clear()
                 template.gone.clear()
-            return _asked_of(template.holding((*template.alike, *template.apart)), template, change)
+            return _asked_of((*alike, *apart), template, change)
         written = self.written(change.subject)
-        spoils = remembered.get(written) if written else None
+        spoils = remembered.get((names, written)) if written else None
         if spoils is None:
-            holding = template.holding(template.alike)
-            spoils = _asked_of(holding, template, change)
-            # only once every plugin has answered: one that holds nothing yet was not asked what the change spoils
-            if written and lasting and len(holding) == len(template.alike):
+            spoils = _asked_of(alike, template, change)
+            if written and lasting:
                 if len(remembered) >= _SPOILS_KEPT:
                     remembered.clear()
-                remembered[written] = spoils
-        if not template.apart:
+                remembered[names, written] = spoils
+        if not apart:
             return spoils
-        individual = _asked_of(template.holding(template.apart), template, change)
+        individual = _asked_of(apart, template, change)
         return Spoils(spoils.rows + individual.rows, spoils.others + individual.others)
 
 
@@ -178,7 +218,7 @@ def ask_plugin(plugin: Plugin, question: Callable[..., T], *about: Any) -> T:
 
 
 def _asked_of(plugins: Iterable[Plugin], template: Template, change: Change) -> Spoils:
-    scopes = [(plugin, _moved_by(plugin, template.cycle, change)) for plugin in plugins]
+    scopes = [(plugin, _moved_by(plugin, template, change)) for plugin in plugins]
     if change.row == NO_NODE:  # "the row it touches" of a change that touches none: the safe reading is all of them
         scopes = [(plugin, Scope.EVERYTHING if scope is Scope.ROW else scope) for plugin, scope in scopes]
     rows = tuple(plugin.name for plugin, scope in scopes if scope is Scope.ROW)
@@ -186,12 +226,16 @@ def _asked_of(plugins: Iterable[Plugin], template: Template, change: Change) -> 
     return Spoils(rows, tuple(others))
 
 
-def _moved_by(plugin: Plugin, cycle: Cycle, change: Change) -> Scope | frozenset[int]:
-    return answers.scope(plugin, ask_plugin(plugin, plugin.moved_by, cycle, change))
+def _moved_by(plugin: Plugin, template: Template, change: Change) -> Scope | frozenset[int]:
+    if plugin.name not in template.selecting:
+        return answers.scope(plugin, ask_plugin(plugin, plugin.moved_by, template.cycle, change))
+    with template.runner.listen_to_objects(plugin):
+        return answers.scope(plugin, ask_plugin(plugin, plugin.moved_by, template.cycle, change))
 
 
-def _following(plugin: Plugin, cycle: Cycle, change: Change) -> Scope | frozenset[int]:
-    return answers.scope(plugin, ask_plugin(plugin, plugin.follow, cycle, change), "follow")
+def _following(plugin: Plugin, template: Template, change: Change) -> Scope | frozenset[int]:
+    with template.runner.listen_to_objects(plugin):
+        return answers.scope(plugin, ask_plugin(plugin, plugin.follow, template.cycle, change), "follow")
 
 
 def _placed(template: Template, changes: Sequence[Change]) -> int:

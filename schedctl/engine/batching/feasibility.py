@@ -6,7 +6,7 @@ import numpy as np
 
 from schedctl.cache.arrays import BoolArray, IndexArray
 from schedctl.cache.nodes import Nodes
-from schedctl.engine.calls import DIRECT
+from schedctl.engine.calls import PluginRunner
 from schedctl.engine.filtering import Filtering
 from schedctl.framework.cycles import Cycle
 from schedctl.framework.points import FilterPlugin
@@ -28,7 +28,9 @@ class Feasibility:
         known: bool (n,), the nodes of which all that other plugins say is true, whether they are feasible now or not.
     """
 
-    def __init__(self, nodes: Nodes, cycle: Cycle, filters: dict[str, FilterPlugin], filtering: Filtering) -> None:
+    def __init__(
+        self, nodes: Nodes, cycle: Cycle, filters: dict[str, FilterPlugin], filtering: Filtering, runner: PluginRunner
+    ) -> None:
         """Take over the outcome of Filter.
 
         Args:
@@ -36,6 +38,7 @@ class Feasibility:
             cycle: the template's.
             filters: the plugins whose verdicts are to be kept.
             filtering: the outcome, over the nodes that PreFilter left.
+            runner: asks them.
 
         Raises:
             Unfollowed: a filter failed on some node.
@@ -43,6 +46,7 @@ class Feasibility:
         self.filters = filters
         self._nodes = nodes
         self._cycle = cycle
+        self._runner = runner
         judged = nodes.positions(filtering.nodes.rows)
         self._searched = np.zeros(len(nodes), np.bool_)  # the nodes that PreFilter left
         self._searched[judged] = True
@@ -73,7 +77,7 @@ class Feasibility:
 
     def refuses(self, name: str, column: Nodes) -> BoolArray:
         """Ask a filter which rows of a column it refuses, bool (rows,)."""
-        return _mask(DIRECT.filter(self.filters[name], self._cycle, column), len(column))
+        return _mask(self._runner.filter(self.filters[name], self._cycle, column), len(column))
 
     def put(self, name: str, positions: IndexArray, refused: BoolArray) -> None:
         """Set whether a filter refuses some nodes."""

@@ -19,7 +19,7 @@ from schedctl.cache.pod_table import NO_NODE
 from schedctl.engine.batching.feasibility import Feasibility, Unfollowed
 from schedctl.engine.batching.lookahead import Lookahead
 from schedctl.engine.batching.score_columns import ScoreColumns
-from schedctl.engine.calls import DIRECT
+from schedctl.engine.calls import DIRECT, PluginRunner
 from schedctl.engine.faults import CycleError
 from schedctl.engine.filtering import Filtering
 from schedctl.engine.scoring import Scoring
@@ -41,13 +41,13 @@ class Moved:
     """What changes of the cluster have moved since a ranking was last true.
 
     Attributes:
-        rows: by plugin, the node rows to be asked about again.
+        rows: by plugin, the node rows to be asked about again, intp in order, at least one.
         columns: the plugins that are to be asked about all nodes again.
         followed: the plugins of which some change spoiled other things than the row it touched.
         placed: the row on which the template's last pod was placed, last of all and alone; `NO_NODE` where it was not.
     """
 
-    rows: dict[str, set[int]] = field(default_factory=dict)
+    rows: dict[str, IndexArray] = field(default_factory=dict)
     columns: set[str] = field(default_factory=set)
     followed: set[str] = field(default_factory=set)
     placed: int = NO_NODE
@@ -71,6 +71,7 @@ class Ranking:
         outcome: tuple[Filtering, Scoring],
         anew: frozenset[str],
         narrowed: tuple[frozenset[str] | None, frozenset[str]],
+        runner: PluginRunner,
     ) -> None:
         """Take over the outcome of a cycle.
 
@@ -81,6 +82,7 @@ class Ranking:
             outcome: of Filter and Score.
             anew: the plugins that are asked anew for every pod.
             narrowed: the nodes that PreFilter left, None for all, and who narrowed them.
+            runner: asks the plugins of which answers are kept.
 
         Raises:
             Unfollowed: there is more to it than a ranking keeps.
@@ -91,17 +93,18 @@ class Ranking:
         # begins a new template then
         self._cluster = cluster
         self._cycle = cycle
+        self._runner = runner
         self.nodes = cluster.nodes
         self.anew = anew
         self.pre_filter_nodes, self.narrowing_plugins = narrowed
         self._skip_filter, self._skip_score = cycle.skip_filter - anew, cycle.skip_score - anew
         left_out = cycle.skip_filter | anew
         filters = {plugin.name: plugin for plugin in profile.filter if plugin.name not in left_out}
-        self._feasibility = Feasibility(self.nodes, cycle, filters, filtering)
+        self._feasibility = Feasibility(self.nodes, cycle, filters, filtering, runner)
         found = filtering.findings.keys() - anew
         if self._feasibility.count != len(scoring.nodes) or not all(profile.plugins[n].finds_again for n in found):
             raise Unfollowed  # a plugin that is asked anew refused somebody, or what one found is needed later
-        self._score_columns = ScoreColumns(profile, self.nodes, cycle, self._feasibility, scoring, anew)
+        self._score_columns = ScoreColumns(profile, self.nodes, cycle, self._feasibility, scoring, anew, runner)
         self._lookahead: Lookahead | None = None
         self._consecutive = 0
         self._total()
@@ -166,7 +169,7 @@ class Ranking:
             name = plugin.name
             reading = plugin.reads_feasible_set and not plugin.reads_template_only
             if reading and name not in self._score_columns.names and name not in self.anew:
-                status = DIRECT.pre_score(plugin, self._cycle, self._feasibility.column)
+                status = self._runner.pre_score(plugin, self._cycle, self._feasibility.column)
                 skips = status is not None and status.code is Code.SKIP
                 # a plugin that begins to score, or stops, has no column here: which plugins score is fixed
                 if skips != (name in self._skip_score) or not (skips or status is None or status.successful):
@@ -177,7 +180,7 @@ class Ranking:
     def _foresee(self, moved: Moved) -> set[str]:
         """Return the plugins whose answers about the row of the last placement have been looked ahead."""
         names = {name for name in moved.rows if name not in moved.followed and self._foreseeable(name)}
-        if moved.placed == NO_NODE or not names or any(moved.rows[name] != {moved.placed} for name in names):
+        if moved.placed == NO_NODE or not names or not all(_is_only(moved.rows[name], moved.placed) for name in names):
             self._consecutive = 0
             return set()
         self._consecutive += 1
@@ -223,7 +226,7 @@ class Ranking:
 
     # -- rows --------------------------------------------------------------------
 
-    def _judge_rows(self, rows: dict[str, set[int]], touched: dict[str, IndexArray]) -> IndexArray:
+    def _judge_rows(self, rows: dict[str, IndexArray], touched: dict[str, IndexArray]) -> IndexArray:
         """Ask plugins again about some rows, and return the positions of these rows, intp.
 
         Args:
@@ -231,20 +234,24 @@ class Ranking:
             touched: is filled with the positions whose raw scores are new, by plugin.
         """
         # plugins mostly share their rows, and what one column has worked out (usage, names) serves them all
-        columns: dict[frozenset[int], Nodes] = {}
-        for row_set in map(frozenset, rows.values()):
-            if row_set not in columns:
-                columns[row_set] = self.nodes.take(self.nodes.positions(np.array(sorted(row_set), np.intp)))
+        columns: dict[bytes, tuple[Nodes, IndexArray]] = {}
+        column_of: dict[str, tuple[Nodes, IndexArray]] = {}
+        for name, of_plugin in rows.items():
+            key = of_plugin.tobytes()
+            if key not in columns:
+                positions = self.nodes.positions(of_plugin)
+                columns[key] = self.nodes.take(positions), positions
+            column_of[name] = columns[key]
         # all filters before any score: `score_rows` leaves out rows that are refused now
         for name in rows.keys() & self._feasibility.filters.keys():
-            column = columns[frozenset(rows[name])]
-            refused = self._feasibility.refuses(name, column)
-            self._feasibility.put(name, self.nodes.positions(column.rows), refused)
+            column, positions = column_of[name]
+            self._feasibility.put(name, positions, self._feasibility.refuses(name, column))
         for name in rows.keys() & self._score_columns.names:
-            positions = self._score_columns.score_rows(name, columns[frozenset(rows[name])])
-            if positions is not None:
-                touched[name] = positions
-        every = self.nodes.positions(np.array(sorted(set[int]().union(*columns)), np.intp))
+            moved = self._score_columns.score_rows(name, *column_of[name])
+            if moved is not None:
+                touched[name] = moved
+        judged = [positions for _, positions in columns.values()]
+        every = judged[0] if len(judged) == 1 else np.unique(np.concatenate(judged))
         if self._lookahead is not None:
             self._lookahead.void(set(rows), every)
         return every
@@ -319,3 +326,7 @@ class Ranking:
         infeasible = self.feasible.astype(sums.dtype)
         infeasible += _INFEASIBLE
         self.totals = np.bitwise_or(sums, infeasible, out=infeasible)
+
+
+def _is_only(rows: IndexArray, row: int) -> bool:
+    return len(rows) == 1 and int(rows[0]) == row

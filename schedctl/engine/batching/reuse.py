@@ -20,6 +20,7 @@ from schedctl.cache.pod_info import PodInfo
 from schedctl.engine.batching.ageing import Ageing, ask_plugin
 from schedctl.engine.batching.feasibility import Unfollowed
 from schedctl.engine.batching.rankings import Ranking
+from schedctl.engine.batching.reading import ReadingRunner
 from schedctl.engine.batching.templates import Raw, Template
 from schedctl.engine.calls import PluginRunner
 from schedctl.engine.filtering import Filtering
@@ -61,13 +62,13 @@ class Templates:
         # taken out, and put back last: so the dictionary is in order of use, and a template that could not be aged,
         # because a plugin failed over it, is gone
         known = self._templates.pop(alike, None)
-        changes = self._cluster.changes_since(known.generation) if known is not None else None
-        # beyond the change log nothing is known; other nodes are other positions for all columns that are kept
-        if known is None or changes is None or known.generation < self._cluster.nodes_since:
+        # other nodes are other positions for all columns that are kept
+        if known is None or known.generation < self._cluster.nodes_since:
             apart = {p.name for p in profile.deciding_plugins if not ask_plugin(p, p.moves_by_template, cycle.pod)}
-            known = Template(self._cluster.generation, profile, cycle.pod, alike[1:], apart)
-        elif changes:
-            self._ageing.age(known, changes)
+            runner = ReadingRunner(self._cluster)
+            known = Template(self._cluster.generation, profile, cycle.pod, alike[1:], apart, runner)
+        elif known.generation < self._cluster.generation:
+            self._ageing.age(known)
         known.cycle.pod = cycle.pod
         known.generation = self._cluster.generation
         self._templates[alike] = known
@@ -122,18 +123,20 @@ class Recollection(PluginRunner):
             return  # this pod's search was narrowed, not that of the others
         with suppress(Unfollowed):
             outcome = filtering, scoring
-            known.ranking = Ranking(known.profile, self._cluster, known.cycle, outcome, known.anew, narrowed)
+            known.ranking = Ranking(
+                known.profile, self._cluster, known.cycle, outcome, known.anew, narrowed, known.runner
+            )
 
     @override
     def pre_filter(self, plugin: points.PreFilterPlugin, cycle: Cycle, nodes: Nodes) -> Status | NodeSet | None:
         """Ask once for each template."""
         template, name = self._template, plugin.name
         if name in template.anew:
-            return super().pre_filter(plugin, cycle, nodes)
+            return template.runner.pre_filter(plugin, cycle, nodes)
         # what a filter finds may be the pod's own, its claims say, and rest on what PreFilter left of this very pod
         if name not in template.pre_filter or name in template.finders:
             before = cycle.state.copy()
-            answer = template.pre_filter[name] = super().pre_filter(plugin, cycle, nodes)
+            answer = template.pre_filter[name] = template.runner.pre_filter(plugin, cycle, nodes)
             template.take_over(name, "preFilter", cycle, before)
             # the template's own cycle has to skip as this one will: the ranking and `moved_by` go by it
             (template.cycle.skip_filter.add if _skips(answer) else template.cycle.skip_filter.discard)(name)
@@ -146,12 +149,12 @@ class Recollection(PluginRunner):
         """Ask again only where a change has moved the verdict; what filters find besides is never kept."""
         template, name = self._template, plugin.name
         if name in template.anew:
-            return super().filter(plugin, cycle, nodes)
+            return template.runner.filter(plugin, cycle, nodes)
         # the very array, not an equal one: only `cluster.nodes` has it, so that comparing costs nothing
         whole = nodes.changes is None and nodes.rows is nodes.cluster.rows
         known = template.verdicts.get(name) if whole else None
         if known is None:
-            known = super().filter(plugin, cycle, nodes)
+            known = template.runner.filter(plugin, cycle, nodes)
             if known.findings is not None:
                 template.finders.add(name)
             elif whole:
@@ -164,13 +167,13 @@ class Recollection(PluginRunner):
         # asked even for plugins that go another way: it is the first who asks that remembers the feasible nodes
         same, template, name = self._same_feasible(nodes), self._template, plugin.name
         if name in template.anew:
-            return super().pre_score(plugin, cycle, nodes)
+            return template.runner.pre_score(plugin, cycle, nodes)
         if name not in template.pre_score or (plugin.reads_feasible_set and not same):
             template.raw.pop(name, None)
             template.forget(name, "preScore")
             before = cycle.state.copy()
             template.pre_score.pop(name, None)  # should the plugin fail, nothing is known of it any more
-            answer = template.pre_score[name] = super().pre_score(plugin, cycle, nodes)
+            answer = template.pre_score[name] = template.runner.pre_score(plugin, cycle, nodes)
             template.take_over(name, "preScore", cycle, before)
             (template.cycle.skip_score.add if _skips(answer) else template.cycle.skip_score.discard)(name)
         else:
@@ -180,8 +183,9 @@ class Recollection(PluginRunner):
     @override
     def score(self, plugin: points.ScorePlugin, cycle: Cycle, nodes: Nodes) -> IntArray:
         """Ask about the rows alone that are not known."""
+        runner = self._template.runner
         if plugin.name in self._template.anew:
-            return super().score(plugin, cycle, nodes)
+            return runner.score(plugin, cycle, nodes)
         same = self._same_feasible(nodes)
         raw = self._template.raw.pop(plugin.name, None)  # and kept again only once all of it is known
         rows = len(nodes.cluster.node_table)
@@ -189,18 +193,15 @@ class Recollection(PluginRunner):
         every = nodes.rows is nodes.cluster.rows and len(nodes) == rows
         if raw is None or (plugin.reads_feasible_set and not same):
             if every:
-                scores = super().score(plugin, cycle, nodes)
+                scores = runner.score(plugin, cycle, nodes)
                 self._template.raw[plugin.name] = Raw(scores.copy(), np.ones(rows, np.bool_))
                 return scores
-            raw, same = Raw(np.zeros(rows, np.int64), np.zeros(rows, np.bool_)), False  # and all rows are asked about
-        if raw.stale or not same:
-            raw.known[list(raw.stale)] = False
-            raw.stale.clear()
-            unknown = np.flatnonzero(~raw.known) if every else np.flatnonzero(~raw.known[nodes.rows])
-            if len(unknown):
-                column = nodes if len(unknown) > _FEW else nodes.take(unknown)
-                raw.scores[column.rows] = super().score(plugin, cycle, column)
-                raw.known[column.rows] = True
+            raw = Raw(np.zeros(rows, np.int64), np.zeros(rows, np.bool_))
+        unknown = np.flatnonzero(~raw.known) if every else np.flatnonzero(~raw.known[nodes.rows])
+        if len(unknown):
+            column = nodes if len(unknown) > _FEW else nodes.take(unknown)
+            raw.scores[column.rows] = runner.score(plugin, cycle, column)
+            raw.known[column.rows] = True
         self._template.raw[plugin.name] = raw
         # a copy, for whoever normalises may write into it
         return raw.scores.copy() if every else np.asarray(raw.scores[nodes.rows])

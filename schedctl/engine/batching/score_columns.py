@@ -15,7 +15,7 @@ import numpy.typing as npt
 from schedctl.cache.arrays import IndexArray, IntArray
 from schedctl.cache.nodes import Nodes
 from schedctl.engine.batching.feasibility import Feasibility, Unfollowed
-from schedctl.engine.calls import DIRECT
+from schedctl.engine.calls import PluginRunner
 from schedctl.engine.scoring import PluginScores, Scoring
 from schedctl.framework.arithmetic import MAX_NODE_SCORE
 from schedctl.framework.cycles import Cycle
@@ -64,10 +64,12 @@ class ScoreColumns:
         feasibility: Feasibility,
         scoring: Scoring,
         anew: frozenset[str],
+        runner: PluginRunner,
     ) -> None:
         """Take over the outcome of Score, but for the plugins that are asked anew for every pod."""
         self._nodes = nodes
         self._cycle = cycle
+        self._runner = runner
         self._feasibility = feasibility
         # int32 halves the memory to go through for each placement; weights are not bounded, so it may not do
         widest = sum(profile.weights[plugin.name] for plugin in profile.score) * MAX_NODE_SCORE
@@ -97,7 +99,7 @@ class ScoreColumns:
 
     def rates(self, name: str, column: Nodes) -> IntArray:
         """Ask a plugin that goes by row for the normalised scores of a column."""
-        return _in_range(DIRECT.score(self._parts[name].plugin, self._cycle, column))
+        return _in_range(self._runner.score(self._parts[name].plugin, self._cycle, column))
 
     def set(self, name: str, position: int, score: int) -> None:
         """Set the normalised score of one node."""
@@ -107,13 +109,13 @@ class ScoreColumns:
             part.normalized[position] = score
             self.sums[position] += change * part.weight
 
-    def score_rows(self, name: str, column: Nodes) -> IndexArray | None:
-        """Score some rows again.
+    def score_rows(self, name: str, column: Nodes, positions: IndexArray) -> IndexArray | None:
+        """Score some rows again, which stand at these positions.
 
         Returns:
             The positions whose raw scores are new and to be normalised; None where all is done.
         """
-        part, positions = self._parts[name], self._nodes.positions(column.rows)
+        part = self._parts[name]
         if not part.plugin.reads_template_only:  # then it is not to be asked about nodes that others refuse
             fits = self._feasibility.fits(positions)
             self._feasibility.known[positions[~fits]] = False
@@ -121,7 +123,7 @@ class ScoreColumns:
         if part.plugin.reads_feasible_set:
             return positions
         if part.raw is not None:
-            part.raw[positions] = DIRECT.score(part.plugin, self._cycle, column)
+            part.raw[positions] = self._runner.score(part.plugin, self._cycle, column)
             return positions
         self._replace(part, positions, self.rates(name, column))
         return None
@@ -145,7 +147,7 @@ class ScoreColumns:
         if column or plugin.reads_feasible_set:
             if plugin.reads_feasible_set and not same:
                 self._prepare(plugin)
-            raw = DIRECT.score(plugin, self._cycle, feasibility.column)
+            raw = self._runner.score(plugin, self._cycle, feasibility.column)
             if part.raw is not None:
                 part.raw[feasibility.where] = raw
             if not plugin.reads_feasible_set:  # and so is not asked again when others become feasible
@@ -165,7 +167,7 @@ class ScoreColumns:
     def _prepare(self, plugin: ScorePlugin) -> None:
         """Ask PreScore again, whose answer stands on other feasible nodes now."""
         if isinstance(plugin, PreScorePlugin):
-            status = DIRECT.pre_score(plugin, self._cycle, self._feasibility.column)
+            status = self._runner.pre_score(plugin, self._cycle, self._feasibility.column)
             if status is not None and not status.successful:
                 raise Unfollowed
 
@@ -175,7 +177,7 @@ class ScoreColumns:
             part.least, part.most = int(raw.min()), int(raw.max())
         normalized = raw
         if part.normalizes:
-            normalized = DIRECT.normalize(part.plugin, self._cycle, self._feasibility.column, raw)
+            normalized = self._runner.normalize(part.plugin, self._cycle, self._feasibility.column, raw)
         where, column = self._feasibility.where, _in_range(normalized).astype(np.int8)
         if not isinstance(where, slice):  # put in place once, what follows goes over whole columns
             column, scores = part.normalized.copy(), column
@@ -198,7 +200,7 @@ class ScoreColumns:
         # the plugin sees the extremes in two rows in front, of some node or other: it may look at scores alone
         scores = np.concatenate((np.array((part.least, part.most), np.int64), part.raw[positions]))
         column = self._nodes.take(np.concatenate((np.repeat(positions[0], 2), positions)))
-        normalized = _in_range(DIRECT.normalize(part.plugin, self._cycle, column, scores))
+        normalized = _in_range(self._runner.normalize(part.plugin, self._cycle, column, scores))
         self._replace(part, positions, normalized[2:])
 
     def _replace(self, part: _Contribution, positions: IndexArray, normalized: IntArray) -> None:

@@ -8,14 +8,18 @@ spoiled loses both. When what is remembered is true, and who brings it up to dat
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
+from schedctl.api.pods import Pod
 from schedctl.cache.arrays import BoolArray, IndexArray, IntArray
 from schedctl.cache.pod_info import PodInfo
+from schedctl.cache.reads import Reads
 from schedctl.engine.batching.rankings import Ranking
+from schedctl.engine.batching.reading import ReadingRunner
+from schedctl.engine.handles import ProfileHandle
 from schedctl.framework.cycles import Cycle, CycleState, StateKey
 from schedctl.framework.points import NodeSet, Plugin, Scope
 from schedctl.framework.profiles import Profile
@@ -27,12 +31,11 @@ from schedctl.framework.statuses import Status
 class Raw:
     """Raw scores of one plugin by node row, int64 (rows,).
 
-    They are true where `known`, bool (rows,), but for the `stale` rows, which have changed since.
+    They are true where `known`, bool (rows,).
     """
 
     scores: IntArray
     known: BoolArray
-    stale: set[int] = field(default_factory=set)
 
 
 class Spoils(NamedTuple):
@@ -55,17 +58,29 @@ class Template:
         profile: the profile they are scheduled by.
         anew: the plugins that have no signature for them.
         alike, apart: the plugins that other pods which are written alike move alike, and those they do not.
+        answering, listening: the plugins that say themselves what moves them, and those that hear of events.
         read: the kinds on which it may depend what is moved.
         cycle: of the last of them; its state and what plugins skip are the template's own, and kept true.
         written: what each plugin left in the state, by its name and the point at which it did.
         finders: the filters that find out more than a verdict, which is the pod's own; in a full cycle they are asked
             from PreFilter on.
-        come, gone: what pods that came or went spoil, by what is written of them.
+        runner: asks the plugins, and knows what their answers rest on.
+        traced: by plugin, what its answers rest on, where that is known and the plugin does not say what moves it.
+        selecting: the plugins that say what moves them, and of pods read those alone that have some labels.
+        together: what all of these rest on together.
+        untraced: the other plugins, which are asked what changes spoil.
+        come, gone: what pods that came or went spoil of such plugins, by these and what is written of the pod.
         ranking: the outcome of the last full cycle kept true, None where there is none.
     """
 
     def __init__(
-        self, generation: int, profile: Profile, pod: PodInfo, signatures: Sequence[Hashable], apart: set[str]
+        self,
+        generation: int,
+        profile: Profile,
+        pod: PodInfo,
+        signatures: Sequence[Hashable],
+        apart: set[str],
+        runner: ReadingRunner,
     ) -> None:
         """Begin to remember, with nothing known yet.
 
@@ -75,6 +90,7 @@ class Template:
             pod: the first of them.
             signatures: of the deciding plugins, None where a plugin has none for it.
             apart: the plugins that pods written alike need not move alike.
+            runner: asks the plugins.
         """
         deciding = profile.deciding_plugins
         self.generation = generation
@@ -84,6 +100,8 @@ class Template:
         self.alike = [plugin for plugin in kept if plugin.name not in apart]
         self.apart = [plugin for plugin in kept if plugin.name in apart]
         self.read = tuple({kind for plugin in self.alike for kind in plugin.reads})
+        self.answering = frozenset(p.name for p in kept if type(p).moved_by is not Plugin.moved_by)
+        self.listening = frozenset(p.name for p in kept if isinstance(p.handle, ProfileHandle) and p.handle.listens(p))
         self.cycle = Cycle(pod)
         self.written: dict[tuple[str, str], list[StateKey[object]]] = {}
         self.pre_filter: dict[str, Status | NodeSet | None] = {}
@@ -92,8 +110,13 @@ class Template:
         self.raw: dict[str, Raw] = {}
         self.feasible: IndexArray = np.empty(0, np.intp)
         self.finders: set[str] = set()
-        self.come: dict[bytes, Spoils] = {}
-        self.gone: dict[bytes, Spoils] = {}
+        self.runner = runner
+        self.traced: dict[str, Reads] = {}
+        self.together = Reads()
+        self.selecting: frozenset[str] = frozenset()
+        self.untraced: frozenset[str] = frozenset()
+        self.come: dict[tuple[frozenset[str], bytes], Spoils] = {}
+        self.gone: dict[tuple[frozenset[str], bytes], Spoils] = {}
         self.ranking: Ranking | None = None
 
     def spoil(self, plugin: str) -> None:
@@ -101,6 +124,7 @@ class Template:
         # not the ranking: whoever ages the template does without it once anything is spoiled altogether
         for known in (self.pre_filter, self.verdicts, self.pre_score, self.raw):
             known.pop(plugin, None)
+        self.runner.forget(plugin)
         self.forget(plugin, "preFilter")
         self.forget(plugin, "preScore")
         self.cycle.skip_filter.discard(plugin)
@@ -108,12 +132,24 @@ class Template:
         self.come.clear()
         self.gone.clear()
 
-    def holding(self, plugins: Sequence[Plugin]) -> Sequence[Plugin]:
-        """Return those plugins of which some answer is kept."""
-        if self.ranking is not None:  # which stands on all of them, although raw scores were dropped to save room
-            return plugins
-        kept = self.pre_filter.keys() | self.verdicts.keys() | self.pre_score.keys() | self.raw.keys()
-        return [plugin for plugin in plugins if plugin.name in kept]
+    def separate(self) -> None:
+        """Find out of which plugins it is known what their answers rest on, if that has become another matter."""
+        if not self.runner.more:
+            return
+        self.runner.more = False
+        known = {name: reads for name, reads in self.runner.reads.items() if name not in self.anew}
+        sure = {name: reads for name, reads in known.items() if name not in self.listening and not reads.everything}
+        self.traced = {name: reads for name, reads in sure.items() if name not in self.answering}
+        by_label = {n: reads for n, reads in sure.items() if n in self.answering and not _reads_any_pod(reads)}
+        self.selecting = frozenset(by_label)
+        self.together = Reads()
+        for reads in (*self.traced.values(), *by_label.values()):
+            self.together.add(reads)
+        untraced = frozenset(known.keys() - self.traced.keys() - self.selecting)
+        if untraced != self.untraced:
+            self.untraced = untraced
+            self.come.clear()
+            self.gone.clear()
 
     def recollect(self, plugin: str, point: str, cycle: Cycle) -> None:
         """Leave in a cycle's state what a plugin left there when it was asked."""
@@ -133,3 +169,7 @@ class Template:
         self.written[plugin, point] = cycle.state.keys_changed_since(before)
         for key in self.written[plugin, point]:
             self.cycle.state[key] = cycle.state[key]
+
+
+def _reads_any_pod(reads: Reads) -> bool:
+    return reads.description or reads.occupancy or Pod in reads.versions

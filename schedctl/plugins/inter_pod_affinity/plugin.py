@@ -73,9 +73,9 @@ class InterPodAffinity(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
         pod, cluster = cycle.pod, nodes.cluster
         if malformed := _selector_error(pod):
             return unresolvable(f"parsing pod: {malformed}")
-        labels = cluster.node_table.labels
+        labels = cluster.table_of_nodes().labels
         repelling = DomainCounts(labels)
-        for carriers in cluster.affinity_terms.required_anti.about(pod.labels, term_matcher(pod, cluster)):
+        for carriers in cluster.terms_about(pod.labels).required_anti.about(pod.labels, term_matcher(pod, cluster)):
             repelling.add(carriers.term.topology_key, carriers.nodes, carriers.counts)
         required = resolve_namespaces(pod.required_affinity, cluster)
         anti = resolve_namespaces(pod.required_anti_affinity, cluster)
@@ -127,10 +127,10 @@ class InterPodAffinity(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
         preferences = _preferences(pod, cluster)
         if self.args.ignore_preferred_terms_of_existing_pods and not preferences:
             return SKIP  # with it what required terms of running pods would add, as upstream does
-        sums = DomainCounts(cluster.node_table.labels)
+        sums = DomainCounts(cluster.table_of_nodes().labels)
         for term, weight in preferences:
             sums.add(term.topology_key, nodes_selected(cluster, (term,)), factor=weight)
-        carried = cluster.affinity_terms
+        carried = cluster.terms_about(pod.labels)
         is_about_pod = term_matcher(pod, cluster)
         for table, factor in (
             (carried.required, self.args.hard_pod_affinity_weight),

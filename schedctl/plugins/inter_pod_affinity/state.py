@@ -268,13 +268,13 @@ def _resolve_term(term: AffinityTerm, cluster: ClusterView) -> AffinityTerm:
 
 def nodes_selected(cluster: ClusterView, terms: tuple[AffinityTerm, ...]) -> IndexArray:
     """Return the node row of each running pod that matches all of the (resolved) terms, one at least, intp (pods,)."""
-    nodes: IndexArray = cluster.pod_table.node[_pods_selected(cluster, terms)]
+    nodes: IndexArray = cluster.pods_selected(terms[0].selector).node[_pods_selected(cluster, terms)]
     return nodes
 
 
 def _pods_selected(cluster: ClusterView, terms: tuple[AffinityTerm, ...]) -> IndexArray:
     """Return the pod rows of the running pods that match all of the (resolved) terms, one at least, intp (pods,)."""
-    table = cluster.pod_table
+    table = cluster.pods_selected(terms[0].selector)
     labelled = table.labels.select(terms[0].selector)
     for term in terms[1:]:
         labelled &= table.labels.select(term.selector)

@@ -13,7 +13,6 @@ from typing_extensions import override
 from schedctl.api import node_selectors, pods, selectors
 from schedctl.api.nodes import Node
 from schedctl.cache.arrays import IntArray
-from schedctl.cache.changes import Change, ChangeKind
 from schedctl.cache.node_matching import nodes_matching, nodes_matching_term, nodes_meeting
 from schedctl.cache.nodes import Nodes
 from schedctl.cache.pod_info import PodInfo
@@ -22,7 +21,7 @@ from schedctl.framework.arithmetic import default_normalize
 from schedctl.framework.cycles import Cycle, StateKey
 from schedctl.framework.events import Action, Hint, Registration, Resource, registers
 from schedctl.framework.handles import Handle
-from schedctl.framework.points import FilterPlugin, NodeSet, PreFilterPlugin, PreScorePlugin, Scope, ScorePlugin
+from schedctl.framework.points import FilterPlugin, NodeSet, PreFilterPlugin, PreScorePlugin, ScorePlugin
 from schedctl.framework.reasons import ACCEPT, Reason, Verdicts
 from schedctl.framework.statuses import SKIP, Status, error
 
@@ -64,10 +63,6 @@ class NodeAffinity(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin):
         selector = frozenset(spec.node_selector.items()) if spec.node_selector is not None else None
         return selector, msgspec.json.encode(spec.affinity and spec.affinity.node_affinity)
 
-    def moved_by(self, cycle: Cycle, change: Change) -> Scope:
-        """Only the node's own name and labels matter."""
-        return Scope.ROW if change.kind in (ChangeKind.NODES, ChangeKind.NODE_UPDATED) else Scope.NOTHING
-
     def events_to_register(self) -> tuple[Registration, ...]:
         """A node that matches now and did not before."""
         return (registers(Resource.NODE, Action.ADD | Action.UPDATE_NODE_LABEL, self._after_node),)
@@ -86,7 +81,7 @@ class NodeAffinity(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin):
 
     def filter(self, cycle: Cycle, nodes: Nodes) -> Verdicts:
         """Ask the profile's affinity first, then the pod's."""
-        table = nodes.cluster.node_table
+        table = nodes.descriptions
         verdicts = ACCEPT
         if self._added_required is not None:
             refused = ~nodes.gather(nodes_matching(table, self._added_required))
@@ -121,7 +116,7 @@ class NodeAffinity(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin):
             preferred = cycle.state[PREFERRED] if PREFERRED in cycle.state else _preferred_terms(cycle.pod.pod) or ()
         except selectors.SelectorError as malformed:
             raise PluginError(str(malformed)) from malformed
-        table = nodes.cluster.node_table
+        table = nodes.descriptions
         scores = np.zeros(len(table), np.int64)
         for each in (*(self._added_preferred or ()), *preferred):
             scores[nodes_matching_term(table, each.term)] += each.weight

@@ -14,13 +14,12 @@ from typing_extensions import override
 
 from schedctl.api.nodes import Node
 from schedctl.api.pods import Container, PodSpec, VolumeMount
-from schedctl.cache.changes import Change, ChangeKind
 from schedctl.cache.nodes import Nodes
 from schedctl.cache.pod_info import PodInfo
 from schedctl.framework.cycles import Cycle, StateKey
 from schedctl.framework.events import Action, Hint, Registration, Resource, registers
 from schedctl.framework.handles import Handle
-from schedctl.framework.points import FilterPlugin, PreFilterPlugin, Scope
+from schedctl.framework.points import FilterPlugin, PreFilterPlugin
 from schedctl.framework.reasons import ACCEPT, Lookup, Reason, Verdicts
 from schedctl.framework.statuses import SKIP, Code, Status
 from schedctl.releases import Release, ReleaseChange
@@ -52,10 +51,6 @@ class NodeDeclaredFeatures(PreFilterPlugin, FilterPlugin):
         """The features it needs."""
         return self.required_features(pod.pod.spec)
 
-    def moved_by(self, cycle: Cycle, change: Change) -> Scope:
-        """Only the node's own declarations matter."""
-        return Scope.ROW if change.kind in (ChangeKind.NODES, ChangeKind.NODE_UPDATED) else Scope.NOTHING
-
     def events_to_register(self) -> tuple[Registration, ...]:
         """A node that declares other features, and a pod that needs others."""
         return (
@@ -76,7 +71,7 @@ class NodeDeclaredFeatures(PreFilterPlugin, FilterPlugin):
         if REQUIRED not in cycle.state:
             return self.unprepared.where(np.ones(len(nodes), np.bool_))
         required = cycle.state[REQUIRED]
-        table = nodes.cluster.node_table
+        table = nodes.descriptions
         missing = [tuple(sorted(required - declared)) for declared in table.feature_sets.values]
         lacking = np.array([bool(features) for features in missing], np.bool_)
         sets = nodes.gather(table.features).astype(np.intp)

@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING
 
 from typing_extensions import override
 
-from schedctl.cache.changes import Change, ChangeKind
 from schedctl.cache.nodes import Nodes
 from schedctl.cache.pod_info import PodInfo
 from schedctl.framework.cycles import Cycle
 from schedctl.framework.events import Action, Registration, Resource, registers
-from schedctl.framework.points import FilterPlugin, NodeSet, PreFilterPlugin, Scope
+from schedctl.framework.points import FilterPlugin, NodeSet, PreFilterPlugin
 from schedctl.framework.reasons import ACCEPT, Reason, Verdicts
 
 if TYPE_CHECKING:
@@ -31,10 +30,6 @@ class NodeName(PreFilterPlugin, FilterPlugin):
         """The node it names."""
         return pod.pod.spec.node_name
 
-    def moved_by(self, cycle: Cycle, change: Change) -> Scope:
-        """Only a new node can have the name."""
-        return Scope.ROW if change.kind is ChangeKind.NODES else Scope.NOTHING
-
     def events_to_register(self) -> tuple[Registration, ...]:
         """Any new node, which may be the one."""
         return (registers(Resource.NODE, Action.ADD),)
@@ -49,7 +44,7 @@ class NodeName(PreFilterPlugin, FilterPlugin):
         name = cycle.pod.pod.spec.node_name
         if not name:
             return ACCEPT
-        row = nodes.cluster.node_table.row_of.get(name, -1)
+        row = nodes.descriptions.row_of.get(name, -1)
         return self.other.where(nodes.rows != row, requested=name)
 
     @override

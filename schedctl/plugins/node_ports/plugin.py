@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 from typing_extensions import override
 
-from schedctl.cache.changes import Change, ChangeKind
 from schedctl.cache.nodes import Nodes
 from schedctl.cache.pod_info import HostPort, PodInfo
 from schedctl.framework.cycles import Cycle, StateKey
 from schedctl.framework.events import Action, Hint, Registration, Resource, registers
-from schedctl.framework.points import FilterPlugin, PreFilterPlugin, Scope
+from schedctl.framework.points import FilterPlugin, PreFilterPlugin
 from schedctl.framework.reasons import ACCEPT, Reason, Verdicts
 from schedctl.framework.statuses import SKIP, Code, Status
 
@@ -39,15 +38,6 @@ class NodePorts(PreFilterPlugin, FilterPlugin):
     def signature(self, pod: PodInfo) -> Hashable:
         """The host ports it asks for."""
         return pod.host_ports
-
-    def moved_by(self, cycle: Cycle, change: Change) -> Scope:
-        """A pod with host ports changes its own node, for a pod that asks for some."""
-        if change.kind is ChangeKind.NODES:
-            return Scope.ROW
-        came_or_went = change.kind in (ChangeKind.POD_ADDED, ChangeKind.POD_REMOVED)
-        if came_or_went and self.name not in cycle.skip_filter and change.subject.host_ports:
-            return Scope.ROW
-        return Scope.NOTHING
 
     def events_to_register(self) -> tuple[Registration, ...]:
         """A pod gone that held one of the ports, and any new node."""

@@ -16,16 +16,15 @@ from typing_extensions import override
 from schedctl.api import devices, resources
 from schedctl.api.nodes import Node
 from schedctl.cache.arrays import BoolArray, IntArray
-from schedctl.cache.changes import Change, ChangeKind
 from schedctl.cache.nodes import Nodes
 from schedctl.cache.pod_info import PodInfo
 from schedctl.framework import resource_scoring
 from schedctl.framework.cycles import Cycle, StateKey
-from schedctl.framework.device_classes import DEVICE_KINDS, IMPLICIT_PREFIX, classes_by_resource, devices_moved
+from schedctl.framework.device_classes import DEVICE_KINDS, IMPLICIT_PREFIX, classes_by_resource
 from schedctl.framework.events import Action, Hint, Registration, Resource, registers
 from schedctl.framework.group_points import Assignment, GroupCycle, Placement, PlacementScorePlugin
 from schedctl.framework.handles import Handle
-from schedctl.framework.points import FilterPlugin, PreFilterPlugin, PreScorePlugin, Scope, ScorePlugin
+from schedctl.framework.points import FilterPlugin, PreFilterPlugin, PreScorePlugin, ScorePlugin
 from schedctl.framework.reasons import ACCEPT, Reason, Verdicts
 from schedctl.framework.statuses import Code
 from schedctl.plugins.node_resources_fit.placement_scores import placement_score
@@ -74,12 +73,6 @@ class NodeResourcesFit(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
         """Its requests, as written, and the names by which the evidence calls their parts."""
         names = naming(pod.pod)
         return (pod.demand.needs, names) if names else pod.demand.needs
-
-    def moved_by(self, cycle: Cycle, change: Change) -> Scope:
-        """Only what the node offers and what is taken there matter, and the devices that resources may be."""
-        if change.kind is not ChangeKind.OBJECT:
-            return Scope.ROW
-        return Scope.EVERYTHING if devices_moved(cycle.pod.demand.fit_requests, change) else Scope.NOTHING
 
     def events_to_register(self) -> tuple[Registration, ...]:
         """Room that was made, on a node or by one, and classes that stand in for what nodes do not offer."""

@@ -9,13 +9,12 @@ from typing_extensions import override
 
 from schedctl.api.nodes import Node
 from schedctl.api.tolerations import is_tolerated
-from schedctl.cache.changes import Change, ChangeKind
 from schedctl.cache.node_edits import UNSCHEDULABLE_TAINT
 from schedctl.cache.nodes import Nodes
 from schedctl.cache.pod_info import PodInfo
 from schedctl.framework.cycles import Cycle
 from schedctl.framework.events import Action, Hint, Registration, Resource, registers
-from schedctl.framework.points import FilterPlugin, PreFilterPlugin, Scope
+from schedctl.framework.points import FilterPlugin, PreFilterPlugin
 from schedctl.framework.reasons import ACCEPT, Reason, Verdicts
 
 if TYPE_CHECKING:
@@ -34,10 +33,6 @@ class NodeUnschedulable(PreFilterPlugin, FilterPlugin):
     def signature(self, pod: PodInfo) -> Hashable:
         """Whether it tolerates a cordon."""
         return _tolerates_cordon(pod)
-
-    def moved_by(self, cycle: Cycle, change: Change) -> Scope:
-        """Only the node itself matters."""
-        return Scope.ROW if change.kind in (ChangeKind.NODES, ChangeKind.NODE_UPDATED) else Scope.NOTHING
 
     def events_to_register(self) -> tuple[Registration, ...]:
         """A node that is no longer cordoned, and a toleration of the cordon."""

@@ -79,7 +79,7 @@ class MatchingPods:
     def _find(self, selector: LabelQuery) -> IndexArray:
         if selector.nothing or selector.everything:
             return np.empty(0, np.intp)
-        table = self._cluster.pod_table
+        table = self._cluster.pods_selected(selector)
         rows = np.flatnonzero(table.labels.select(selector))
         there = table.namespace[rows] == table.strings.find_code(self._namespace)
         there &= ~table.terminating[rows]
@@ -302,7 +302,7 @@ class _Participants:
         self.complete: BoolArray | None = None
         if all_keys:
             for key in dict.fromkeys(constraint.topology_key for constraint in constraints):
-                self.complete = _intersect(self.complete, cluster.node_table.labels.domains(key).codes != 0)
+                self.complete = _intersect(self.complete, cluster.table_of_nodes().labels.domains(key).codes != 0)
             self.complete = _none_if_all(self.complete)
 
     def of(self, constraint: Constraint) -> BoolArray | None:
@@ -317,11 +317,11 @@ class _Participants:
     @cached_property
     def _usable(self) -> BoolArray | None:
         required = required_node_affinity(self._pod.pod)
-        return None if required.everywhere else nodes_meeting(self._cluster.node_table, required)
+        return None if required.everywhere else nodes_meeting(self._cluster.table_of_nodes(), required)
 
     @cached_property
     def _tolerable_nodes(self) -> BoolArray | None:
-        table, tolerations = self._cluster.node_table, self._pod.pod.spec.tolerations or ()
+        table, tolerations = self._cluster.table_of_nodes(), self._pod.pod.spec.tolerations or ()
         compares = self._cluster.compares_taints
         tolerated = np.array(
             [first_untolerated(each, tolerations, compares) is None for each in table.taint_sets.values]
@@ -332,7 +332,7 @@ class _Participants:
 def _hard(
     cluster: ClusterView, pod: PodInfo, constraint: Constraint, counted: MatchingPods, eligible: BoolArray | None
 ) -> HardSpread:
-    domains = cluster.node_table.labels.domains(constraint.topology_key)
+    domains = cluster.table_of_nodes().labels.domains(constraint.topology_key)
     present = np.zeros(len(domains), np.bool_)
     rows = cluster.rows
     present[domains.codes[rows if eligible is None else rows[eligible[rows]]]] = True
@@ -357,11 +357,11 @@ def _hypothetical_counts(spread: HardSpread, nodes: Nodes, changes: PodChanges, 
 def _soft(
     cluster: ClusterView, constraint: Constraint, counted: MatchingPods, eligible: BoolArray | None, scored: IndexArray
 ) -> SoftSpread:
-    domains = cluster.node_table.labels.domains(constraint.topology_key)
+    domains = cluster.table_of_nodes().labels.domains(constraint.topology_key)
     at = counted.nodes_of(constraint.selector)
     by_node = constraint.topology_key == topology.HOSTNAME
     if by_node:
-        counts = np.bincount(at, minlength=len(cluster.node_table))
+        counts = np.bincount(at, minlength=len(cluster.table_of_nodes()))
     else:
         counts = _count(domains, at, eligible)
         # upstream reads a label that a node does not have as an empty one: the two are one domain

@@ -14,14 +14,13 @@ from typing_extensions import override
 from schedctl.api.nodes import Node
 from schedctl.api.tolerations import PREFER_NO_SCHEDULE, first_untolerated, is_tolerated
 from schedctl.cache.arrays import IntArray
-from schedctl.cache.changes import Change, ChangeKind
 from schedctl.cache.nodes import Nodes
 from schedctl.cache.pod_info import PodInfo
 from schedctl.errors import PluginError
 from schedctl.framework.arithmetic import default_normalize
 from schedctl.framework.cycles import Cycle, StateKey
 from schedctl.framework.events import Action, Hint, Registration, Resource, registers
-from schedctl.framework.points import FilterPlugin, PreFilterPlugin, PreScorePlugin, Scope, ScorePlugin
+from schedctl.framework.points import FilterPlugin, PreFilterPlugin, PreScorePlugin, ScorePlugin
 from schedctl.framework.reasons import ACCEPT, Lookup, Reason, Verdicts
 from schedctl.plugins.taint_toleration.near_misses import NearMisses, may_miss
 
@@ -46,10 +45,6 @@ class TaintToleration(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin
         """Its tolerations."""
         return tuple((t.key, t.operator, t.value, t.effect) for t in pod.pod.spec.tolerations or ())
 
-    def moved_by(self, cycle: Cycle, change: Change) -> Scope:
-        """Only the node's own taints matter."""
-        return Scope.ROW if change.kind in (ChangeKind.NODES, ChangeKind.NODE_UPDATED) else Scope.NOTHING
-
     def events_to_register(self) -> tuple[Registration, ...]:
         """A node whose taints are all tolerated now, and any new toleration."""
         return (
@@ -63,7 +58,7 @@ class TaintToleration(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin
     def filter(self, cycle: Cycle, nodes: Nodes) -> Verdicts:
         """Refuse nodes by their first taint that is not tolerated; it and a toleration that misses it are evidence."""
         tolerations = cycle.pod.pod.spec.tolerations or ()
-        table = nodes.cluster.node_table
+        table = nodes.descriptions
         compares = nodes.cluster.compares_taints
         first = [first_untolerated(taints, tolerations, compares) for taints in table.taint_sets.values]
         refused = np.array([taint is not None for taint in first], np.bool_)
@@ -88,7 +83,7 @@ class TaintToleration(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin
         if PREPARED not in cycle.state:
             raise PluginError(f'failed to read "{PREPARED.name}" from cycleState: not found')
         tolerations, compares = cycle.pod.pod.spec.tolerations or (), nodes.cluster.compares_taints
-        table = nodes.cluster.node_table
+        table = nodes.descriptions
         counts = [
             sum(
                 taint.effect == PREFER_NO_SCHEDULE and not is_tolerated(taint, tolerations, compares)

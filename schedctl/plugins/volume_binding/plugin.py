@@ -13,7 +13,6 @@ from typing_extensions import override
 
 from schedctl.api import field_errors, meta, storage
 from schedctl.cache.arrays import IntArray
-from schedctl.cache.changes import Change, ChangeKind
 from schedctl.cache.nodes import Nodes
 from schedctl.cache.pod_info import PodInfo
 from schedctl.config.args import VolumeBindingArgs
@@ -28,7 +27,6 @@ from schedctl.framework.points import (
     PreFilterPlugin,
     PreScorePlugin,
     ReservePlugin,
-    Scope,
     ScorePlugin,
 )
 from schedctl.framework.reasons import NodeLookup, Part, Reason, Verdicts
@@ -112,25 +110,6 @@ class VolumeBinding(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin, 
         if not any(mounted_claims(pod.pod)):
             return ()
         return _SETTLED if self._is_settled(pod) else None
-
-    def moves_by_template(self, pod: PodInfo) -> bool:
-        """Pods move nothing."""
-        return True
-
-    def moved_by(self, cycle: Cycle, change: Change) -> Scope:
-        """For a pod with claims to search for a node moves itself, and storage everything; pods move nothing.
-
-        What becomes of a claim shows in the signature of its pod.
-        """
-        if STATE in cycle.state and cycle.state[STATE] is None:
-            return Scope.NOTHING
-        if change.kind in (ChangeKind.NODES, ChangeKind.NODE_UPDATED):
-            return Scope.ROW
-        return (
-            Scope.EVERYTHING
-            if isinstance(change.subject, (*self.reads, assume_cache.AssumedClaim, assume_cache.AssumedVolume))
-            else Scope.NOTHING
-        )
 
     def events_to_register(self) -> tuple[Registration, ...]:
         """Volumes, claims, classes, drivers and capacities that change what can be bound or made."""

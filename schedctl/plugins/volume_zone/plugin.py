@@ -15,12 +15,11 @@ from typing_extensions import override
 
 from schedctl.api import storage, topology
 from schedctl.cache.arrays import ABSENT, BoolArray, CodeArray
-from schedctl.cache.changes import Change, ChangeKind
 from schedctl.cache.nodes import ClusterView, Nodes
 from schedctl.cache.pod_info import PodInfo
 from schedctl.framework.cycles import Cycle, StateKey
 from schedctl.framework.events import Registration
-from schedctl.framework.points import FilterPlugin, PreFilterPlugin, Scope
+from schedctl.framework.points import FilterPlugin, PreFilterPlugin
 from schedctl.framework.reasons import ACCEPT, Reason, Verdict, Verdicts
 from schedctl.framework.statuses import SKIP, Status
 from schedctl.plugins.volume_zone.events import VOLUME_ZONE, zones_by_label
@@ -67,30 +66,6 @@ class VolumeZone(PreFilterPlugin, FilterPlugin):
         """The claims it mounts, if one of them is in some zone or cannot be used."""
         claims = _claims(pod)
         return (pod.namespace, *claims) if claims and self._topologies(self.handle.cluster, pod) != () else ()
-
-    def moves_by_template(self, pod: PodInfo) -> bool:
-        """Pods move nothing."""
-        return True
-
-    def moved_by(self, cycle: Cycle, change: Change) -> Scope:
-        """Claims, volumes and classes matter to a pod that is held to zones, and the labels of a node to its own row.
-
-        Whether a pod is held to zones shows in its signature.
-        """
-        claims = _claims(cycle.pod)
-        if not claims or self._topologies(self.handle.cluster, cycle.pod) == ():
-            return Scope.NOTHING
-        if change.kind in (ChangeKind.NODE_UPDATED, ChangeKind.NODES):
-            return Scope.ROW
-        if isinstance(change.subject, storage.PersistentVolumeClaim):
-            metadata = change.subject.metadata
-            concerned = metadata.namespace == cycle.pod.namespace and metadata.name in claims
-            return Scope.EVERYTHING if concerned else Scope.NOTHING
-        return (
-            Scope.EVERYTHING
-            if isinstance(change.subject, storage.PersistentVolume | storage.StorageClass)
-            else Scope.NOTHING
-        )
 
     def events_to_register(self) -> tuple[Registration, ...]:
         """Classes, claims and volumes that come to be, or to be labelled otherwise."""
