@@ -318,6 +318,11 @@ class Nodes:
         """Return where some node rows stand in a column of nodes in order of arrival, intp (rows,)."""
         return rows if self._whole else np.searchsorted(self.rows, rows)
 
+    def places(self, column: Nodes) -> slice | IndexArray:
+        """Return where the nodes of a column stand, to index columns with; see `positions`."""
+        # indexing with a slice is several times as fast
+        return slice(None) if column.rows is self.rows else self.positions(column.rows)
+
     def position(self, row: int) -> int:
         """Return where one node row stands; see `positions`."""
         return row if self._whole else int(np.searchsorted(self.rows, row))

@@ -47,13 +47,13 @@ class Feasibility:
         self._nodes = nodes
         self._cycle = cycle
         self._runner = runner
-        judged = nodes.positions(filtering.nodes.rows)
+        judged = nodes.places(filtering.nodes)
         self._searched = np.zeros(len(nodes), np.bool_)  # the nodes that PreFilter left
         self._searched[judged] = True
         self._refused: dict[str, BoolArray] = {}  # a filter that has refused nobody yet has no column
         for refusal in filtering.refusals:
             if refusal.plugin in filters:
-                self._of(refusal.plugin)[judged] = _mask(refusal.verdicts, len(judged))
+                self._of(refusal.plugin)[judged] = _mask(refusal.verdicts, len(filtering.nodes))
         self.feasible = self._standing()
         self.count = int(np.count_nonzero(self.feasible))
         self.known = self.feasible.copy()

@@ -75,13 +75,13 @@ class ScoreColumns:
         widest = sum(profile.weights[plugin.name] for plugin in profile.score) * MAX_NODE_SCORE
         dtype = np.dtype(np.int32 if widest <= np.iinfo(np.int32).max else np.int64)
         self.sums: npt.NDArray[np.int32 | np.int64] = np.zeros(len(nodes), dtype)
-        where = nodes.positions(scoring.nodes.rows)
+        where = nodes.places(scoring.nodes)
         scorers = {plugin.name: plugin for plugin in profile.score}
         kept = [scores for scores in scoring.plugins if scores.plugin not in anew]
         self._parts = {scores.plugin: self._take_over(scorers[scores.plugin], scores, where) for scores in kept}
         self.names = self._parts.keys()
 
-    def _take_over(self, plugin: ScorePlugin, scores: PluginScores, where: IndexArray) -> _Contribution:
+    def _take_over(self, plugin: ScorePlugin, scores: PluginScores, where: slice | IndexArray) -> _Contribution:
         part = _Contribution(plugin, scores.weight, np.zeros(len(self._nodes), np.int8))
         part.normalized[where] = scores.normalized
         self.sums[where] += scores.weighted
