@@ -107,7 +107,7 @@ class Cluster(ClusterView):
         table.row_of.update((node.metadata.name, row) for node, row in zip(nodes, rows.tolist(), strict=True))
         self._rows = self._by_name = None
         self._note_many(Node, len(nodes))
-        self.nodes_since = self._generation
+        self.nodes_since = self.objects_since = self._generation
 
     def remove_node(self, name: str) -> list[PodInfo]:
         """Remove a node and return the pods that stood on it, which are now nowhere.
@@ -330,6 +330,8 @@ class Cluster(ClusterView):
             self.nodes_since = self._generation
         kind = type(change.subject) if change.kind is ChangeKind.OBJECT else _TABLED[change.kind]
         self._versions[kind] = self._versions.get(kind, 0) + 1
+        if change.kind not in (ChangeKind.POD_ADDED, ChangeKind.POD_REMOVED):
+            self.objects_since = self._generation
         if change.kind is ChangeKind.OBJECT:
             key = kind, key_of(change.subject)
             self._object_versions[key] = self._object_versions.get(key, 0) + 1

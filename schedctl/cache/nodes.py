@@ -49,6 +49,7 @@ class ClusterView:
     Attributes:
         strings: interner of label values and namespaces, shared by nodes and pods.
         nodes_since: the generation since which there have been the same nodes.
+        objects_since: the generation since which nothing has changed but which pods run where.
         next_start: where sampling begins its next round over the nodes.
         release: the kube-scheduler whose rules hold here.
         request_rules: how it adds up what pods request.
@@ -71,6 +72,7 @@ class ClusterView:
         self._generation = 0
         self.reads: Reads = Unheard()
         self.nodes_since = 0
+        self.objects_since = 0
         self.next_start = 0
         self._now: Callable[[], int] = time.time_ns
         self.missing: dict[type, Gap] = {}

@@ -3,12 +3,13 @@
 import msgspec
 import numpy as np
 
+from schedctl.api.selectors import compile_labels
 from schedctl.api.storage import CSINode
 from schedctl.cache.changes import ChangeKind
 from schedctl.engine.attempts import attempt
 from schedctl.framework.cycles import StateKey
 from schedctl.framework.points import FilterPlugin, PreFilterPlugin, PreScorePlugin, ReservePlugin, Scope, ScorePlugin
-from schedctl.framework.reasons import Verdicts
+from schedctl.framework.reasons import Reason, Verdicts
 from schedctl.framework.statuses import SKIP, SUCCESS, error
 from schedctl.scheduler import Scheduler
 from schedctl.testing.builders import cluster, node, pod
@@ -16,6 +17,7 @@ from schedctl.testing.law_tests import scheduler_with
 from schedctl.testing.side_by_side import differences
 
 SEEN = StateKey[int]("Seen")
+WEB = compile_labels({"app": "web"})
 
 
 def six_nodes(cpu):
@@ -162,3 +164,22 @@ def test_allocated_resources_tell_equal_specs_apart():
     incoming = pod("a", cpu="1", memory="1Gi"), pod("b", cpu="1", memory="1Gi", status=status)
     assert incoming[1].demand.balanced_allocation_requests["cpu"] == 4000
     place_and_compare(scheduler, *incoming)
+
+
+class CountsSelectedPods(FilterPlugin):
+    """Keeps apart from pods of the app, which it finds in the table of pods, and does not say what moves it."""
+
+    filters_all_nodes = True
+    apart = Reason("there is one")
+
+    def signature(self, pod):
+        return ()
+
+    def filter(self, cycle, nodes):
+        table = nodes.cluster.pods_selected(WEB)
+        return self.apart.where(np.isin(nodes.rows, table.node[table.select(WEB)]))
+
+
+def test_pods_that_a_plugin_selects_are_relied_upon():
+    incoming = pods(4, labels={"app": "web"})
+    assert place_and_compare(scheduler_with(CountsSelectedPods, six_nodes("64")), *incoming).feasible == 3

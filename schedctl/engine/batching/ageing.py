@@ -6,28 +6,31 @@ can count into their states, and what then has to be forgotten or judged again.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, NamedTuple, TypeVar
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
 from schedctl.api.resources import kubelet_grant
 from schedctl.api.sharing import content
+from schedctl.cache.arrays import IndexArray
 from schedctl.cache.changes import Change, ChangeKind
 from schedctl.cache.cluster import Cluster
 from schedctl.cache.pod_info import PodInfo
 from schedctl.cache.pod_table import NO_NODE
-from schedctl.engine import answers
 from schedctl.engine.batching.feasibility import Unfollowed
 from schedctl.engine.batching.rankings import Moved
 from schedctl.engine.batching.templates import Spoils, Template
-from schedctl.engine.faults import PASSING, plugin_fault
-from schedctl.framework.faults import ESCAPING
 from schedctl.framework.points import Plugin, Scope
 
 T = TypeVar("T")
 _CONTENTS_KEPT = 4096
 """Of how many pods it is remembered what is written of them."""
+_FEW = 16
+"""Up to how many changes it is cheaper to go through them than through the generations of all rows."""
+_NO_ROWS: IndexArray = np.empty(0, np.intp)
+_OF_NODES = (ChangeKind.NODES, ChangeKind.NODE_UPDATED)
+_OF_PODS = (ChangeKind.POD_ADDED, ChangeKind.POD_REMOVED)
 _SPOILS_KEPT = 1024
 """Of how many different pods a template remembers what they spoil when they come or go."""
 
@@ -70,7 +73,8 @@ class Ageing:
         template.separate()
         cluster, since = self._cluster, template.generation
         spoiled: set[str] = set()
-        if not cluster.holds(template.together):
+        moved_objects = since < cluster.objects_since or template.rests_on_pods
+        if moved_objects and not cluster.holds(template.together):
             reads = template.runner.reads
             spoiled = {name for name in (*template.traced, *template.selecting) if not cluster.holds(reads[name])}
         changes = cluster.changes_since(since)
@@ -78,10 +82,14 @@ class Ageing:
             spoiled |= template.untraced | template.selecting
             moved = Moved()
         else:
-            concerning = cluster.pod_changes(since, template.together) if template.selecting else None
-            asked = {template.untraced: changes, template.selecting - spoiled: concerning or []}
-            moved = self._walk(template, asked, spoiled)
-        self._find_rows(template, moved, spoiled)
+            by_label = cluster.pod_changes(since, template.together) if template.selecting else None
+            concerning: dict[frozenset[str], Sequence[Change]] = (
+                {template.untraced: changes} if template.untraced else {}
+            )
+            if by_label:
+                concerning[template.selecting - spoiled] = by_label
+            moved = self._walk(template, concerning, spoiled) if concerning else Moved()
+        self._find_rows(template, changes, moved, spoiled)
         moved.placed = _placed(template, changes or ())
         for name in spoiled:
             template.spoil(name)
@@ -95,18 +103,27 @@ class Ageing:
                 template.raw[name].known[rows] = False
         _follow(template, moved, spoiled=bool(spoiled))
 
-    def _find_rows(self, template: Template, moved: Moved, spoiled: set[str]) -> None:
+    def _find_rows(self, template: Template, changes: Sequence[Change] | None, moved: Moved, spoiled: set[str]) -> None:
         """Add the rows that changed since, for the plugins of which it is known what they read there."""
-        table, since = self._cluster.node_table, template.generation
-        alive = table.alive[: len(table)]
-        described = np.flatnonzero((table.described[: len(table)] > since) & alive)
-        occupied = np.flatnonzero((table.occupied[: len(table)] > since) & alive)
-        both = np.union1d(described, occupied) if len(described) and len(occupied) else described
-        both = both if len(described) else occupied
-        for name, reads in template.traced.items():
-            rows = both if reads.description and reads.occupancy else described if reads.description else occupied
-            if len(rows) and (reads.description or reads.occupancy) and name not in spoiled:
+        described, occupied = self._changed_rows(template.generation, changes)
+        both = occupied if not len(described) else np.union1d(described, occupied) if len(occupied) else described
+        for name, description, occupancy in template.rows_read:
+            rows = both if description and occupancy else described if description else occupied
+            if len(rows) and name not in spoiled:
                 moved.rows[name] = rows
+
+    def _changed_rows(self, since: int, changes: Sequence[Change] | None) -> tuple[IndexArray, IndexArray]:
+        """Return the rows of nodes that are described, and those that are occupied, otherwise than before, intp."""
+        table = self._cluster.node_table
+        if changes is not None and len(changes) <= _FEW:  # the usual case where pods of one template come in a row
+            described = {change.row for change in changes if change.kind in _OF_NODES and table.alive[change.row]}
+            occupied = {change.row for change in changes if change.kind in _OF_PODS and table.alive[change.row]}
+            return _in_order(described), _in_order(occupied)
+        alive = table.alive[: len(table)]
+        return (
+            np.flatnonzero((table.described[: len(table)] > since) & alive),
+            np.flatnonzero((table.occupied[: len(table)] > since) & alive),
+        )
 
     def _walk(
         self, template: Template, concerning: Mapping[frozenset[str], Sequence[Change]], spoiled: set[str]
@@ -157,7 +174,7 @@ class Ageing:
                 continue
             moved.followed.add(name)
             if scope is Scope.DOMAINS:
-                scope = _following(plugin, template, change)
+                scope = template.runner.follow(plugin, template.cycle, change)
             if scope is Scope.DOMAINS:  # still: it was counted, and the count concerns all rows
                 moved.columns.add(name)
             elif scope is Scope.EVERYTHING:
@@ -203,39 +220,13 @@ class Ageing:
         return Spoils(spoils.rows + individual.rows, spoils.others + individual.others)
 
 
-def ask_plugin(plugin: Plugin, question: Callable[..., T], *about: Any) -> T:
-    """Return what a plugin answers to a question about reuse; what it lets out is its fault.
-
-    Raises:
-        CycleError: it fails.
-    """
-    try:
-        return question(*about)
-    except PASSING:
-        raise
-    except ESCAPING as fault:
-        raise plugin_fault(plugin, fault) from fault
-
-
 def _asked_of(plugins: Iterable[Plugin], template: Template, change: Change) -> Spoils:
-    scopes = [(plugin, _moved_by(plugin, template, change)) for plugin in plugins]
+    scopes = [(plugin, template.runner.moved_by(plugin, template.cycle, change)) for plugin in plugins]
     if change.row == NO_NODE:  # "the row it touches" of a change that touches none: the safe reading is all of them
         scopes = [(plugin, Scope.EVERYTHING if scope is Scope.ROW else scope) for plugin, scope in scopes]
     rows = tuple(plugin.name for plugin, scope in scopes if scope is Scope.ROW)
     others = ((plugin, scope) for plugin, scope in scopes if scope and scope not in (Scope.NOTHING, Scope.ROW))
     return Spoils(rows, tuple(others))
-
-
-def _moved_by(plugin: Plugin, template: Template, change: Change) -> Scope | frozenset[int]:
-    if plugin.name not in template.selecting:
-        return answers.scope(plugin, ask_plugin(plugin, plugin.moved_by, template.cycle, change))
-    with template.runner.listen_to_objects(plugin):
-        return answers.scope(plugin, ask_plugin(plugin, plugin.moved_by, template.cycle, change))
-
-
-def _following(plugin: Plugin, template: Template, change: Change) -> Scope | frozenset[int]:
-    with template.runner.listen_to_objects(plugin):
-        return answers.scope(plugin, ask_plugin(plugin, plugin.follow, template.cycle, change), "follow")
 
 
 def _placed(template: Template, changes: Sequence[Change]) -> int:
@@ -260,3 +251,7 @@ def _follow(template: Template, moved: Moved, *, spoiled: bool) -> None:
         same = False
     if not same:  # what PreScore has left stands on other feasible nodes than those of the last full cycle
         template.feasible = np.empty(0, np.intp)
+
+
+def _in_order(rows: set[int]) -> IndexArray:
+    return np.array(sorted(rows), np.intp) if rows else _NO_ROWS

@@ -3,22 +3,28 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 from typing_extensions import override
 
 from schedctl.api.nodes import Node
 from schedctl.api.pods import Pod
 from schedctl.cache.arrays import IntArray
+from schedctl.cache.changes import Change
 from schedctl.cache.nodes import ClusterView, Nodes
 from schedctl.cache.reads import Reads
+from schedctl.engine import answers
 from schedctl.engine.calls import PluginRunner
+from schedctl.engine.faults import PASSING, plugin_fault
 from schedctl.framework import points
 from schedctl.framework.cycles import Cycle
-from schedctl.framework.points import NodeSet
+from schedctl.framework.faults import ESCAPING
+from schedctl.framework.points import NodeSet, Plugin, Scope
 from schedctl.framework.reasons import Verdicts
 from schedctl.framework.statuses import Status
+
+T = TypeVar("T")
 
 
 class ReadingRunner(PluginRunner):
@@ -40,8 +46,13 @@ class ReadingRunner(PluginRunner):
 
     @override
     def pre_filter(self, plugin: points.PreFilterPlugin, cycle: Cycle, nodes: Nodes) -> Status | NodeSet | None:
-        with self._listen_before_rows(plugin):
+        cluster, found = self._cluster, Reads()
+        before, cluster.reads = cluster.reads, found
+        try:
             return super().pre_filter(plugin, cycle, nodes)
+        finally:
+            self._add_before_rows(plugin, found)
+            cluster.reads = before
 
     @override
     def filter(self, plugin: points.FilterPlugin, cycle: Cycle, nodes: Nodes) -> Verdicts:
@@ -55,8 +66,13 @@ class ReadingRunner(PluginRunner):
 
     @override
     def pre_score(self, plugin: points.PreScorePlugin, cycle: Cycle, nodes: Nodes) -> Status | None:
-        with self._listen_before_rows(plugin):
+        cluster, found = self._cluster, Reads()
+        before, cluster.reads = cluster.reads, found
+        try:
             return super().pre_score(plugin, cycle, nodes)
+        finally:
+            self._add_before_rows(plugin, found)
+            cluster.reads = before
 
     @override
     def score(self, plugin: points.ScorePlugin, cycle: Cycle, nodes: Nodes) -> IntArray:
@@ -80,30 +96,45 @@ class ReadingRunner(PluginRunner):
             cluster.reads = before
             self.more = self.more or reads.size != size
 
-    @contextmanager
-    def listen_to_objects(self, plugin: points.Plugin) -> Iterator[None]:
-        """Listen to which objects a plugin reads; of pods and nodes it goes by what it is told."""
+    def moved_by(self, plugin: points.Plugin, cycle: Cycle, change: Change) -> Scope | frozenset[int]:
+        """Ask what a change spoils; of pods and nodes a plugin goes by the change, of objects it is listened to."""
+        return answers.scope(plugin, self._listen_to_objects(plugin, plugin.moved_by, cycle, change))
+
+    def follow(self, plugin: points.Plugin, cycle: Cycle, change: Change) -> Scope | frozenset[int]:
+        """Have a change counted; see `moved_by`."""
+        return answers.scope(plugin, self._listen_to_objects(plugin, plugin.follow, cycle, change), "follow")
+
+    def _listen_to_objects(self, plugin: points.Plugin, question: Callable[..., Any], *about: Any) -> Any:
         cluster, found, reads = self._cluster, Reads(), self.reads[plugin.name]
         before, cluster.reads, size = cluster.reads, found, reads.size
         try:
-            yield
+            return ask_plugin(plugin, question, *about)
         finally:
             cluster.reads = before
-            reads.versions.update(found.versions)
-            reads.objects.update(found.objects)
-            self.more = self.more or reads.size != size
+            if found.versions or found.objects:
+                reads.versions.update(found.versions)
+                reads.objects.update(found.objects)
+                self.more = self.more or reads.size != size
 
-    @contextmanager
-    def _listen_before_rows(self, plugin: points.Plugin) -> Iterator[None]:
-        """Listen to what is read before any row is judged: of rows it is all of them that the answers rest on."""
-        cluster, found = self._cluster, Reads()
-        before, cluster.reads = cluster.reads, found
-        try:
-            yield
-        finally:
-            kinds = [kind for kind, read in ((Node, found.description), (Pod, found.occupancy)) if read]
-            found.description = found.occupancy = False
-            cluster.note_reads(*kinds)
-            cluster.reads = before
-            self.reads[plugin.name].add(found)
-            self.more = True
+    def _add_before_rows(self, plugin: points.Plugin, found: Reads) -> None:
+        """Take down what was read before any row was judged: of rows it is all of them that the answers rest on."""
+        kinds = [kind for kind, read in ((Node, found.description), (Pod, found.occupancy)) if read]
+        found.description = found.occupancy = False
+        if kinds:
+            self._cluster.note_reads(*kinds)
+        self.reads[plugin.name].add(found)
+        self.more = True
+
+
+def ask_plugin(plugin: Plugin, question: Callable[..., T], *about: Any) -> T:
+    """Return what a plugin answers to a question about reuse; what it lets out is its fault.
+
+    Raises:
+        CycleError: it fails.
+    """
+    try:
+        return question(*about)
+    except PASSING:
+        raise
+    except ESCAPING as fault:
+        raise plugin_fault(plugin, fault) from fault

@@ -17,10 +17,10 @@ from schedctl.cache.arrays import IntArray
 from schedctl.cache.cluster import Cluster
 from schedctl.cache.nodes import Nodes
 from schedctl.cache.pod_info import PodInfo
-from schedctl.engine.batching.ageing import Ageing, ask_plugin
+from schedctl.engine.batching.ageing import Ageing
 from schedctl.engine.batching.feasibility import Unfollowed
 from schedctl.engine.batching.rankings import Ranking
-from schedctl.engine.batching.reading import ReadingRunner
+from schedctl.engine.batching.reading import ReadingRunner, ask_plugin
 from schedctl.engine.batching.templates import Raw, Template
 from schedctl.engine.calls import PluginRunner
 from schedctl.engine.filtering import Filtering

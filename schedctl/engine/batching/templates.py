@@ -66,8 +66,10 @@ class Template:
             from PreFilter on.
         runner: asks the plugins, and knows what their answers rest on.
         traced: by plugin, what its answers rest on, where that is known and the plugin does not say what moves it.
-        selecting: the plugins that say what moves them, and of pods read those alone that have some labels.
+        selecting: the plugins that are asked what changes spoil, but of pods read those alone that have some labels.
         together: what all of these rest on together.
+        rows_read: the traced plugins that read their own rows, and whether their description and their occupancy.
+        rests_on_pods: whether some answer rests on all running pods.
         untraced: the other plugins, which are asked what changes spoil.
         come, gone: what pods that came or went spoil of such plugins, by these and what is written of the pod.
         ranking: the outcome of the last full cycle kept true, None where there is none.
@@ -113,6 +115,8 @@ class Template:
         self.runner = runner
         self.traced: dict[str, Reads] = {}
         self.together = Reads()
+        self.rows_read: list[tuple[str, bool, bool]] = []
+        self.rests_on_pods = False
         self.selecting: frozenset[str] = frozenset()
         self.untraced: frozenset[str] = frozenset()
         self.come: dict[tuple[frozenset[str], bytes], Spoils] = {}
@@ -139,12 +143,19 @@ class Template:
         self.runner.more = False
         known = {name: reads for name, reads in self.runner.reads.items() if name not in self.anew}
         sure = {name: reads for name, reads in known.items() if name not in self.listening and not reads.everything}
-        self.traced = {name: reads for name, reads in sure.items() if name not in self.answering}
-        by_label = {n: reads for n, reads in sure.items() if n in self.answering and not _reads_any_pod(reads)}
+        by_label = {
+            name: reads for name, reads in sure.items() if name in self.answering or reads.selected or reads.terms
+        }
+        self.traced = {name: reads for name, reads in sure.items() if name not in by_label}
+        by_label = {name: reads for name, reads in by_label.items() if not _reads_any_pod(reads)}
         self.selecting = frozenset(by_label)
         self.together = Reads()
         for reads in (*self.traced.values(), *by_label.values()):
             self.together.add(reads)
+        self.rows_read = [
+            (n, r.description, r.occupancy) for n, r in self.traced.items() if r.description or r.occupancy
+        ]
+        self.rests_on_pods = Pod in self.together.versions
         untraced = frozenset(known.keys() - self.traced.keys() - self.selecting)
         if untraced != self.untraced:
             self.untraced = untraced
