@@ -10,11 +10,9 @@ from collections.abc import Mapping
 
 from schedctl.api.devices import DeviceClass, ResourceClaim, ResourceSlice
 from schedctl.api.quantities import MIN_INT64
-from schedctl.api.resources import is_extended, is_scalar
+from schedctl.api.resources import is_extended
 from schedctl.api.times import unix_nanoseconds
-from schedctl.cache.changes import Change
 from schedctl.cache.nodes import ClusterView
-from schedctl.devices.allocated import PendingAllocation
 
 IMPLICIT_PREFIX = "deviceclass.resource.kubernetes.io/"
 DEVICE_KINDS = (DeviceClass, ResourceSlice, ResourceClaim)
@@ -33,11 +31,6 @@ def classes_by_resource(cluster: ClusterView) -> Mapping[str, DeviceClass]:
 def can_be_devices(resource: str) -> bool:
     """Return whether DynamicResources looks at a resource: an extended one, or a class by its implicit name."""
     return is_extended(resource) or resource.startswith(IMPLICIT_PREFIX)
-
-
-def devices_moved(requests: Mapping[str, int], change: Change) -> bool:
-    """Return whether a change of an object may concern devices that stand in for what a pod asks for."""
-    return isinstance(change.subject, (*DEVICE_KINDS, PendingAllocation)) and any(map(is_scalar, requests))
 
 
 def _classes(cluster: ClusterView) -> Mapping[str, DeviceClass]:

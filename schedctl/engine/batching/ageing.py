@@ -7,7 +7,7 @@ can count into their states, and what then has to be forgotten or judged again.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 import numpy as np
 
@@ -23,7 +23,6 @@ from schedctl.engine.batching.rankings import Moved
 from schedctl.engine.batching.templates import Spoils, Template
 from schedctl.framework.points import Plugin, Scope
 
-T = TypeVar("T")
 _CONTENTS_KEPT = 4096
 """Of how many pods it is remembered what is written of them."""
 _FEW = 16
