@@ -174,11 +174,13 @@ class ClusterView:
     @property
     def nodes(self) -> Nodes:
         """All nodes in order of arrival; the column that needs no gathering."""
+        self.reads.everything = True  # here and below: what is read of other rows is not told apart from one's own
         return Nodes(self, self.rows)
 
     @property
     def nodes_by_name(self) -> Nodes:
         """All nodes in order of their names."""
+        self.reads.everything = True
         return Nodes(self, self._order_by_name()[0])
 
     @property
@@ -203,10 +205,12 @@ class ClusterView:
     @property
     def nodes_by_zone(self) -> Nodes:
         """All nodes in kube-scheduler's own order: one of each zone in turn."""
+        self.reads.everything = True
         return Nodes(self, self._node_table.zone_interleaved())
 
     def nodes_named(self, names: Iterable[str]) -> Nodes:
         """Return the nodes with these names that exist, in the order given."""
+        self.reads.everything = True
         row_of = self._node_table.row_of
         return Nodes(self, np.array([row_of[name] for name in names if name in row_of], np.intp))
 

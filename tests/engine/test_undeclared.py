@@ -183,3 +183,21 @@ class CountsSelectedPods(FilterPlugin):
 def test_pods_that_a_plugin_selects_are_relied_upon():
     incoming = pods(4, labels={"app": "web"})
     assert place_and_compare(scheduler_with(CountsSelectedPods, six_nodes("64")), *incoming).feasible == 3
+
+
+class BelowTheFullest(FilterPlugin):
+    """Looks at other nodes than those it is asked about."""
+
+    filters_all_nodes = True
+    fullest = Reason("no node has as many pods")
+
+    def signature(self, pod):
+        return ()
+
+    def filter(self, cycle, nodes):
+        most = nodes.cluster.nodes.pod_count.max()
+        return self.fullest.where((nodes.pod_count == most) & (most > 0))
+
+
+def test_other_rows_that_a_plugin_reads_are_relied_upon():
+    place_and_compare(scheduler_with(BelowTheFullest, six_nodes("64")), *pods(9))

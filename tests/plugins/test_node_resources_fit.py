@@ -5,6 +5,7 @@ import pytest
 
 from schedctl.api.devices import DeviceClass, DeviceClassSpec
 from schedctl.api.meta import ObjectMeta
+from schedctl.api.nodes import Node
 from schedctl.config.args import (
     NodeResourcesFitArgs,
     RequestedToCapacityRatioParam,
@@ -270,7 +271,7 @@ def test_shares_of_giant_nodes_wrap_as_int64_does():
     ("incoming", "kinds"),
     [
         pytest.param(pod(cpu="1"), set(), id="no class changes cpu"),
-        pytest.param(pod(requests={GPU: "1"}), {DeviceClass}, id="a class may take over a resource that no node has"),
+        pytest.param(pod(requests={GPU: "1"}), {DeviceClass, Node}, id="a class may take over what no node offers"),
     ],
 )
 def test_answer_rests_on_the_row_and_on_the_classes_of_its_resources(incoming, kinds):

@@ -16,7 +16,7 @@ from typing_extensions import override
 from schedctl.api import devices, resources
 from schedctl.api.nodes import Node
 from schedctl.cache.arrays import BoolArray, IntArray
-from schedctl.cache.nodes import Nodes
+from schedctl.cache.nodes import ClusterView, Nodes
 from schedctl.cache.pod_info import PodInfo
 from schedctl.framework import resource_scoring
 from schedctl.framework.cycles import Cycle, StateKey
@@ -195,10 +195,15 @@ def _about_the_request(pod: PodInfo, nodes: Nodes, resource: str, amount: int, e
     if pod.demand.needs.overhead or pod.demand.needs.requests or naming(pod.pod):
         evidence["parts"] = RequestedParts(pod.pod, resource, amount)
     # the column may be a choice of nodes, of which one that is left out may be the largest
-    if exceeds.all() and (nodes.cluster.nodes.allocatable(resource) < amount).all():
+    if exceeds.all() and _exceeds_all(nodes.cluster, resource, amount):
         too_large = TooLarge(nodes.cluster, resource, amount)
         evidence |= {"largest": too_large, "slips": Slips(pod.pod, resource, too_large)}
     return evidence
+
+
+def _exceeds_all(cluster: ClusterView, resource: str, amount: int) -> bool:
+    table = cluster.table_of_nodes()
+    return bool((table.column(table.allocatable, resource)[cluster.rows] < amount).all())
 
 
 def _after_deletion(pod: PodInfo, before: PodInfo, after: None) -> Hint:
