@@ -42,10 +42,14 @@ class Cluster(ClusterView):
     Every change leaves a line in the change log, and while a fork is open its inverse in the undo log, so that leaving
     the fork takes time proportional to what changed. A pod on a node that is not there takes part in nothing, as in
     kube-scheduler; it is kept and reported (`strays`).
+
+    Attributes:
+        sealed: whether the cluster is only read, as in a scheduling cycle; every change is then a RuntimeError.
     """
 
     def __init__(self, release: Release = NEWEST) -> None:
         super().__init__(release)
+        self.sealed = False
         self._undo: list[Callable[[], object]] | None = None
 
     @classmethod
@@ -77,6 +81,7 @@ class Cluster(ClusterView):
 
     def add_node(self, node: Node) -> None:
         """Add a node, or replace the one of that name."""
+        self._require_unsealed()
         node = defaults.node(node)
         name = node.metadata.name
         if name in self._node_table.row_of:
@@ -95,6 +100,7 @@ class Cluster(ClusterView):
 
     def add_nodes(self, nodes: Sequence[Node]) -> None:
         """Add many nodes at once, which costs much less than one by one; see `add_node`."""
+        self._require_unsealed()
         table = self._node_table
         names = {node.metadata.name for node in nodes}
         plain = self._undo is None and not self._strays  # what has to be undone, or is waited for, goes one by one
@@ -115,6 +121,7 @@ class Cluster(ClusterView):
         Raises:
             KeyError: there is no such node.
         """
+        self._require_unsealed()
         row = self._node_table.row_of[name]
         pods = self._pod_table.on(row) if self._node_table.pod_count[row] else []
         for info in pods:  # before the node, so that undone in reverse they find it there again
@@ -129,6 +136,7 @@ class Cluster(ClusterView):
         Raises:
             ValueError: a pod of that key is there already.
         """
+        self._require_unsealed()
         spec = info.count_by(self.request_rules).pod.spec
         if info.pod.status.phase in FINISHED:
             return
@@ -147,6 +155,7 @@ class Cluster(ClusterView):
         Raises:
             ValueError: a pod of one of the keys is there already, or comes twice.
         """
+        self._require_unsealed()
         row_of = self._node_table.row_of if self._undo is None else {}  # in a fork all pods are added one by one
         running: list[PodInfo] = []
         on: list[int] = []
@@ -180,6 +189,7 @@ class Cluster(ClusterView):
             KeyError: there is no such node.
             ValueError: the pod is on a node already.
         """
+        self._require_unsealed()
         row = self._node_table.row_of[node_name]
         if info.key in self._pod_table.row_of or info.key in self._strays:
             raise ValueError(f'pod {info.key} is on node "{self.node_of(info.key)}" already')
@@ -193,6 +203,7 @@ class Cluster(ClusterView):
         Raises:
             ValueError: the pod is not assumed, or names no node.
         """
+        self._require_unsealed()
         if not self.is_assumed(info.key):
             raise ValueError(f"pod {info.key} is not assumed")
         if not info.pod.spec.node_name:
@@ -206,6 +217,7 @@ class Cluster(ClusterView):
         Raises:
             ValueError: the pod is bound to its node.
         """
+        self._require_unsealed()
         if self.is_assumed(info.key):
             self._hold(self._pending, self._displace(info))
         elif bound_to := self.node_of(info.key):
@@ -230,6 +242,7 @@ class Cluster(ClusterView):
         Raises:
             KeyError: no such pod is pending.
         """
+        self._require_unsealed()
         before = self._pending[info.key]
         self._pending[info.key] = info.count_by(self.request_rules)
         self._undoes(lambda: self.update_pending(before))
@@ -240,6 +253,7 @@ class Cluster(ClusterView):
         Raises:
             KeyError: it is not in the cluster.
         """
+        self._require_unsealed()
         if info.key in self._pod_table.row_of:
             self._displace(info)
         else:
@@ -251,6 +265,7 @@ class Cluster(ClusterView):
         Raises:
             KeyError: one does not run on a node that is there, or comes twice.
         """
+        self._require_unsealed()
         known = {info.key: self._pod_table.pod(info.key) for info in infos}
         if len(known) < len(infos):
             raise KeyError("a pod comes twice")
@@ -262,6 +277,7 @@ class Cluster(ClusterView):
 
     def put(self, obj: Any) -> None:
         """Add or replace an object of any kind but Node and Pod."""
+        self._require_unsealed()
         kind = type(obj)
         key = key_of(obj)
         objects = self._objects.setdefault(kind, {})
@@ -276,6 +292,7 @@ class Cluster(ClusterView):
         Raises:
             KeyError: it is not there.
         """
+        self._require_unsealed()
         before = self._objects[type(obj)].pop(key_of(obj))
         self._note(Change(ChangeKind.OBJECT, subject=before, before=before))
         self._undoes(lambda: self.put(before))
@@ -303,7 +320,20 @@ class Cluster(ClusterView):
                 self._pending.clear()
                 self._pending.update((key, pending[key]) for key in turns)
 
+    @contextmanager
+    def seal(self) -> Iterator[None]:
+        """Refuse every change for the length of a ``with`` block."""
+        before, self.sealed = self.sealed, True
+        try:
+            yield
+        finally:
+            self.sealed = before
+
     # -- inside ------------------------------------------------------------------
+
+    def _require_unsealed(self) -> None:
+        if self.sealed:
+            raise RuntimeError("the cluster is only read here: Reserve, Unreserve and PreBind alone change it")
 
     def _has_pod(self, key: str) -> bool:
         return key in self._pod_table.row_of or key in self._pending or key in self._strays

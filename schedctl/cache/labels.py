@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 
 from schedctl.api.selectors import LabelQuery, Requirement, parse_int64
-from schedctl.cache.arrays import ABSENT, BoolArray, CodeArray, IndexArray, IntArray, Interner, grow
+from schedctl.cache.arrays import ABSENT, BoolArray, CodeArray, IndexArray, IntArray, Interner, grow, read_only
 
 _NO_LABELS: Mapping[str, str] = {}
 _FEW = 8
@@ -59,8 +59,8 @@ class Domains:
 
     @property
     def codes(self) -> IndexArray:
-        """The domain of each row, intp (rows,)."""
-        return self._codes[: self._rows]
+        """The domain of each row, intp (rows,), read-only."""
+        return read_only(self._codes[: self._rows])
 
 
 class LabelColumns:

@@ -168,7 +168,7 @@ class ClusterView:
     def rows(self) -> IndexArray:
         """The rows of live nodes in order of arrival, intp (nodes,)."""
         if self._rows is None:
-            self._rows = self._node_table.rows
+            self._rows = read_only(self._node_table.rows)
         return self._rows
 
     @property
@@ -199,7 +199,7 @@ class ClusterView:
             ordered = np.array(sorted(rows.tolist(), key=names.__getitem__), np.intp)
             rank = np.zeros(len(names), np.intp)
             rank[ordered] = np.arange(len(ordered))
-            self._by_name = (rows if np.array_equal(ordered, rows) else ordered), rank
+            self._by_name = (rows if np.array_equal(ordered, rows) else read_only(ordered)), read_only(rank)
         return self._by_name
 
     @property
@@ -212,7 +212,7 @@ class ClusterView:
         """Return the nodes with these names that exist, in the order given."""
         self.reads.everything = True
         row_of = self._node_table.row_of
-        return Nodes(self, np.array([row_of[name] for name in names if name in row_of], np.intp))
+        return Nodes(self, read_only(np.array([row_of[name] for name in names if name in row_of], np.intp)))
 
     def get(self, kind: type[T], key: str) -> T | None:
         """Return the object of a kind by ``name`` or ``namespace/name``, None if there is none."""
@@ -339,7 +339,9 @@ class Nodes:
         if chosen.dtype == np.bool_:
             chosen = np.flatnonzero(chosen)
         chosen = chosen.astype(np.intp, copy=False)
-        taken = Nodes(self.cluster, self.rows[chosen])
+        rows = self.rows[chosen]
+        rows.flags.writeable = False
+        taken = Nodes(self.cluster, rows)
         if self.is_hypothetical:
             taken._before, taken._picked, taken.bare = self, chosen, self.bare
         return taken
@@ -474,6 +476,7 @@ class Nodes:
         if self._whole:
             return read_only(by_row[: len(self.rows)])  # tables have room for more rows than there are
         gathered: npt.NDArray[Any] = by_row[self.rows]
+        gathered.flags.writeable = False  # as the view: what works on some nodes has to work on all
         return gathered
 
     def allocatable(self, resource: str) -> IntArray:

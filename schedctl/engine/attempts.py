@@ -272,11 +272,12 @@ def filter_only(profile: Profile, cluster: Cluster, pod: PodInfo, nominator: Nom
     outcome = Attempt(Cycle(pod), profile, cluster, cluster.generation, len(cluster.rows))
     runner = runner_of(cluster)
     try:
-        _pre_filter(outcome, cluster.nodes, runner)
-        if outcome.pre_filter.successful:
-            details = outcome._details
-            details.evaluated_column = _narrow(outcome, among)
-            details.filtering = filter_nodes(profile, outcome.cycle, details.evaluated_column, nominator, runner)
+        with cluster.seal():
+            _pre_filter(outcome, cluster.nodes, runner)
+            if outcome.pre_filter.successful:
+                details = outcome._details
+                details.evaluated_column = _narrow(outcome, among)
+                details.filtering = filter_nodes(profile, outcome.cycle, details.evaluated_column, nominator, runner)
     except CycleError as fault:
         outcome.error = str(fault)
         outcome.pre_filter = Status(Code.ERROR, (outcome.error,), fault.plugin)
@@ -301,7 +302,8 @@ def matrix(outcome: Attempt, nodes: Nodes | None = None) -> dict[str, Verdicts]:
     scratch = outcome.cycle.scratch()
     filters = (p for p in outcome.profile.filter if p.name not in scratch.skip_filter)
     column = outcome.evaluated_column if nodes is None else nodes
-    answers = ((plugin.name, _of_each(plugin, scratch, column)) for plugin in filters)
+    with outcome.cluster.seal():
+        answers = [(plugin.name, _of_each(plugin, scratch, column)) for plugin in filters]
     return {name: verdicts for name, verdicts in answers if verdicts.parts} | _of_extenders(outcome, column)
 
 
@@ -335,12 +337,13 @@ def _run_points(
     admitted: bool,
 ) -> None:
     try:
-        if not admitted:
-            _pre_enqueue(outcome)
-        if outcome.gated is None:
-            _run(outcome, nominator, percentage, templates)
-        if make_room and outcome.is_unschedulable:
-            outcome.post_filter = post_filter(outcome)
+        with outcome.cluster.seal():
+            if not admitted:
+                _pre_enqueue(outcome)
+            if outcome.gated is None:
+                _run(outcome, nominator, percentage, templates)
+            if make_room and outcome.is_unschedulable:
+                outcome.post_filter = post_filter(outcome)
     except CycleError as fault:
         outcome.error = str(fault)
         if isinstance(fault, FilterError):

@@ -21,7 +21,6 @@ from schedctl.engine.faults import PASSING, CycleError, plugin_fault
 from schedctl.errors import PluginError
 from schedctl.framework import points
 from schedctl.framework.cycles import Cycle
-from schedctl.framework.faults import ESCAPING
 from schedctl.framework.points import NodeSet, Plugin, PostFilterResult
 from schedctl.framework.reasons import CodeColumn, Verdicts
 from schedctl.framework.statuses import Status, error
@@ -38,7 +37,7 @@ class PluginRunner:
             return error(str(fault))
         except PASSING:
             raise
-        except ESCAPING as fault:
+        except BaseException as fault:
             return error(str(plugin_fault(plugin, fault)))
 
     def pre_filter(self, plugin: points.PreFilterPlugin, cycle: Cycle, nodes: Nodes) -> Status | NodeSet | None:
@@ -47,7 +46,7 @@ class PluginRunner:
             return answers.pre_filter(plugin, plugin.pre_filter(cycle, nodes))
         except PASSING:
             raise
-        except ESCAPING as fault:
+        except BaseException as fault:
             raise plugin_fault(plugin, fault) from fault
 
     def with_pods(self, plugin: points.PreFilterPlugin, cycle: Cycle, nodes: Nodes) -> None:
@@ -56,7 +55,7 @@ class PluginRunner:
             plugin.with_pods(cycle, nodes)
         except PASSING:
             raise
-        except ESCAPING as fault:
+        except BaseException as fault:
             raise plugin_fault(plugin, fault) from fault
 
     def filter(self, plugin: points.FilterPlugin, cycle: Cycle, nodes: Nodes) -> Verdicts:
@@ -65,7 +64,7 @@ class PluginRunner:
             return answers.verdicts(plugin, plugin.filter(cycle, nodes), len(nodes))
         except PASSING:
             raise
-        except ESCAPING as fault:
+        except BaseException as fault:
             raise plugin_fault(plugin, fault) from fault
 
     def post_filter(
@@ -78,7 +77,7 @@ class PluginRunner:
             return PostFilterResult(error(str(fault)))
         except PASSING:
             raise
-        except ESCAPING as fault:
+        except BaseException as fault:
             return PostFilterResult(error(str(plugin_fault(plugin, fault))))
 
     def note_silence(self, assumption: Assumption) -> None:
@@ -91,7 +90,7 @@ class PluginRunner:
             return None if answer is None else answers.status(plugin, "pre_score", answer, " or None")
         except PASSING:
             raise
-        except ESCAPING as fault:
+        except BaseException as fault:
             raise plugin_fault(plugin, fault) from fault
 
     def score(self, plugin: points.ScorePlugin, cycle: Cycle, nodes: Nodes) -> IntArray:
@@ -104,7 +103,7 @@ class PluginRunner:
             return answers.scores(plugin, "score", plugin.score(cycle, nodes), len(nodes))
         except (*PASSING, PluginError):
             raise
-        except ESCAPING as fault:
+        except BaseException as fault:
             raise plugin_fault(plugin, fault) from fault
 
     def normalize(self, plugin: points.ScorePlugin, cycle: Cycle, nodes: Nodes, scores: IntArray) -> IntArray:
@@ -113,7 +112,7 @@ class PluginRunner:
             return answers.scores(plugin, "normalize", plugin.normalize(cycle, nodes, scores), len(nodes))
         except PASSING:
             raise
-        except ESCAPING as fault:
+        except BaseException as fault:
             raise plugin_fault(plugin, fault) from fault
 
 

@@ -21,8 +21,8 @@ class CycleError(Exception):
         self.plugin = plugin
 
 
-PASSING = (NotModelled, CycleError)
-"""What a plugin may let out that is no fault of its own: that an answer would be a guess, and a fault told already."""
+PASSING = (NotModelled, CycleError, KeyboardInterrupt)
+"""What a plugin may let out that is no fault of its own: a guess it refuses, a fault told already, or Ctrl-C."""
 
 
 def failure(what: str, status: Status) -> CycleError:

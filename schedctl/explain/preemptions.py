@@ -12,6 +12,7 @@ from schedctl.cache.pod_info import PodInfo
 from schedctl.engine.assumptions import FILTERING
 from schedctl.engine.attempts import Attempt
 from schedctl.engine.certainty import assumptions_affecting_verdict
+from schedctl.engine.faults import CycleError
 from schedctl.engine.filtering import Filtering, filter_column
 from schedctl.errors import NotModelled
 from schedctl.explain.evidence import rejections_by
@@ -41,7 +42,11 @@ def outlook(outcome: Attempt) -> tuple[Outlook | None, str]:
     if outcome.consultation is not None and outcome.consultation.rejected:
         return None, ""
     empty = outcome.evaluated_column.without_pods()
-    found = filter_column(outcome.profile, outcome.cycle, empty)
+    try:
+        with outcome.cluster.seal():
+            found = filter_column(outcome.profile, outcome.cycle, empty)
+    except CycleError as fault:
+        return None, f"what the pod would do on empty nodes is unknown: {fault}"
     names = [name for name, fit in zip(empty.names, found.feasible.tolist(), strict=True) if fit]
     if not names:
         return Outlook.FITS_NOWHERE, _nowhere(outcome.filtering, found)

@@ -1,7 +1,7 @@
 """A fork undoes everything, whatever was done inside it, and in any nesting."""
 
 import msgspec
-import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -130,11 +130,31 @@ def test_a_supposed_column_may_hold_one_node_in_several_occupancies():
     assert again.requested("cpu").tolist() == [500, 1000]
 
 
-def test_columns_of_all_nodes_cannot_be_written_through():
-    c = cluster(node("a"))
-    column = c.nodes.requested("cpu")
-    assert not column.flags.writeable
-    assert isinstance(column, np.ndarray)
+@pytest.mark.parametrize(
+    "choose",
+    [
+        lambda c: c.nodes,
+        lambda c: c.nodes_by_name,
+        lambda c: c.nodes.take([0]),
+        lambda c: c.nodes_named(["a"]),
+        lambda c: c.nodes.take([0]).hypothetical([0], [pod("q")], [1]),
+    ],
+    ids=["all nodes", "all nodes by name", "some nodes", "named nodes", "supposed pods"],
+)
+def test_no_column_of_nodes_can_be_written_to(choose):
+    c = cluster(node("b", labels={"team": "red"}), node("a"), pod("p", on="a", cpu="1"))
+    nodes = choose(c)
+    columns = {
+        "rows": nodes.rows,
+        "allocatable": nodes.allocatable("cpu"),
+        "a resource of no node": nodes.allocatable("example.com/gpu"),
+        "requested": nodes.requested("cpu"),
+        "pod_count": nodes.pod_count,
+        "unschedulable": nodes.unschedulable,
+        "label": nodes.label("team"),
+        "domains": nodes.labels.domains("team").codes,
+    }
+    assert [name for name, column in columns.items() if column.flags.writeable] == []
 
 
 def test_of_two_pods_that_hold_a_port_the_first_to_go_frees_it_and_undoing_puts_it_back():

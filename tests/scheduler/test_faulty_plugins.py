@@ -9,10 +9,13 @@ import numpy as np
 import pytest
 
 from schedctl import framework
+from schedctl.api.meta import Namespace, ObjectMeta
 from schedctl.engine.attempts import matrix
 from schedctl.engine.reporters import Reporter
 from schedctl.errors import ConfigError
+from schedctl.explain.explanations import explain
 from schedctl.framework.statuses import Code
+from schedctl.reports.explanations import Verdict
 from schedctl.scheduler import Scheduler
 from schedctl.scheduler.configurations import load_configuration
 from schedctl.simulation.outcomes import PodState
@@ -426,3 +429,65 @@ def test_a_filter_that_fails_says_so_of_every_node_of_the_matrix():
     verdicts = matrix(scheduler.attempt(pod()))["Odd"]
     assert verdicts.status(0).code is Code.ERROR
     assert re.fullmatch(rf"plugin \"Odd\" failed: KeyError: 'team'{PLACE}", verdicts.status(1).message)
+
+
+@pytest.mark.parametrize("method", IN_CYCLE[:5])
+def test_what_is_no_exception_ends_the_cycle_with_an_error_too(method):
+    class Odd(BaseException):
+        pass
+
+    def raises(*_):
+        raise Odd("team")
+
+    scheduler, _ = scheduler_with(plugin(**{method: raises}))
+    assert re.fullmatch(rf"plugin \"Odd\" failed: Odd: team{PLACE}", scheduler.attempt(pod()).error)
+
+
+def test_ctrl_c_in_a_plugin_ends_the_program():
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    scheduler, _ = scheduler_with(plugin(filter=interrupted))
+    with pytest.raises(KeyboardInterrupt):
+        scheduler.attempt(pod())
+
+
+def removing_a_node(self, *_):
+    self.handle.cluster.remove_node("a")
+
+
+@pytest.mark.parametrize("method", [*IN_CYCLE[:4], "pre_enqueue", "post_filter"])
+@pytest.mark.parametrize(
+    "change",
+    [
+        removing_a_node,
+        lambda self, *_: self.handle.cluster.add_node(node("c")),
+        lambda self, *_: self.handle.cluster.add_pod(pod("more", on="a")),
+        lambda self, *_: self.handle.cluster.remove_pod(next(iter(self.handle.cluster.pod_table))),
+        lambda self, *_: self.handle.cluster.put(Namespace(ObjectMeta(name="more"))),
+    ],
+    ids=["a node removed", "a node added", "a pod added", "a pod removed", "an object put"],
+)
+def test_a_plugin_that_changes_the_cluster_in_a_cycle_fails_with_its_line(method, change):
+    scheduler, _ = scheduler_with(plugin(**{method: change}), node("a"), node("b"), pod("runs", on="a", cpu="1"))
+    generation = scheduler.cluster.generation
+    outcome = scheduler.attempt(pod(cpu="8" if method == "post_filter" else "1"))
+    texts = [outcome.error, *(outcome.gated.reasons if outcome.gated else ())]
+    texts += outcome.post_filter.status.reasons if outcome.post_filter else ()
+    expected = r"RuntimeError: the cluster is only read here: Reserve, Unreserve and PreBind alone change it"
+    assert any(re.search(expected + PLACE, text) for text in texts), texts
+    assert scheduler.cluster.generation == generation
+
+
+def test_the_cluster_may_be_changed_after_a_cycle_that_failed():
+    scheduler, _ = scheduler_with(plugin(filter=raising), node("a"))
+    scheduler.attempt(pod())
+    scheduler.cluster.add_node(node("b"))
+
+
+def test_a_fault_on_empty_nodes_is_told_beside_the_answer():
+    kind = plugin(with_pods=raising)
+    scheduler, _ = scheduler_with(kind, node("a", cpu="1"), pod("runs", on="a", cpu="1"))
+    answer = explain(scheduler, pod(cpu="1").pod)
+    assert answer.verdict is Verdict.UNSCHEDULABLE
+    assert answer.outlook is None
