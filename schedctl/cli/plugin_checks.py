@@ -13,6 +13,7 @@ Examples:
   schedctl plugins check fence.py
   schedctl plugins check fences:TeamFence -f cluster.yaml
   schedctl plugins check fence.py --clusters 1000
+  schedctl plugins check fence.py -f cluster.yaml --scheduler-config scheduler.yaml
 
 Exit codes: 0 every law holds; 1 a law is broken; 2 no plugin, or one that cannot be created; 3 input; 70 a bug
 """
@@ -23,6 +24,7 @@ def check(
         list[str], typer.Argument(metavar="PLUGIN...", help="FILE.py, FILE.py:Class, MODULE or MODULE:Class")
     ],
     state: options.State = None,
+    scheduler_config: options.SchedulerConfig = "",
     clusters: Annotated[
         int, typer.Option(min=0, metavar="N", help="Number of random clusters to try (default 100)")
     ] = 100,
@@ -30,7 +32,8 @@ def check(
     """Check that plugins keep the laws that every scheduler plugin has to satisfy.
 
     Slice: a node's verdict and raw score depend on that node alone. Order: they do not depend on the order of nodes.
-    Purity: asking changes nothing. Range: normalised scores lie in 0 to 100.
+    Purity: asking changes nothing. Range: normalised scores lie in 0 to 100. Reserve: a pod that is reserved and
+    released leaves the answers of before. State: so does a fork that is left.
 
     The other laws are about what a plugin declares so that its answers can be reused. Signature: pods with equal
     signatures get equal answers. Following: nothing changes the answer but what moved_by and follow name. Template:
@@ -44,7 +47,7 @@ def check(
     faults = 0
     for each in plugin_checks.find(plugins):
         typer.echo(f"{each.name} of {each.origin}: {', '.join(each.points)}")
-        violations = each.run(state or (), clusters)
+        violations = each.run(state or (), clusters, scheduler_config)
         for law, violation in violations.items():
             kept = "holds" if each.promises(law) else "nothing declared"
             typer.echo(f"  {law}: {violation or kept}")

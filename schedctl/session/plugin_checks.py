@@ -8,13 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
+import msgspec
+
+from schedctl.cache.cluster import Cluster
+from schedctl.errors import UsageError
 from schedctl.framework.points import POINTS
-from schedctl.scheduler import discovery
+from schedctl.scheduler import Scheduler, discovery
 from schedctl.session import library
 from schedctl.testing import promises
-from schedctl.testing.law_tests import broken_laws, find_violation, plugin_on
+from schedctl.testing.law_tests import broken_laws, find_violation, plugin_on, pods_of
 from schedctl.testing.laws import LAWS
 
 
@@ -32,31 +37,45 @@ class PluginCheck:
     origin: str
     points: Sequence[str]
     _plugin: Any
+    _named: Sequence[str]
 
     def promises(self, law: str) -> bool:
         """Return whether a law is about what the plugin promises; the laws of every plugin always are."""
         return law not in promises.LAWS or promises.promises(self._plugin, law)
 
-    def run(self, state: Sequence[str] = (), clusters: int = 100) -> Mapping[str, str]:
+    def run(self, state: Sequence[str] = (), clusters: int = 100, configuration: str = "") -> Mapping[str, str]:
         """Return of each law how it is broken, "" where it holds.
 
         Args:
             state: files of a cluster, none for drawn clusters alone.
             clusters: how many are drawn.
+            configuration: the file of a KubeSchedulerConfiguration with the plugin's arguments, "" for its defaults.
 
         Raises:
+            ConfigError: the configuration cannot be read, or kube-scheduler would refuse it.
             InputError: the state cannot be read.
+            UsageError: no profile of the configuration enables the plugin.
         """
-        broken = broken_laws(self._plugin, seeds=range(clusters))
+        args = self._arguments(configuration) if configuration else None
+        broken = broken_laws(self._plugin, args, seeds=range(clusters))
         if state:
             cluster = library.read(*state)
-            plugin, pods = plugin_on(self._plugin, cluster), [*cluster.pending.values(), *cluster.pod_table]
+            plugin, pods = plugin_on(self._plugin, cluster, args), pods_of(cluster)
             for law in LAWS:
                 # a small drawn cluster shows what is broken better than a whole state does
                 violation = find_violation(plugin, cluster, pods, law) if law not in broken else ""
                 if violation:
                     broken[law] = f"{violation} (in {', '.join(state)})"
         return {law: broken.get(law, "") for law in LAWS}
+
+    def _arguments(self, configuration: str) -> Any:
+        """Return the arguments that the first profile which enables the plugin has for it, as they are written."""
+        scheduler = Scheduler.configured(Cluster(), Path(configuration), self._named)
+        for profile in scheduler.profiles.values():
+            if self.name in profile.plugins:
+                return msgspec.to_builtins(profile.plugins[self.name].args)
+        hint = "enable it under plugins.multiPoint.enabled of a profile"
+        raise UsageError(f"no profile of {configuration} enables {self.name}", hint)
 
 
 def find(plugins: Sequence[str]) -> Iterator[PluginCheck]:
@@ -68,4 +87,4 @@ def find(plugins: Sequence[str]) -> Iterator[PluginCheck]:
     found = discovery.find(plugins)
     for name in found.named:
         points = [point for point in POINTS if found.registry.implements(name, point)]
-        yield PluginCheck(name, found.origins[name], points, found.registry[name])
+        yield PluginCheck(name, found.origins[name], points, found.registry[name], plugins)

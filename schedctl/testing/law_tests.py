@@ -70,19 +70,28 @@ def broken_laws(
     return found
 
 
-def laws_of(plugin: type[Plugin], args: Mapping[str, Any] | None = None, seeds: Iterable[int] = SEEDS) -> type[Any]:
+def laws_of(
+    plugin: type[Plugin],
+    args: Mapping[str, Any] | None = None,
+    seeds: Iterable[int] = SEEDS,
+    clusters: Iterable[Cluster] = (),
+) -> type[Any]:
     """Return a class of tests, one for each law, to be collected by pytest under a name that begins with ``Test``.
 
     Args:
         plugin: the plugin.
         args: its arguments, as a configuration has them; its defaults if None.
         seeds: the clusters, as `schedctl.testing.examples.draw_cluster` draws them.
+        clusters: clusters of your own besides, in which what the plugin looks at occurs, with all their pods.
     """
-    kept = tuple(seeds)
+    kept, others = tuple(seeds), tuple(clusters)
 
     def holds(law: str) -> None:
         broken = broken_laws(plugin, args, (law,), kept)
         assert not broken, broken[law]
+        for number, cluster in enumerate(others):
+            text = find_violation(plugin_on(plugin, cluster, args), cluster, pods_of(cluster), law)
+            assert not text, f"{text} (in clusters[{number}])"
 
     class Laws:
         """The laws every plugin must satisfy, and those of what it promises."""
@@ -103,6 +112,14 @@ def laws_of(plugin: type[Plugin], args: Mapping[str, Any] | None = None, seeds: 
             """As the framework wants them."""
             holds("range")
 
+        def test_a_pod_that_is_placed_and_released_leaves_no_trace(self) -> None:
+            """Reserve and Unreserve undo each other."""
+            holds("reserve")
+
+        def test_what_the_plugin_keeps_follows_the_cluster(self) -> None:
+            """A fork that is left leaves the answers of before."""
+            holds("state")
+
         def test_pods_of_equal_signatures_get_equal_answers(self) -> None:
             """What the signature leaves out is not read."""
             holds("signature")
@@ -121,6 +138,11 @@ def laws_of(plugin: type[Plugin], args: Mapping[str, Any] | None = None, seeds: 
 
     Laws.__qualname__ = Laws.__name__ = f"LawsOf{plugin.__name__}"
     return Laws
+
+
+def pods_of(cluster: Cluster) -> list[PodInfo]:
+    """Return the pods of a cluster, those that wait first."""
+    return [*cluster.pending.values(), *cluster.pod_table]
 
 
 def _violation(plugin: type[Plugin], args: Mapping[str, Any] | None, law: str, seed: int) -> str:

@@ -55,9 +55,16 @@ class PluginAnswers:
             return self
         return replace(self, pre_filter=None, statuses=dict.fromkeys(nodes.names, SUCCESS))
 
-    def ask_again(self, plugin: Plugin, cycle: Cycle, nodes: Nodes, runner: PluginRunner = DIRECT) -> PluginAnswers:
+    def accepts(self, name: str) -> bool:
+        """Return whether Filter accepts a node, or is not asked."""
+        status = self.statuses.get(name)
+        return status is None or status.successful
+
+    def ask_again(
+        self, plugin: Plugin, cycle: Cycle, nodes: Nodes, runner: PluginRunner = DIRECT, *, feasible_only: bool = False
+    ) -> PluginAnswers:
         """Return these replies with those about nodes asked for again, under the state that a cycle has."""
-        return self if self.is_rejected else replace(self, **_about_nodes(plugin, cycle, nodes, runner))
+        return self if self.is_rejected else replace(self, **_about_nodes(plugin, cycle, nodes, runner, feasible_only))
 
     def differing_nodes(self, other: PluginAnswers, names: Collection[str]) -> Iterator[str]:
         """Yield the names of the nodes, among some, whose verdict or raw score is another."""
@@ -67,8 +74,19 @@ class PluginAnswers:
                 yield name
 
 
-def ask_plugin(plugin: Plugin, cycle: Cycle, nodes: Nodes, runner: PluginRunner = DIRECT) -> PluginAnswers:
-    """Ask a plugin about a pod from PreFilter on; the cycle is left as the engine would leave it."""
+def ask_plugin(
+    plugin: Plugin, cycle: Cycle, nodes: Nodes, runner: PluginRunner = DIRECT, *, feasible_only: bool = False
+) -> PluginAnswers:
+    """Ask a plugin about a pod from PreFilter on; the cycle is left as the engine would leave it.
+
+    Args:
+        plugin: the plugin.
+        cycle: the cycle.
+        nodes: the nodes.
+        runner: calls it.
+        feasible_only: whether PreScore and Score are asked about the nodes alone that the plugin's own Filter accepts,
+            as in a cycle. Whose answers are kept is asked about all.
+    """
     answer = runner.pre_filter(plugin, cycle, nodes) if isinstance(plugin, PreFilterPlugin) else None
     if isinstance(answer, Status) and answer.code is Code.SKIP:
         cycle.skip_filter.add(plugin.name)
@@ -76,11 +94,18 @@ def ask_plugin(plugin: Plugin, cycle: Cycle, nodes: Nodes, runner: PluginRunner 
     if plugin_answers.is_rejected:
         return plugin_answers
     if isinstance(plugin, PreScorePlugin):
-        status = runner.pre_score(plugin, cycle, nodes)
+        # asked only for PreScore: a filter that remembers what it was asked must not be asked once more in secret
+        scored = _feasible(nodes, statuses(plugin, cycle, nodes, runner)) if feasible_only else nodes
+        status = runner.pre_score(plugin, cycle, scored) if len(scored) else None
         if status is not None and not status.successful:
             cycle.skip_score.add(plugin.name)
         plugin_answers = replace(plugin_answers, pre_score=status)
-    return plugin_answers.ask_again(plugin, cycle, nodes, runner)
+    return plugin_answers.ask_again(plugin, cycle, nodes, runner, feasible_only=feasible_only)
+
+
+def _feasible(nodes: Nodes, verdicts: Mapping[str, Status]) -> Nodes:
+    """Return the nodes that no verdict rejects."""
+    return nodes.take([i for i, name in enumerate(nodes.names) if name not in verdicts or verdicts[name].successful])
 
 
 def statuses(plugin: Plugin, cycle: Cycle, nodes: Nodes, runner: PluginRunner = DIRECT) -> dict[str, Status]:
@@ -91,10 +116,15 @@ def statuses(plugin: Plugin, cycle: Cycle, nodes: Nodes, runner: PluginRunner = 
     return {name: verdicts.status(position) for position, name in enumerate(nodes.names)}
 
 
-def _about_nodes(plugin: Plugin, cycle: Cycle, nodes: Nodes, runner: PluginRunner) -> dict[str, Any]:
+def _about_nodes(
+    plugin: Plugin, cycle: Cycle, nodes: Nodes, runner: PluginRunner, feasible_only: bool
+) -> dict[str, Any]:
     """Ask a plugin about a column under the state that a cycle has; see `PluginAnswers`."""
-    answers: dict[str, Any] = {"statuses": statuses(plugin, cycle, nodes, runner), "scores": {}, "normalized": {}}
-    if isinstance(plugin, ScorePlugin) and plugin.name not in cycle.skip_score:
+    verdicts = statuses(plugin, cycle, nodes, runner)
+    answers: dict[str, Any] = {"statuses": verdicts, "scores": {}, "normalized": {}}
+    if feasible_only:
+        nodes = _feasible(nodes, verdicts)
+    if isinstance(plugin, ScorePlugin) and plugin.name not in cycle.skip_score and len(nodes):
         raw = runner.score(plugin, cycle, nodes)
         answers["scores"] = dict(zip(nodes.names, raw.tolist(), strict=True))
         scaled = runner.normalize(plugin, cycle, nodes, raw)

@@ -227,6 +227,8 @@ def test_a_plugin_that_keeps_the_laws_is_checked_with_0(fenced):
         "  order: holds",
         "  purity: holds",
         "  range: holds",
+        "  reserve: holds",
+        "  state: holds",
         "  signature: nothing declared",
         "  following: nothing declared",
         "  template: nothing declared",
@@ -242,6 +244,26 @@ def test_a_plugin_that_breaks_a_law_is_checked_with_1(fenced):
     ran = fenced("plugins", "check", "odd.py", "-f", "cluster.yaml", "--clusters", "0")
     assert ran.code == 1
     assert "  range: range: Odd normalises to [101, 101]; pod default/web (in cluster.yaml)" in ran.out
+
+
+def test_a_plugin_is_checked_with_the_arguments_of_a_configuration_and_a_state(fenced):
+    Path("limit.py").write_text(
+        "from schedctl.framework import *\nimport numpy as np\n"
+        "class LimitArgs(PluginArgs, frozen=True):\n    topScore: int = 100\n"
+        "class Limit(ScorePlugin):\n    args_type = LimitArgs\n"
+        "    def score(self, cycle, nodes):\n        return np.full(len(nodes), self.args.topScore)\n"
+    )
+    Path("limit.yaml").write_text(
+        CONFIGURATION.replace("TeamFence", "Limit") + "  pluginConfig: [{name: Limit, args: {topScore: 101}}]\n"
+    )
+    arguments = ("plugins", "check", "limit.py", "-f", "cluster.yaml", "--clusters", "0")
+    assert fenced(*arguments).code == 0
+    ran = fenced(*arguments, "--scheduler-config", "limit.yaml")
+    assert ran.code == 1
+    assert "range: Limit normalises to [101, 101]" in ran.out
+    Path("config.yaml").write_text(CONFIGURATION.replace("{name: TeamFence, weight: 3}", ""))
+    ran = fenced(*arguments, "--scheduler-config", "config.yaml")
+    assert (ran.code, "no profile of config.yaml enables Limit" in ran.err) == (2, True)
 
 
 def test_what_is_no_plugin_is_checked_with_2(fenced):
