@@ -209,7 +209,8 @@ class DevicePools:
             for pool, every in slices.of_pool.items()
             for generation in {each.spec.pool.generation for each in every}
         }
-        self._reach = Reach(self._nodes, self._shared, self._on_node.values())
+        counters_by_node = self.features.counters_by_node
+        self._reach = Reach(self._nodes, self._shared, self._on_node.values(), counters_by_node=counters_by_node)
         self._offers: dict[int, Offer | GatherError] = {}
         self._wide: dict[Hashable, Offer] = {}  # of nodes without slices of their own, by `Reach.signature`
         self._models: dict[tuple[str, bytes], DeviceModel] = {}

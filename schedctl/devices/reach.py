@@ -27,12 +27,19 @@ class Reach:
         table: the nodes.
         shared: the slices that name no node.
         named: those that do; devices of theirs may nevertheless choose nodes one by one.
+        counters_by_node: whether slices with counters count only where they are reached.
     """
 
     def __init__(
-        self, table: NodeTable, shared: Sequence[ResourceSlice], named: Iterable[Sequence[ResourceSlice]]
+        self,
+        table: NodeTable,
+        shared: Sequence[ResourceSlice],
+        named: Iterable[Sequence[ResourceSlice]],
+        *,
+        counters_by_node: bool,
     ) -> None:
         self._table = table
+        self._counters_by_node = counters_by_node
         self._shared = shared
         self._codes: dict[int, int] = {}  # of selectors, by identity: the slices that hold them are kept by the caller
         self._faults: dict[int, str] = {}
@@ -66,7 +73,7 @@ class Reach:
     def _decides(self, spec: ResourceSliceSpec) -> int:
         """Return the code of the selector that alone decides about a slice, -1 if it must be asked about."""
         # -1 for a selector that cannot be parsed as well: asking about the slice raises its error.
-        if spec.all_nodes or spec.node_selector is None:
+        if spec.all_nodes or spec.node_selector is None or (spec.shared_counters and not self._counters_by_node):
             return -1
         code = self._codes[id(spec.node_selector)]
         return -1 if code in self._faults else code
