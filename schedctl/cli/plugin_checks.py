@@ -13,7 +13,7 @@ Examples:
   schedctl plugins check fence.py
   schedctl plugins check fences:TeamFence -f cluster.yaml
   schedctl plugins check fence.py --clusters 1000
-  schedctl plugins check fence.py -f cluster.yaml --scheduler-config scheduler.yaml
+  schedctl plugins check fence.py -f cluster.yaml --scheduler-config conf.yaml
 
 Exit codes: 0 every law holds; 1 a law is broken; 2 no plugin, or one that cannot be created; 3 input; 70 a bug
 """

@@ -54,10 +54,12 @@ _NOT_YET: Final = {
             "DRAConsumableCapacity",
             "DRADeviceTaints",
             "DRAExtendedResource",
+            "DRAPartitionableDevices",
             "NominatedNodeNameForExpectation",
             "VolumeAttributesClass",
         }
-    )
+    ),
+    "v1.35": frozenset({"DRAPartitionableDevices"}),
 }
 """Those that are reproduced only as they are by default, by minor version."""
 

@@ -197,7 +197,7 @@ def test_every_plugin_is_exact_and_names_its_proof(schedctl):
 
 def test_the_proof_covers_every_family_with_500_cases_none_left_open():
     families = json.loads((ROOT / "conformance/proof.json").read_bytes())["families"]
-    assert set(families) == {path.name.partition(".")[0] for path in (ROOT / "conformance/corpus").rglob("*.gz")}
+    assert set(families) == {path.name.partition(".")[0] for path in (ROOT / "conformance/corpus").glob("v*/*.gz")}
     assert {name for name, found in families.items() if found["cases"] < 500 or found["notModelled"]} == set()
 
 

@@ -62,13 +62,52 @@ def case(counter_set, amount):
 @pytest.mark.parametrize(
     ("counter_set", "amount", "fits"),
     [
-        pytest.param("mem", "10", (False, False, True), id="counters of one name are shared"),
-        pytest.param("else", "20", (True, True, False), id="counters of the second pool do not count"),
+        pytest.param("mem", "10", (False, True), id="counters of one name are shared"),
+        pytest.param("else", "20", (True, False), id="counters of the second pool do not count"),
     ],
 )
 def test_pools_of_two_drivers_share_counters_before_v1_37(counter_set, amount, fits):
     answers = [
         answer_as_json(case(counter_set, amount), release.with_gates(PARTITIONS))["cycles"][0]
-        for release in RELEASES[1:]
+        for release in RELEASES[2:]
     ]
     assert tuple(answer["nodes"]["a"]["code"] == "Success" for answer in answers) == fits
+
+
+def broken_pool():
+    """A pool of node b, by node selector: its device takes of a counter that is not there."""
+    only_b = {"nodeSelectorTerms": [{"matchFields": [{"key": "metadata.name", "operator": "In", "values": ["b"]}]}]}
+    counters, devices = pool("x", "mem", "1")
+    devices["spec"]["devices"][0]["consumesCounters"][0]["counters"] = {"nope": {"value": "1"}}
+    for each in (counters, devices):
+        del each["spec"]["nodeName"]
+        each["spec"] |= {"nodeSelector": only_b}
+    return counters, devices
+
+
+@pytest.mark.parametrize(
+    ("release", "reason"),
+    [
+        pytest.param(RELEASES[2], "invalid resource pools were encountered", id="v1.36: of every node"),
+        pytest.param(RELEASES[3], "cannot allocate all claims", id="v1.37: of the nodes that reach it"),
+    ],
+)
+def test_a_broken_pool_with_counters_is_a_pool_of(release, reason):
+    capacity = {"cpu": "4", "memory": "8Gi", "pods": "10"}
+    nodes = [
+        {"apiVersion": "v1", "kind": "Node", "metadata": {"name": name}, "status": {"allocatable": capacity}}
+        for name in "ab"
+    ]
+    spec = {
+        "containers": [{"name": "c", "image": "i"}],
+        "resourceClaims": [{"name": "x", "resourceClaimName": "x"}],
+    }
+    objects = [
+        *nodes,
+        {"apiVersion": "resource.k8s.io/v1", "kind": "DeviceClass", "metadata": {"name": "any"}, "spec": {}},
+        *broken_pool(),
+        claim("x"),
+        {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p", "namespace": "default"}, "spec": spec},
+    ]
+    cycle = answer_as_json({"id": "broken", "objects": objects, "pods": ["default/p"]}, release)["cycles"][0]
+    assert cycle["nodes"]["a"]["reasons"] == [reason]
