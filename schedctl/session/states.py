@@ -275,17 +275,15 @@ def _say_listed(connection: Connection, found: Listing, counts: Mapping[str, int
 def _without_collector() -> Iterator[None]:
     """Keep the garbage collector away from objects that live as long as the process, now and later.
 
-    Where it is not the first state that a process reads, what is left of those before it goes first: frozen, it would
-    stay for good.
+    That is the first state that a process reads, and the only one of nearly all; later ones are collected as usual.
     """
-    if gc.get_freeze_count():
-        gc.unfreeze()
-        gc.collect()
+    is_first = not gc.get_freeze_count()
     gc.disable()
     try:
         yield
     finally:
-        gc.freeze()  # what was read is never garbage, so that later collections need not look through it
+        if is_first:
+            gc.freeze()  # what was read is never garbage, so that later collections need not look through it
         gc.enable()
 
 
