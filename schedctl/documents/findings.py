@@ -38,6 +38,10 @@ class Finding(NamedTuple):
     strict: bool = False
 
 
+IGNORED = ", which is ignored"
+"""How the message of a warning ends whose field is passed over; where it is refused, it ends before that."""
+
+
 class Place(NamedTuple):
     """Where something is: 1-based line and column (in characters)."""
 

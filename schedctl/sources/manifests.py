@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable
+from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -24,6 +25,7 @@ from schedctl.api.pods import Pod
 from schedctl.api.sharing import Sharing, lighten
 from schedctl.documents import json_values
 from schedctl.documents.findings import (
+    IGNORED,
     TEMPLATE,
     Finding,
     Path,
@@ -602,7 +604,10 @@ class Reading:
 
     def _report(self, finding: Finding, problem: Problem) -> None:
         is_refused = finding.strict and self.terms.creating and self.terms.strict
-        (self.warnings if finding.warning and not is_refused else self.problems).append(problem)
+        if finding.warning and not is_refused:
+            self.warnings.append(problem)
+        else:
+            self.problems.append(replace(problem, message=problem.message.removesuffix(IGNORED)))
 
     def _progress(self, index: int, offset: int) -> None:
         if index % 256 == 0:

@@ -19,7 +19,7 @@ from schedctl.api import devices, quantities, storage
 from schedctl.api.meta import Quantity
 from schedctl.api.nodes import NodeSpec
 from schedctl.api.pods import PersistentVolumeClaimSpec, PodSpec
-from schedctl.documents.findings import Finding, Path, describe_value, path_text, quote
+from schedctl.documents.findings import IGNORED, Finding, Path, describe_value, path_text, quote
 from schedctl.documents.spelling import CLOSE, nearest
 from schedctl.sources.known_fields import KNOWN, SOURCES
 
@@ -287,7 +287,7 @@ def _check_spelling(examination: Examination, struct: type[msgspec.Struct], name
     meant = "" if proper else nearest(name, _fields(struct), cutoff=CLOSE)
     if proper or meant:
         hint = f'it belongs at "{path_text(proper)}"' if proper else f'did you mean "{meant}"?'
-        message = f"unknown field {quote(name)}, which is ignored"
+        message = f"unknown field {quote(name)}{IGNORED}"
         examination.findings.append(Finding((*path, name), message, hint, warning=True, at_key=True, strict=True))
 
 
