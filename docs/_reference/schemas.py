@@ -37,8 +37,7 @@ def page() -> str:
 # JSON schemas
 
 Which fields does the JSON of schedctl have? `-o json` prints one of these documents, and `schedctl schema KIND` its
-JSON Schema (2020-12). A document that schedctl prints has every field of its tables, always; `pluginCalls` alone is
-there with `-v` only.
+JSON Schema (2020-12). A document that schedctl prints has every field of its tables, always.
 
 {table(["Kind", "What it is"], overview)}
 {listed}## Records in several documents

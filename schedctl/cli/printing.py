@@ -9,8 +9,6 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from msgspec import UNSET
-
 from schedctl.errors import UsageError
 from schedctl.render import outputs, terminals
 from schedctl.render.outputs import Output
@@ -70,8 +68,8 @@ class Printer:
 
 def tell_calls(report: object) -> None:
     """Write the calls of plugins that a report has (``-v``) to standard error."""
-    calls = getattr(getattr(report, "metadata", None), "plugin_calls", UNSET)
-    if calls is not UNSET:
+    calls = getattr(getattr(report, "metadata", None), "plugin_calls", None)
+    if calls is not None:
         from schedctl.render import layout, plugin_calls
 
         sys.stdout.flush()

@@ -208,7 +208,7 @@ class Metadata(Head, frozen=True):
         feature_gates: the gates that were set, e.g. ``StorageCapacityScoring=false``.
         version_skew: that the state is of another minor version than the rules in force, null where it is not or where
             its version is not known.
-        plugin_calls: with ``-v``, how often plugins were called; absent without, as times differ from run to run.
+        plugin_calls: with ``-v``, how often plugins were called; null without, as times differ from run to run.
     """
 
     configuration: str = BUILT_IN
@@ -223,4 +223,4 @@ class Metadata(Head, frozen=True):
     version_source: VersionSource = "Newest"
     feature_gates: list[str] = []
     version_skew: VersionSkew | None = None
-    plugin_calls: list[PluginCalls] | msgspec.UnsetType = msgspec.UNSET
+    plugin_calls: list[PluginCalls] | None = None
