@@ -10,7 +10,7 @@ import os
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from schedctl.session.subjects import Question
 
 _DRY_RUNS = ("none", "client", "server")
+_EXAMPLE: Final = "e.g. `schedctl bind pod NAME -n NAMESPACE`"
 EXAMPLES = """
 Examples:
   schedctl bind pod web-0 -n shop                # dry run: prints the Binding
@@ -110,6 +111,8 @@ def bind(
     from schedctl.session import bind_execution, configurations, traces
     from schedctl.session.sessions import SchedulerOptions, Session
 
+    if not (subjects or selector):
+        raise UsageError("no pod given", _EXAMPLE)
     printer = Printer.of(output, color)
     sends = _is_sent(source, extenders, execute=execute, yes=yes, dry_run=dry_run)
     executes = sends and dry_run != "server"
@@ -188,7 +191,7 @@ def _question(arguments: Sequence[str], namespace: str, assumed: str, selector: 
     )
     kinds = {question.kind, *(name.kind for name in question.names)}
     if not kinds <= {POD, None} or not (question.names or selector):
-        raise UsageError("bind takes pods", "e.g. `schedctl bind pod NAME -n NAMESPACE`")
+        raise UsageError("bind takes pods", _EXAMPLE)
     return replace(question, kind=POD, names=tuple(replace(name, kind=POD) for name in question.names))
 
 

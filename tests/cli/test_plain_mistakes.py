@@ -84,7 +84,7 @@ def test_options_and_names_that_do_not_exist(schedctl, arguments, error, hint):
     ("command", "error"),
     [
         ("explain", "no pod or workload given"),
-        ("bind", "bind takes exactly one pod"),
+        ("bind", "no pod given"),
         ("watch", "watch takes exactly one pod"),
         ("drain", "no node given"),
         ("capacity", "no pod or workload given"),

@@ -115,7 +115,7 @@ def gpu_node(name: str):
 
 def trainings(count: int, gpus: str = "1"):
     requests = {"cpu": "1", "memory": "4Gi", GPU: gpus}
-    return [pod(f"training-{number}", requests=requests) for number in range(count)]
+    return [pod(f"training-{gpus}-{number}", requests=requests) for number in range(count)]
 
 
 def test_gpu_nodes_are_filled_with_gpu_pods_first():
