@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from schedctl.cache.nodes import Nodes
-from schedctl.framework import points
+from schedctl.framework import group_points, points
 from schedctl.framework.points import Plugin
 
 METHODS: tuple[tuple[type[Plugin], str, str], ...] = (
@@ -31,8 +31,13 @@ METHODS: tuple[tuple[type[Plugin], str, str], ...] = (
     (points.PreBindPlugin, "pre_bind", "preBind"),
     (points.BindPlugin, "bind", "bind"),
     (points.PostBindPlugin, "post_bind", "postBind"),
+    (group_points.PlacementGeneratePlugin, "placement_generate", "placementGenerate"),
+    (group_points.PlacementFeasiblePlugin, "placement_feasible", "placementFeasible"),
+    (group_points.PlacementScorePlugin, "placement_score", "placementScore"),
+    (group_points.PlacementScorePlugin, "normalize_placements", "normalizePlacementScore"),
+    (group_points.PodGroupPostFilterPlugin, "pod_group_post_filter", "podGroupPostFilter"),
 )
-"""Which plugins have which methods, and the extension point of each as configurations call it, in their order."""
+"""Which plugins have which methods, and the extension point of each as configurations call it, in their order; those of pod groups last."""
 
 
 @dataclass(slots=True)

@@ -15,7 +15,9 @@ from schedctl.api.pod_groups import (
     TopologyConstraint,
 )
 from schedctl.config import loading
-from schedctl.framework.statuses import Code
+from schedctl.engine.call_recorder import CallRecorder
+from schedctl.framework.points import ReservePlugin
+from schedctl.framework.statuses import SUCCESS, Code
 from schedctl.plugins.in_tree import plugins_of
 from schedctl.releases import NEWEST, OF_GROUPS
 from schedctl.scheduler import Scheduler
@@ -94,6 +96,46 @@ def test_trying_a_group_leaves_the_cluster_as_it_was():
     before = list(scheduler.cluster.pending), len(list(scheduler.cluster.pod_table))
     scheduler.attempt_group(group(gang=3, rack=True), infos)
     assert (list(scheduler.cluster.pending), len(list(scheduler.cluster.pod_table))) == before
+
+
+class Licences(ReservePlugin):
+    """Holds a licence of its own for each pod that is reserved."""
+
+    def __init__(self, *arguments):
+        super().__init__(*arguments)
+        self.calls = []
+
+    def reserve(self, cycle, node_name):
+        self.calls.append((cycle.pod.key, 1))
+        return SUCCESS
+
+    def unreserve(self, cycle, node_name):
+        self.calls.append((cycle.pod.key, -1))
+
+
+def test_what_plugins_reserve_for_a_group_that_is_tried_they_release_the_last_pod_first():
+    infos = members(2)
+    there = scheduler_of(group(gang=2), infos).cluster
+    scheduler = Scheduler.configured(there, plugins=[Licences])
+    assert scheduler.attempt_group(group(gang=2), infos).status.successful
+    licences = scheduler.profiles["default-scheduler"].plugins["Licences"]
+    assert licences.calls == [
+        ("default/train-0", 1),
+        ("default/train-1", 1),
+        ("default/train-1", -1),
+        ("default/train-0", -1),
+    ]
+
+
+def test_calls_about_a_group_are_counted():
+    infos = members(2)
+    scheduler = scheduler_of(group(gang=2, rack=True), infos)
+    recorder = CallRecorder()
+    for plugin in scheduler.profiles["default-scheduler"].plugins.values():
+        recorder.watch(plugin)
+    scheduler.attempt_group(group(gang=2, rack=True), infos)
+    points = {point for point, _, _ in recorder.ordered()}
+    assert {"placementGenerate", "placementFeasible", "placementScore"} <= points
 
 
 def test_pods_that_run_already_count_towards_the_gang_and_fix_its_rack():

@@ -7,6 +7,7 @@ each placement and chooses.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 
 from schedctl.cache.cluster import Cluster
@@ -121,7 +122,8 @@ def place_in(where: Surroundings, cycle: GroupCycle, placement: Placement, *, wh
     if trial.feasible.code is Code.UNSCHEDULABLE:
         trial.status = give_up(trial.feasible.reasons)
         return trial
-    with where.cluster.fork(), where.nominator.fork():
+    # the fork takes back what the cluster holds, Unreserve what plugins hold themselves
+    with where.cluster.fork(), where.nominator.fork(), ExitStack() as reservations:
         for pod in cycle.pods:
             outcome = attempt(
                 where.profile,
@@ -133,7 +135,7 @@ def place_in(where: Surroundings, cycle: GroupCycle, placement: Placement, *, wh
                 admitted=True,
                 among=None if whole else placement.nodes,
             )
-            member = Member(outcome, _settle(where, outcome))
+            member = Member(outcome, _settle(where, outcome, reservations))
             trial.members.append(member)
             cycle.cycles[pod.key] = outcome.cycle
             if not member.status.successful and not member.status.is_rejected:
@@ -150,14 +152,19 @@ def place_in(where: Surroundings, cycle: GroupCycle, placement: Placement, *, wh
     return trial
 
 
-def _settle(where: Surroundings, outcome: Attempt) -> Status:
-    """Assume a pod that found a node, so that the next one sees it, and return what became of it."""
+def _settle(where: Surroundings, outcome: Attempt, reservations: ExitStack) -> Status:
+    """Assume a pod that found a node, so that the next one sees it, and return what became of it.
+
+    It is given up again where the reservations end, the last pod first.
+    """
     if not outcome.chosen:
         if outcome.error:
             return error(outcome.error)
         code = Code.UNSCHEDULABLE if outcome.total_nodes else Code.UNSCHEDULABLE_AND_UNRESOLVABLE
         return Status(code, (message(outcome),))
-    status = BindingCycle(where.profile, where.cluster, outcome.cycle, outcome.chosen, Reporter()).assume()
+    binding = BindingCycle(where.profile, where.cluster, outcome.cycle, outcome.chosen, Reporter())
+    reservations.callback(binding.give_up, SUCCESS)
+    status = binding.assume()
     if status.successful:
         where.nominator.withdraw(outcome.pod)
     elif status.is_rejected:
