@@ -63,6 +63,14 @@ CASES = {
     ReleaseChange.RESIZED_SUMS: "pod_level-2",
     ReleaseChange.PREEMPTION_MESSAGE: "preemption-0",
     ReleaseChange.DEVICE_ERRORS: "devices_claims-0",
+    ReleaseChange.COUNTERS_BY_NODE: "devices_advanced-0",
+    ReleaseChange.WHOLE_POOLS: "devices_advanced-0",
+    ReleaseChange.WHOLE_REQUESTS: "devices_advanced-69",
+    ReleaseChange.BALANCE_IMPROVEMENT: "resources-0",
+    ReleaseChange.CAPITAL_POD: "devices_claims-48",
+    ReleaseChange.PAIRED_ALLOCATIONS: "devices-3",
+    ReleaseChange.SPARED_VICTIMS: "preemption_pdb-0",
+    ReleaseChange.DISTINCT_VALUES: "devices_advanced-1",
 }
 """Recorded cases, of ``conformance/corpus/v1.37.1``, that show a change: without it alone the answer is another one."""
 

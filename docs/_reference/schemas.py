@@ -25,7 +25,8 @@ def page() -> str:
     """Return the page."""
     documents = {kind: records(make()) for kind, make in SCHEMAS.items()}
     shared = _shared(found for kind, found in documents.items() if kind not in ELSEWHERE)
-    links = {name: f"#{anchor(name)}" for name in shared}
+    shared = {name: record for name, record in shared.items() if name not in SCHEMAS}
+    links = {name: f"#{anchor(name)}" for name in (*SCHEMAS, *shared)}
     overview = [
         [f"[{kind}](#{anchor(kind)})", sentence(found[kind].get("description", ""))]
         for kind, found in documents.items()
@@ -102,7 +103,9 @@ def _document(kind: str, found: Mapping[str, _Schema], shared: Mapping[str, str]
     """Return the section of a document: its own fields, and those of records that no other document has."""
     if kind in ELSEWHERE:
         return f"## {kind}\n\n{sentence(found[kind].get('description', ''))} {ELSEWHERE[kind]}\n\n"
-    headings = {name: kind if name == kind else f"{kind}: {name}" for name in found if name not in shared}
+    headings = {
+        name: kind if name == kind else f"{kind}: {name}" for name in found if name == kind or name not in shared
+    }
     links = {**shared, **{name: f"#{anchor(heading)}" for name, heading in headings.items()}}
     return "".join(
         _record(f"{'##' if name == kind else '###'} {heading}", found[name], links)

@@ -37,7 +37,7 @@ METHODS: tuple[tuple[type[Plugin], str, str], ...] = (
     (group_points.PlacementScorePlugin, "normalize_placements", "normalizePlacementScore"),
     (group_points.PodGroupPostFilterPlugin, "pod_group_post_filter", "podGroupPostFilter"),
 )
-"""Which plugins have which methods, and the extension point of each as configurations call it, in their order; those of pod groups last."""
+"""Which plugins have which methods, and the extension point of each, in order; those of pod groups last."""
 
 
 @dataclass(slots=True)

@@ -7,6 +7,7 @@ and nodes, so only its owner may read it.
 from __future__ import annotations
 
 import os
+import weakref
 from hashlib import sha256
 from pathlib import Path
 from typing import IO, Any
@@ -58,6 +59,7 @@ class Recorder:
         except OSError as fault:
             raise self._unwritable(fault) from None
         self._file: IO[bytes] = os.fdopen(descriptor, "wb", buffering=0)
+        weakref.finalize(self, self._file.close)
 
     def over(self, extender: config.Extender, calls: Calls) -> Calls:
         """Return calls of an extender that are written down."""

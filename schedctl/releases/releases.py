@@ -69,7 +69,7 @@ NEWEST: Final = RELEASES[-1]
 OLDEST: Final = RELEASES[0]
 
 
-_MINOR: Final = re.compile(r"v?(\d{1,4})\.(\d{1,4})(?!\d)")
+_MINOR: Final = re.compile(r"v?(\d{1,4})\.(\d{1,4})(?!\w)")
 
 
 def minor_of(version: str) -> Minor | None:

@@ -95,6 +95,11 @@ def test_the_variable_and_the_configuration_set_the_version(schedctl, state, tmp
     ("arguments", "message"),
     [
         pytest.param(
+            ("--kube-version", "1.3x"),
+            'error: --kube-version "1.3x" is no version of Kubernetes',
+            id="half a version",
+        ),
+        pytest.param(
             ("--kube-version", "new"), 'error: --kube-version "new" is no version of Kubernetes', id="no version"
         ),
         pytest.param(
