@@ -10,6 +10,7 @@ import os
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
@@ -108,7 +109,7 @@ def bind(
     from schedctl.cli import terminations
     from schedctl.cli.printing import Printer
     from schedctl.session import bind as use_case
-    from schedctl.session import bind_execution, configurations, traces
+    from schedctl.session import bind_execution, configurations
     from schedctl.session.sessions import SchedulerOptions, Session
 
     if not (subjects or selector):
@@ -129,22 +130,35 @@ def bind(
     request = use_case.BindRequest(pods, node, sends, executes, force_scheduler, exit_code or sends)
     decision = use_case.plan(request, session)
     reports, why = list(decision.reports), ""
+    write_trace = partial(_write_trace, trace)
+    write_trace(())  # a bind whose trace cannot be written is to fail before it begins
     if decision.plans and executes:
         if not yes:
             _ask(use_case.combine(reports), color)
         # A process that ended in between would leave behind what PreBind had written.
         with terminations.as_interrupts():
-            reports, why = bind_execution.execute(session, decision)
+            reports, why = bind_execution.execute(session, decision, write_trace)
     elif decision.plans and sends:
         reports = bind_execution.rehearse(session, decision)
     report = use_case.combine(reports, why)
-    if trace:
-        traces.write(traces.of_bindings(reports), trace)
+    write_trace(reports)
     printer.write(session.with_calls(report), limit=limit)
     if not (notifier.quiet or session.choice.profile):
         for pod in pods:
             configurations.suggest_profile_for(pod, session.choice, notifier)
     return report.summary.exit_code
+
+
+def _write_trace(path: str, reports: Sequence[BindReport]) -> None:
+    """Write what the reports tell of, step by step, if a file is named.
+
+    Raises:
+        UsageError: it cannot be written.
+    """
+    from schedctl.session import traces
+
+    if path:
+        traces.write(traces.of_bindings(reports), path)
 
 
 def _is_sent(source: StateSource, extenders: ExtenderOptions, *, execute: bool, yes: bool, dry_run: str) -> bool:

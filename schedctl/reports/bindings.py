@@ -70,12 +70,14 @@ class BindCall(Record, frozen=True, kw_only=True):
         plugin: the plugin, or ``Extender:URL``.
         status: the code of its answer; "" for one that would be called.
         text: what it answered, in words; "" for nothing.
+        at: when it answered, in seconds since the binding cycle began; 0 for one that would be called.
     """
 
     point: str
     plugin: str
     status: str = ""
     text: str = ""
+    at: float = 0.0
 
 
 class PermitWait(Record, frozen=True, kw_only=True):

@@ -7,7 +7,7 @@ permitted, and no Binding is sent before all are through PreBind. What cannot be
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import msgspec
@@ -40,11 +40,13 @@ class _CallLog(Reporter):
 
     def __init__(self, notifier: Notifier) -> None:
         self.calls: list[BindCall] = []
+        self._began = time.monotonic()
         self._notifier = notifier
 
     @override
     def plugin_called(self, pod: PodInfo, point: str, plugin: str, status: Status) -> None:
-        self.calls.append(BindCall(point=point, plugin=plugin, status=status.code.label, text=status.message))
+        at = round(time.monotonic() - self._began, 3)
+        self.calls.append(BindCall(point=point, plugin=plugin, status=status.code.label, text=status.message, at=at))
 
     @override
     def plugin_failed(self, plugin: str, message: str) -> None:
@@ -98,12 +100,15 @@ def rehearse(session: Session, decision: BindDecision) -> list[BindReport]:
     return [_replace(each, summary=_replace(each.summary, outcome=BindOutcome.ACCEPTED)) for each in decision.reports]
 
 
-def execute(session: Session, decision: BindDecision) -> tuple[list[BindReport], str]:
+def execute(
+    session: Session, decision: BindDecision, observe: Callable[[Sequence[BindReport]], None] = lambda reports: None
+) -> tuple[list[BindReport], str]:
     """Bind the pods of a decision in the live cluster.
 
     Args:
         session: the session that decided.
         decision: with a plan for each pod.
+        observe: called with the reports in the end, whatever becomes of the pods, before an exception is raised.
 
     Returns:
         The reports of what came of it, and why not all pods are bound, "" where they are.
@@ -119,6 +124,7 @@ def execute(session: Session, decision: BindDecision) -> tuple[list[BindReport],
     except BaseException as fault:
         _give_up(members, error(fault_text(fault)))
         why = fault_text(fault)
+        observe([_report(each, why) for each in members])
         left = [text for each in members for text in each.live.left]
         if not isinstance(fault, _Refused) and not any(each.bound for each in members):
             if left:
@@ -127,6 +133,8 @@ def execute(session: Session, decision: BindDecision) -> tuple[list[BindReport],
             raise
         if not isinstance(fault, _Refused | ClusterError | KeyboardInterrupt):
             raise
+    else:
+        observe([_report(each, why) for each in members])
     return [_report(each, why) for each in members], why
 
 

@@ -77,11 +77,24 @@ def of_bindings(reports: Iterable[BindReport]) -> Iterator[AnyRecord]:
     """Yield the attempt of each pod, and what became of its binding."""
     for report in reports:
         yield from of_explanations([report.decision])
-        summary = report.summary
+        summary, node = report.summary, report.decision.chosen
+        yield from _calls(report)
+        ended = max((call.at for call in report.calls), default=0)
         if summary.outcome is BindOutcome.BOUND:
-            yield timeline.Bound(0, summary.pod, summary.node)
-        elif summary.outcome is BindOutcome.REFUSED and report.decision.chosen:
-            yield timeline.Released(0, summary.pod, report.decision.chosen, summary.text)
+            yield timeline.Bound(ended, summary.pod, summary.node)
+        elif summary.outcome is BindOutcome.REFUSED and node:
+            yield timeline.Released(ended, summary.pod, node, summary.text)
+
+
+def _calls(report: BindReport) -> Iterator[AnyRecord]:
+    """Yield the calls of a binding cycle that was executed, and that Permit held the pod back."""
+    pod, called = report.summary.pod, [call for call in report.calls if call.status]
+    permits = sum(call.point in ("Reserve", "Permit") for call in called)
+    for number, call in enumerate(called, 1):
+        yield timeline.Called(call.at, pod, call.point, call.plugin, call.status, call.text)
+        if number == permits and report.waits:
+            until = {wait.plugin: call.at + wait.timeout for wait in report.waits}
+            yield timeline.Waiting(call.at, pod, report.decision.chosen, until)
 
 
 def read(path: str) -> list[AnyRecord]:

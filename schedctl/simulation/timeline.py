@@ -111,6 +111,24 @@ class Waiting(TimelineRecord, frozen=True, tag=True, gc=False):
     until: dict[str, float]
 
 
+class Called(TimelineRecord, frozen=True, tag=True, gc=False):
+    """A plugin, or an extender that binds, was called in a binding cycle that was executed.
+
+    Attributes:
+        pod: for which.
+        point: the extension point, ``Unreserve`` included.
+        plugin: who was called.
+        status: the code of the answer, as kube-scheduler calls it.
+        message: what it answered, in words.
+    """
+
+    pod: str
+    point: str
+    plugin: str
+    status: str
+    message: str = ""
+
+
 class Bound(TimelineRecord, frozen=True, tag=True, gc=False):
     """A pod is bound to its node."""
 
@@ -182,6 +200,7 @@ AnyRecord = (
     | Failed
     | Unanswered
     | Waiting
+    | Called
     | Bound
     | Released
     | Nominated

@@ -31,6 +31,9 @@ def describe(record: AnyRecord) -> str:
         case timeline.Waiting():
             until = ", ".join(f"{plugin} until {seconds:g} s" for plugin, seconds in sorted(record.until.items()))
             return f"waits for Permit on {record.node}: {until}"
+        case timeline.Called():
+            message = f" ({record.message})" if record.message else ""
+            return f"{record.point} {record.plugin}: {record.status}{message}"
         case timeline.Bound():
             return f"bound to {record.node}"
         case timeline.Released():

@@ -9,6 +9,7 @@ import jsonschema
 import pytest
 
 from schedctl.session.schemas import SCHEMAS
+from schedctl.simulation import timeline
 from tests.live.pretend_servers import PretendServer
 from tests.live.servers import Reply
 from tests.live.test_bind_command import HEADER, PROFILE, run_at_a_terminal, server
@@ -344,6 +345,62 @@ def test_report_of_an_execution_has_every_call(run):
         *(("Unreserve", plugin, "Success") for plugin in unreserved),
     ]
     assert ("Reserve", "VolumeBinding", "Success") in calls
+
+
+# -- traces -----------------------------------------------------------------------
+
+
+@pytest.fixture
+def traced(run, tmp_path):
+    """The steps that an execution writes to its trace."""
+    path = tmp_path / "bind.jsonl"
+
+    def traced(**settings):
+        ended = run("shop/web", "--execute", "--yes", "--trace", str(path), **settings)
+        return ended, list(timeline.read(path.read_bytes().splitlines()))
+
+    return traced
+
+
+def test_trace_of_an_execution_has_every_call_between_the_attempt_and_the_end(traced, calls):
+    ended, steps = traced()
+    assert ended.code == 0
+    assert [type(steps[0]), type(steps[-1])] == [timeline.Chosen, timeline.Bound]
+    called = [f"{step.point} {step.plugin}" for step in steps[1:-1] if step.plugin in ("One", "Two")]
+    assert called == calls()
+    times = [step.at for step in steps]
+    assert times == sorted(times)
+
+
+def test_trace_says_when_permit_began_to_wait_and_when_the_pod_went_on(traced):
+    _, steps = traced(Permit_One="allow 30")
+    (number,) = [number for number, step in enumerate(steps) if isinstance(step, timeline.Waiting)]
+    assert (steps[number - 1].point, steps[number].node) == ("Permit", "node-2")
+    assert steps[number].until["One"] == pytest.approx(steps[number].at + 30)
+    assert steps[number + 1].at >= steps[number].at + 0.2
+
+
+@pytest.mark.parametrize(
+    ("settings", "end"),
+    [
+        pytest.param({"PreBind_Two": "refuse"}, "Two: no", id="a refusal"),
+        pytest.param({"PreBind_Two": "interrupt"}, "all or none: interrupted", id="an interrupt"),
+    ],
+)
+def test_trace_of_a_bind_that_fails_ends_with_what_was_taken_back(traced, settings, end):
+    _, steps = traced(**settings)
+    assert [step.plugin for step in steps if isinstance(step, timeline.Called) and step.point == "Unreserve"][:2] == [
+        "Two",
+        "One",
+    ]
+    assert isinstance(steps[-1], timeline.Released)
+    assert end in steps[-1].message
+
+
+def test_bind_whose_trace_cannot_be_written_fails_before_anything_is_called(run, calls, server, tmp_path):
+    ended = run("shop/web", "--execute", "--yes", "--trace", str(tmp_path / "no" / "folder"))
+    assert (ended.code, calls(), server.writes()) == (2, [], [])
+    assert "the trace cannot be written" in ended.err
 
 
 # -- extenders --------------------------------------------------------------------
