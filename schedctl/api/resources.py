@@ -15,6 +15,7 @@ from schedctl.api import pods
 from schedctl.api.field_errors import label_key_problems
 from schedctl.api.meta import Quantity
 from schedctl.api.quantities import Amount, stored_amount, wrap_int64
+from schedctl.api.read_only import ReadOnlyDict
 from schedctl.releases import Release, ReleaseChange
 
 CPU, MEMORY, EPHEMERAL_STORAGE, PODS = "cpu", "memory", "ephemeral-storage", "pods"
@@ -137,9 +138,8 @@ class Demand:
     @cached_property
     def fit_requests(self) -> dict[str, int]:
         """What a node must have free: the spec alone, nothing below 0 (NodeResourcesFit, PreFilter)."""
-        return {
-            name: max(0, amount) for name, amount in _count(self._requests(use_status=False)).items() if name != PODS
-        }
+        amounts = _count(self._requests(use_status=False)).items()
+        return ReadOnlyDict({name: max(0, amount) for name, amount in amounts if name != PODS})
 
     @cached_property
     def requests(self) -> Requests:
@@ -151,7 +151,7 @@ class Demand:
         scored = _units(self._requests(use_status=True, minimum=minimum) if minimum else exact)
         charged = _count(exact)
         charged.pop(PODS, None)
-        return Requests(charged, scored.get(CPU, 0), scored.get(MEMORY, 0))
+        return Requests(ReadOnlyDict(charged), scored.get(CPU, 0), scored.get(MEMORY, 0))
 
     @cached_property
     def fit_score_requests(self) -> dict[str, int]:

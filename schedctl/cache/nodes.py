@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property
+from types import MappingProxyType
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
@@ -108,16 +109,16 @@ class ClusterView:
         return self._affinity_terms
 
     @property
-    def pending(self) -> dict[str, PodInfo]:
+    def pending(self) -> Mapping[str, PodInfo]:
         """Pods not on a node yet, by key, in order of arrival."""
         self.reads.everything = True
-        return self._pending
+        return MappingProxyType(self._pending)
 
     @property
-    def strays(self) -> dict[str, PodInfo]:
+    def strays(self) -> Mapping[str, PodInfo]:
         """Pods on nodes that are not there, by key."""
         self.reads.everything = True
-        return self._strays
+        return MappingProxyType(self._strays)
 
     @property
     def generation(self) -> int:
@@ -225,7 +226,7 @@ class ClusterView:
     def every(self, kind: type[T]) -> Mapping[str, T]:
         """Return all objects of a kind by key, in order of arrival."""
         self.note_reads(kind)
-        return self._objects.get(kind, {})
+        return MappingProxyType(self._objects.get(kind, {}))
 
     def version(self, *kinds: type) -> int:
         """Return a number that grows whenever an object of one of these kinds changes; of pods those on nodes count."""
@@ -315,10 +316,10 @@ class Nodes:
         return len(self.rows)
 
     @cached_property
-    def names(self) -> list[str]:
+    def names(self) -> tuple[str, ...]:
         """Node names by position."""
         names = self.cluster._node_table.names
-        return [names[row] for row in self.rows.tolist()]
+        return tuple([names[row] for row in self.rows.tolist()])
 
     def positions(self, rows: IndexArray) -> IndexArray:
         """Return where some node rows stand in a column of nodes in order of arrival, intp (rows,)."""
@@ -602,14 +603,19 @@ class NodeInfo:
         return self.object.metadata.name
 
     @property
-    def labels(self) -> dict[str, str]:
-        """The node's labels, empty where it has none."""
-        return self.object.metadata.labels or {}
+    def row(self) -> int:
+        """The row of the cluster's node table, which a node keeps while it exists."""
+        return int(self.nodes.rows[self.position])
 
     @property
-    def taints(self) -> list[Taint]:
+    def labels(self) -> Mapping[str, str]:
+        """The node's labels, empty where it has none."""
+        return MappingProxyType(self.object.metadata.labels or {})
+
+    @property
+    def taints(self) -> Sequence[Taint]:
         """The node's taints, empty where it has none."""
-        return self.object.spec.taints or []
+        return tuple(self.object.spec.taints or ())
 
     @property
     def pods(self) -> list[PodInfo]:

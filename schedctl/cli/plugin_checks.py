@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from schedctl.cli import options
+
+if TYPE_CHECKING:
+    from schedctl.testing.coverage import LawResult
+
+_NOTHING_HAPPENED = "hint: give a cluster in which {} has something to reject or to prefer: -f FILE"
 
 EXAMPLES = """
 Examples:
@@ -33,23 +39,34 @@ def check(
 
     Slice: a node's verdict and raw score depend on that node alone. Order: they do not depend on the order of nodes.
     Purity: asking changes nothing. Range: normalised scores lie in 0 to 100. Reserve: a pod that is reserved and
-    released leaves the answers of before. State: so does a fork that is left.
+    released, once or twice, leaves the answers of before. State: what a plugin keeps follows the cluster.
 
     The other laws are about what a plugin declares so that its answers can be reused. Signature: pods with equal
     signatures get equal answers. Following: nothing changes the answer but what moved_by and follow name. Template:
     pods of the same template get the same answer. Extremes: a normalised score depends only on the raw score and on the
     least and the largest one.
 
-    Each law is tried on random clusters, the same ones every time, and on the pods of the cluster of -f if given.
+    Each law is tried on random clusters, the same ones every time, and on pods of the cluster of -f if given. A law
+    "saw nothing happen" if Filter rejected no node there and Score preferred none: it has proved nothing then.
     """
     from schedctl.session import plugin_checks
 
     faults = 0
     for each in plugin_checks.find(plugins):
         typer.echo(f"{each.name} of {each.origin}: {', '.join(each.points)}")
-        violations = each.run(state or (), clusters, scheduler_config)
-        for law, violation in violations.items():
-            kept = "holds" if each.promises(law) else "nothing declared"
-            typer.echo(f"  {law}: {violation or kept}")
-        faults += sum(map(bool, violations.values()))
+        results = each.run(state or (), clusters, scheduler_config)
+        for line in _lines(results):
+            typer.echo(f"  {line}")
+        faults += sum(bool(result.violation) for result in results.values())
+        if any(result.proves_nothing and not result.exempt for result in results.values()):
+            typer.echo(_NOTHING_HAPPENED.format(each.name), err=True)
     return 1 if faults else 0
+
+
+def _lines(results: Mapping[str, LawResult]) -> Iterator[str]:
+    """Yield what became of the laws: one line for each, but one for all where the plugin fails whatever is asked."""
+    violations = {result.violation for result in results.values() if not result.exempt}
+    if len(violations) == 1 and len(results) > 1 and (failure := violations.pop()):
+        yield f"every law: {failure}"
+        return
+    yield from (f"{law}: {result}" for law, result in results.items())

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 
 from typing_extensions import override
 
-from schedctl.cache.arrays import IntArray
+from schedctl.cache.arrays import IntArray, read_only
 from schedctl.cache.nodes import ClusterView, Nodes
 from schedctl.cache.pod_info import PodInfo
 from schedctl.engine import answers
@@ -72,7 +72,7 @@ class PluginRunner:
     ) -> PostFilterResult:
         """Return what PostFilter achieves; a fault is an answer here, beside the refusals that led there."""
         try:
-            return answers.post_filter(plugin, plugin.post_filter(cycle, nodes, codes), nodes)
+            return answers.post_filter(plugin, plugin.post_filter(cycle, nodes, read_only(codes)), nodes)
         except CycleError as fault:
             return PostFilterResult(error(str(fault)))
         except PASSING:
@@ -109,7 +109,7 @@ class PluginRunner:
     def normalize(self, plugin: points.ScorePlugin, cycle: Cycle, nodes: Nodes, scores: IntArray) -> IntArray:
         """Return the normalised scores of the feasible nodes, int64 (n,)."""
         try:
-            return answers.scores(plugin, "normalize", plugin.normalize(cycle, nodes, scores), len(nodes))
+            return answers.scores(plugin, "normalize", plugin.normalize(cycle, nodes, read_only(scores)), len(nodes))
         except PASSING:
             raise
         except BaseException as fault:

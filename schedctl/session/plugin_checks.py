@@ -18,9 +18,8 @@ from schedctl.errors import UsageError
 from schedctl.framework.points import POINTS
 from schedctl.scheduler import Scheduler, discovery
 from schedctl.session import library
-from schedctl.testing import promises
-from schedctl.testing.law_tests import broken_laws, find_violation, plugin_on, pods_of
-from schedctl.testing.laws import LAWS
+from schedctl.testing.coverage import LawResult
+from schedctl.testing.law_tests import try_laws
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,12 +38,8 @@ class PluginCheck:
     _plugin: Any
     _named: Sequence[str]
 
-    def promises(self, law: str) -> bool:
-        """Return whether a law is about what the plugin promises; the laws of every plugin always are."""
-        return law not in promises.LAWS or promises.promises(self._plugin, law)
-
-    def run(self, state: Sequence[str] = (), clusters: int = 100, configuration: str = "") -> Mapping[str, str]:
-        """Return of each law how it is broken, "" where it holds.
+    def run(self, state: Sequence[str] = (), clusters: int = 100, configuration: str = "") -> Mapping[str, LawResult]:
+        """Hold the plugin to all laws, and return what became of each.
 
         Args:
             state: files of a cluster, none for drawn clusters alone.
@@ -57,16 +52,8 @@ class PluginCheck:
             UsageError: no profile of the configuration enables the plugin.
         """
         args = self._arguments(configuration) if configuration else None
-        broken = broken_laws(self._plugin, args, seeds=range(clusters))
-        if state:
-            cluster = library.read(*state)
-            plugin, pods = plugin_on(self._plugin, cluster, args), pods_of(cluster)
-            for law in LAWS:
-                # a small drawn cluster shows what is broken better than a whole state does
-                violation = find_violation(plugin, cluster, pods, law) if law not in broken else ""
-                if violation:
-                    broken[law] = f"{violation} (in {', '.join(state)})"
-        return {law: broken.get(law, "") for law in LAWS}
+        given = {", ".join(state): library.read(*state)} if state else {}
+        return try_laws(self._plugin, args, seeds=range(clusters), clusters=given)
 
     def _arguments(self, configuration: str) -> Any:
         """Return the arguments that the first profile which enables the plugin has for it, as they are written."""

@@ -6,18 +6,22 @@ feasible. `LawBroken` says in words where two replies differ that must not.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, TypeVar
 
 from schedctl.cache.nodes import Nodes
 from schedctl.cache.pod_info import PodInfo
 from schedctl.cache.reads import Reads
 from schedctl.engine.batching.reading import ReadingRunner
 from schedctl.engine.calls import DIRECT, PluginRunner
+from schedctl.engine.faults import PASSING, plugin_fault
 from schedctl.framework.cycles import Cycle
+from schedctl.framework.faults import ESCAPING
 from schedctl.framework.points import FilterPlugin, NodeSet, Plugin, PreFilterPlugin, PreScorePlugin, ScorePlugin
 from schedctl.framework.statuses import SUCCESS, Code, Status
+
+T = TypeVar("T")
 
 
 class LawBroken(AssertionError):
@@ -60,6 +64,14 @@ class PluginAnswers:
         status = self.statuses.get(name)
         return status is None or status.successful
 
+    def feasible(self, nodes: Nodes) -> list[str]:
+        """Return the names of the nodes of a column that are not rejected."""
+        return [] if self.is_rejected else [name for name in nodes.names if self.accepts(name)]
+
+    def without_scores(self) -> PluginAnswers:
+        """Return what these replies say before PreScore."""
+        return replace(self, pre_score=None, scores={}, normalized={})
+
     def ask_again(
         self, plugin: Plugin, cycle: Cycle, nodes: Nodes, runner: PluginRunner = DIRECT, *, feasible_only: bool = False
     ) -> PluginAnswers:
@@ -101,6 +113,16 @@ def ask_plugin(
             cycle.skip_score.add(plugin.name)
         plugin_answers = replace(plugin_answers, pre_score=status)
     return plugin_answers.ask_again(plugin, cycle, nodes, runner, feasible_only=feasible_only)
+
+
+def call_plugin(plugin: Plugin, ask: Callable[[], T]) -> T:
+    """Ask a plugin something; what it lets out is a fault in its name, as in the engine."""
+    try:
+        return ask()
+    except PASSING:
+        raise
+    except ESCAPING as fault:
+        raise plugin_fault(plugin, fault) from fault
 
 
 def _feasible(nodes: Nodes, verdicts: Mapping[str, Status]) -> Nodes:

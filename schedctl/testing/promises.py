@@ -6,9 +6,9 @@ like others, objects of the kinds that the plugin reads go. The cluster is forke
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from random import Random
-from typing import Any, TypeVar
+from typing import Any
 
 import msgspec
 import numpy as np
@@ -22,19 +22,23 @@ from schedctl.cache.reads import Reads
 from schedctl.engine import answers
 from schedctl.engine.batching.reading import ReadingRunner
 from schedctl.engine.calls import DIRECT
-from schedctl.engine.faults import PASSING, plugin_fault
 from schedctl.framework.cycles import Cycle
-from schedctl.framework.faults import ESCAPING
 from schedctl.framework.points import Plugin, PreFilterPlugin, Scope, ScorePlugin
 from schedctl.framework.statuses import Code, Status
 from schedctl.testing import builders
-from schedctl.testing.plugin_answers import LawBroken, PluginAnswers, ask_plugin, require_equal, statuses
+from schedctl.testing.plugin_answers import (
+    LawBroken,
+    PluginAnswers,
+    ask_plugin,
+    call_plugin,
+    require_equal,
+    statuses,
+)
 
 _SAMPLE_SIZE = 2
 """How many pods, nodes and objects are tried of each kind."""
 ROUNDS = 4
 """How many times something happens, once or several times in a row."""
-T = TypeVar("T")
 replace = msgspec.structs.replace
 
 
@@ -47,11 +51,11 @@ def _check_signature(plugin: Plugin, cluster: Cluster, pod: PodInfo) -> None:
     if signature is None:
         return
     nodes = cluster.nodes_by_name
-    expected = ask_plugin(plugin, Cycle(pod), nodes).expand_skip(nodes)
+    expected = ask_plugin(plugin, Cycle(pod), nodes, feasible_only=True).expand_skip(nodes)
     for other, what in _siblings(pod, _sample(list(cluster.pod_table), _random_of(cluster, pod))):
         if _signature(plugin, other) == signature:
             between = f"and for a pod of the same signature, with {what}, {{}}"
-            found = ask_plugin(plugin, Cycle(other), nodes).expand_skip(nodes)
+            found = ask_plugin(plugin, Cycle(other), nodes, feasible_only=True).expand_skip(nodes)
             require_equal("signature", expected, found, between, scaled=True)
 
 
@@ -84,7 +88,7 @@ def _check_following(plugin: Plugin, cluster: Cluster, pod: PodInfo) -> None:
         return
     nodes, random = cluster.nodes_by_name, _random_of(cluster, pod)
     cycle, runner = Cycle(pod), ReadingRunner(cluster)
-    before = ask_plugin(plugin, cycle, nodes, runner)
+    before = ask_plugin(plugin, cycle, nodes, runner, feasible_only=True)
     reads = runner.reads[plugin.name]
     reads.everything = reads.everything or type(plugin).moved_by is not Plugin.moved_by  # it is asked then
     after_filter = _cycle_after_filter(plugin, pod, nodes)
@@ -106,7 +110,7 @@ def _check_following(plugin: Plugin, cluster: Cluster, pod: PodInfo) -> None:
             )
             if spoiled is not None:
                 _check_remembered(plugin, cluster, (before, remembered), spoiled, happened)
-        now = before.ask_again(plugin, cycle, nodes)
+        now = before.ask_again(plugin, cycle, nodes, feasible_only=True)
         between = f"at first and {{}} after {happened} and was undone"
         rule = "follow replaces values of the state, and writes to none"
         require_equal("following", before, now, f"{between}: {rule}", scaled=True)
@@ -136,8 +140,10 @@ def _check_remembered(
     """Hold what is remembered, after it was told what happened, against what the plugin says when asked anew."""
     before, remembered = known
     nodes, cycle = cluster.nodes_by_name, Cycle(remembered.pod)
-    anew = ask_plugin(plugin, cycle, nodes)
-    now = before.ask_again(plugin, remembered, nodes)
+    anew = ask_plugin(plugin, cycle, nodes, feasible_only=True)
+    now = before.ask_again(plugin, remembered, nodes, feasible_only=True)
+    if plugin.reads_feasible_set and before.feasible(nodes) != anew.feasible(nodes):  # all scores are asked for anew
+        before, now, anew = (each.without_scores() for each in (before, now, anew))
     require_equal("following", now, anew, f"reused and {{}} asked again, after {happened}", scaled=True)
     for name in before.differing_nodes(anew, sorted(before.statuses.keys() | before.scores.keys())):
         if name not in spoiled:
@@ -189,25 +195,15 @@ def _spoiled_nodes(plugin: Plugin, cluster: Cluster, cycle: Cycle, changes: list
 
 
 def _moved_by(plugin: Plugin, cycle: Cycle, change: Change) -> Scope | frozenset[int]:
-    return answers.scope(plugin, _call(plugin, lambda: plugin.moved_by(cycle, change)))
+    return answers.scope(plugin, call_plugin(plugin, lambda: plugin.moved_by(cycle, change)))
 
 
 def _follow(plugin: Plugin, cycle: Cycle, change: Change) -> Scope | frozenset[int]:
-    return answers.scope(plugin, _call(plugin, lambda: plugin.follow(cycle, change)), "follow")
+    return answers.scope(plugin, call_plugin(plugin, lambda: plugin.follow(cycle, change)), "follow")
 
 
 def _signature(plugin: Plugin, pod: PodInfo) -> Hashable | None:
-    return _call(plugin, lambda: plugin.signature(pod))
-
-
-def _call(plugin: Plugin, ask: Callable[[], T]) -> T:
-    """Ask a plugin; what it lets out is a fault in its name, as in the engine."""
-    try:
-        return ask()
-    except PASSING:
-        raise
-    except ESCAPING as fault:
-        raise plugin_fault(plugin, fault) from fault
+    return call_plugin(plugin, lambda: plugin.signature(pod))
 
 
 # -- what happens ------------------------------------------------------------------
@@ -284,14 +280,14 @@ def _check_template(plugin: Plugin, cluster: Cluster, pod: PodInfo) -> None:
         return
     nodes, random = cluster.nodes_by_name, _random_of(cluster, pod)
     cycle = Cycle(pod)
-    before = ask_plugin(plugin, cycle, nodes)
+    before = ask_plugin(plugin, cycle, nodes, feasible_only=True)
     if plugin.reads_template_only:
         _check_equal_signatures(plugin, cluster, pod)
     for other in (pod, *_sample(list(cluster.pod_table), random)):
-        if _call(plugin, lambda: plugin.moves_by_template(pod)):
+        if call_plugin(plugin, lambda: plugin.moves_by_template(pod)):
             _check_equal_moves(plugin, cluster, cycle, other, random)
         if plugin.reads_template_only:
-            if not _call(plugin, lambda: plugin.moves_by_template(pod)):
+            if not call_plugin(plugin, lambda: plugin.moves_by_template(pod)):
                 raise LawBroken(
                     f"template: reads_template_only is declared, but moves_by_template denies that pods of one template"
                     f" affect {pod.key} equally"
@@ -348,7 +344,7 @@ def _check_foresight(
         for number in (1, 2):
             row = cluster.nodes_named([name])
             supposed = row.hypothetical_copies(np.zeros(number, np.intp), other)
-            foreseen = before.ask_again(plugin, cycle, supposed)
+            foreseen = before.ask_again(plugin, cycle, supposed, feasible_only=True)
             with cluster.fork():
                 generation = cluster.generation
                 for each in range(number):
@@ -356,7 +352,7 @@ def _check_foresight(
                 scopes = [_moved_by(plugin, cycle, change) for change in cluster.changes_since(generation) or ()]
                 if any(scope not in (Scope.NOTHING, Scope.ROW) for scope in scopes):
                     continue
-                found = before.ask_again(plugin, cycle, cluster.nodes_named([name]))
+                found = before.ask_again(plugin, cycle, cluster.nodes_named([name]), feasible_only=True)
                 between = f"with {number} of {other.key} supposed and {{}} with as many running"
                 require_equal("template", foreseen, found, between)
 
@@ -369,11 +365,13 @@ def _check_extremes(plugin: Plugin, cluster: Cluster, pod: PodInfo) -> None:
     if not (isinstance(plugin, ScorePlugin) and plugin.normalizes_by_extremes):
         return
     nodes, cycle = cluster.nodes_by_name, Cycle(pod)
-    whole = ask_plugin(plugin, cycle, nodes)
+    whole = ask_plugin(plugin, cycle, nodes, feasible_only=True)
     if not whole.scores:
         return
     least, most = min(whole.scores.values()), max(whole.scores.values())
     for position, name in enumerate(nodes.names):
+        if name not in whole.scores:
+            continue
         beside = np.array((least, most, whole.scores[name]), np.int64)
         column = nodes.take(np.repeat(position, len(beside)))
         alone = int(DIRECT.normalize(plugin, cycle, column, beside)[-1])
@@ -409,7 +407,7 @@ def _random_of(cluster: Cluster, pod: PodInfo) -> Random:
     return Random(f"{pod.key} {len(cluster.rows)} {' '.join(info.key for info in cluster.pod_table)}")
 
 
-def _sample(choices: list[Any], random: Random) -> list[Any]:
+def _sample(choices: Sequence[Any], random: Random) -> list[Any]:
     """Return a few of some."""
     return random.sample(choices, min(_SAMPLE_SIZE, len(choices)))
 
