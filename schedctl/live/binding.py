@@ -8,7 +8,7 @@ is a `Refusal`. The order of plugins is the engine's; what PreBind writes on the
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Container, Set
+from collections.abc import Callable, Container, Mapping, Set
 from typing import Any, NamedTuple
 
 from msgspec.structs import replace
@@ -24,7 +24,7 @@ from schedctl.live.events import record_scheduled
 from schedctl.live.faults import Refused
 from schedctl.live.journal import Journal, fault_text, not_done
 from schedctl.live.objects import NODE, POD, Head, Object, decode, get_current, path_of
-from schedctl.live.plans import BindPlan, Refusal
+from schedctl.live.plans import BindPlan, Refusal, existing_object
 from schedctl.live.plugin_journals import PluginJournal
 from schedctl.live.prebind_volumes import wait_for_volumes
 from schedctl.live.prebinds import changes_since, steps
@@ -104,6 +104,7 @@ class PodBind:
         self._plugin_journal = PluginJournal(connection, self._journal, self._uid)
         self._observation: _Observation | None = None
         self._stale = bool(companions)
+        self._nominated = False
         self._binding = self._refused = self._sent = False
 
     @property
@@ -141,6 +142,28 @@ class PodBind:
         if self._steps or self._companions:
             self._rehearse(Journal(self._connection, dry_run=True), observation)
         self._observation = observation
+
+    def nominate(self) -> None:
+        """Write the node into the pod's status while Permit holds the pod back, so that others leave the room to it.
+
+        As in kube-scheduler, a write that fails is a warning. It is taken back if the pod is not bound.
+        """
+        key, node = self._plan.pod.key, self._plan.node
+        self._journal.owner = self._uid
+        try:
+            pod = existing_object(self._connection, POD, key)
+            if pod["metadata"]["uid"] == self._uid and not pod["spec"].get("nodeName"):
+                self._journal.put(
+                    f"nominatedNodeName in the status of pod {key}",
+                    path_of(POD, key),
+                    pod,
+                    _with_nomination(pod, node),
+                    part="status",
+                    repair=lambda now: _with_nomination(now, (pod.get("status") or {}).get("nominatedNodeName", "")),
+                )
+                self._nominated = True
+        except ClusterError as fault:
+            self.warnings.append(f"the node could not be written into the status of pod {key}: {fault}")
 
     def write(self, plugin: str, *, memory_only: bool) -> None:
         """Write what PreBind of a plugin has changed in memory, and wait for the controllers that follow it up.
@@ -241,11 +264,12 @@ class PodBind:
         # What the server guards is read first (it holds the Binding to the pod's uid and resourceVersion), the node,
         # which it does not guard at all, last: so the gap that remains is as short as it can be.
         pod = get_current(connection, POD, plan.pod.key)
-        changes += _pod_changes(self._seen, pod, status_written)
+        changes += _pod_changes(self._seen, pod, status_written, self._nominated)
         pods = self._others_on_node()
         changes += observed_state.pod_changes(observed.pods_on(name), pods)
+        nominated = observed_state.list_pods_nominated_to(connection, name)
         changes += observed_state.nomination_changes(
-            self._seen, observed.pods_nominated_to(name), observed_state.list_pods_nominated_to(connection, name)
+            self._seen, observed.pods_nominated_to(name), self._not_companions(nominated)
         )
         before, node = observed.get(NODE, name), get_current(connection, NODE, name)
         if before is None or node is None:
@@ -263,7 +287,9 @@ class PodBind:
 
     def _others_on_node(self) -> dict[str, Pod]:
         """Return the pods on the node that are not bound together with this one, by uid."""
-        pods = observed_state.list_pods_on(self._connection, self._plan.node)
+        return self._not_companions(observed_state.list_pods_on(self._connection, self._plan.node))
+
+    def _not_companions(self, pods: Mapping[str, Pod]) -> dict[str, Pod]:
         return {uid: pod for uid, pod in pods.items() if uid not in self._companions}
 
     def _rehearse(self, rehearsal: Journal, observation: _Observation) -> None:
@@ -331,7 +357,13 @@ def _current_pod(connection: Connection, plan: BindPlan) -> Pod | None:
     return pod if pod is not None and pod.metadata.uid == plan.pod.metadata.uid else None
 
 
-def _pod_changes(seen: Pod, body: bytes | None, status_written: bool) -> list[str]:
+def _with_nomination(pod: Object, node: str) -> Object:
+    """Return a pod with a node in its status that it is nominated to, or with none."""
+    status = {name: value for name, value in (pod.get("status") or {}).items() if name != "nominatedNodeName"}
+    return {**pod, "status": status | ({"nominatedNodeName": node} if node else {})}
+
+
+def _pod_changes(seen: Pod, body: bytes | None, status_written: bool, nominated: bool) -> list[str]:
     """Return why a pod cannot be bound any more as it was decided."""
     if body is None:
         return ["it is gone"]
@@ -347,6 +379,8 @@ def _pod_changes(seen: Pod, body: bytes | None, status_written: bool) -> list[st
     if status_written:  # by us, and nothing else of the pod: it is no change
         was = seen.status.extended_resource_claim_status
         pod = replace(pod, status=replace(pod.status, extended_resource_claim_status=was))
+    if nominated:
+        pod = replace(pod, status=replace(pod.status, nominated_node_name=seen.status.nominated_node_name))
     how = observed_state.pod_change(seen, pod)
     return [f"it has changed: {how}"] if how else []
 

@@ -162,6 +162,10 @@ def _run(session: Session, members: Sequence[_Member]) -> None:
     scheduler = session.scheduler()
     waiting = [each for member in members if (each := _reserve(scheduler, member, session)) is not None]
     if waiting:
+        if scheduler.cluster.release.enabled("NominatedNodeNameForExpectation"):
+            for member in members:
+                if member.waits:
+                    member.live.nominate()
         _wait_on_permit(members, waiting, session.notifier)
         for handle in scheduler.handles.values():
             handle.waiting.clear()

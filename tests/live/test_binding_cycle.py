@@ -133,6 +133,7 @@ def calls(tmp_path):
     return calls
 
 
+NOMINATION = f"PUT {WEB}/status"
 FORWARD = [f"{point} {plugin}" for point in POINTS for plugin in ("One", "Two")]
 BACK = ["Unreserve Two", "Unreserve One"]
 
@@ -326,13 +327,53 @@ def test_permit_that_does_not_allow_costs_the_pod_its_node(run, calls, server, h
     assert ended.code == 4
     assert ended.out.startswith(f"pod shop/web: NOT BOUND ({text})")
     assert calls() == ["Reserve One", "Reserve Two", "Permit One", "Permit Two", *BACK]
-    assert server.writes() == []
+    assert server.writes() == [NOMINATION] * 2
+    assert "nominatedNodeName" not in server.objects[WEB]["status"]
 
 
 def test_interrupt_while_permit_waits_gives_the_pod_up(run, calls, server):
     assert run(Permit_One="kill 30").code == 130
     assert calls() == ["Reserve One", "Reserve Two", "Permit One", "Permit Two", *BACK]
-    assert server.writes() == []
+    assert "nominatedNodeName" not in server.objects[WEB]["status"]
+
+
+def test_pod_is_nominated_to_its_node_while_permit_waits(run, server):
+    assert run(Permit_One="allow 30").code == 0
+    assert server.writes()[:2] == [NOMINATION, f"POST {BINDING}"]
+    assert server.objects[WEB]["status"]["nominatedNodeName"] == "node-2"
+
+
+def test_nomination_by_somebody_else_is_there_again_if_the_pod_is_not_bound(run, server):
+    server.change(WEB, lambda pod: pod["status"].update(nominatedNodeName="node-1"))
+    assert run(Permit_One="reject 30").code == 4
+    assert server.objects[WEB]["status"]["nominatedNodeName"] == "node-1"
+
+
+def test_nomination_that_cannot_be_written_is_a_warning(run, server):
+    def refuse(method, path):
+        if f"{method} {path}" == NOMINATION:
+            raise server._no(method, path, 403, "Forbidden", "may not update pods/status")
+
+    server.before = refuse
+    ended = run(Permit_One="allow 30")
+    assert (ended.code, server.writes()[0]) == (0, f"POST {BINDING}")
+    assert "the node could not be written into the status of pod shop/web: " in ended.out
+    assert "may not update pods/status" in ended.out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "permit"),
+    [
+        pytest.param(("--kube-version", "1.34"), "allow 30", id="kube-scheduler v1.34 nominates no pod for Permit"),
+        pytest.param(
+            ("--feature-gates", "NominatedNodeNameForExpectation=false"), "allow 30", id="nor does one without the gate"
+        ),
+        pytest.param((), "", id="a pod that does not wait is bound soon"),
+    ],
+)
+def test_pod_is_not_nominated_where_kube_scheduler_would_not(run, server, arguments, permit):
+    assert run("shop/web", "--execute", "--yes", *arguments, Permit_One=permit).code == 0
+    assert NOMINATION not in server.writes()
 
 
 def test_report_of_an_execution_has_every_call(run):
@@ -551,7 +592,9 @@ def test_pod_of_a_gang_that_is_bound_keeps_what_was_written_for_it(run, twin):
     assert "annotations" not in twin.objects[f"{services}/two"]["metadata"]
 
 
-def test_permit_holds_a_gang_until_all_are_there(schedctl, twin, tmp_path):
+@pytest.mark.parametrize("cordoned", [False, True], ids=["each on a node of its own", "both on one node"])
+def test_permit_holds_a_gang_until_all_are_there(schedctl, twin, tmp_path, cordoned):
+    twin.change("/api/v1/nodes/node-1", lambda node: node["spec"].update(unschedulable=cordoned))
     twin.change(WEB, lambda obj: obj["metadata"].update(annotations={"pairs.example.com/with": "twin"}))
     twin.change(TWIN, lambda obj: obj["metadata"].update(annotations={"pairs.example.com/with": "web"}))
     (tmp_path / "scheduler.yaml").write_text(
@@ -562,6 +605,7 @@ def test_permit_holds_a_gang_until_all_are_there(schedctl, twin, tmp_path):
     assert ended.code == 0, ended
     assert "Permit holds pod shop/web on node-2: StartTogether for up to 120 s" in ended.err
     assert twin.objects[TWIN]["spec"]["nodeName"]
+    assert twin.objects[WEB]["status"]["nominatedNodeName"] == "node-2"
 
 
 def test_gang_that_breaks_while_it_is_sent_says_who_is_bound(run, calls, twin):
