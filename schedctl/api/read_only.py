@@ -1,4 +1,4 @@
-"""A dictionary that refuses to be changed, for what is computed once and handed out to many."""
+"""A list and a dictionary that refuse to be changed, for what is computed once and handed out to many."""
 
 from __future__ import annotations
 
@@ -8,11 +8,23 @@ K = TypeVar("K")
 V = TypeVar("V")
 
 
+def _refuse(self: Any, *_: Any, **__: Any) -> NoReturn:
+    kind = "dict" if isinstance(self, dict) else "list"
+    raise TypeError(f"this {kind} is read-only: change a copy, {kind}(…)")
+
+
+class ReadOnlyList(list[V]):
+    """A list as it was made, equal to every other list of the same elements."""
+
+    __setitem__ = __delitem__ = __iadd__ = __imul__ = _refuse
+    append = clear = extend = insert = pop = remove = reverse = sort = _refuse
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (list(self),)
+
+
 class ReadOnlyDict(dict[K, V]):
     """A dictionary as it was made; unlike ``MappingProxyType`` it can be pickled."""
-
-    def _refuse(self, *_: Any, **__: Any) -> NoReturn:
-        raise TypeError("this mapping is read-only: copy it with dict() to change the copy")
 
     __setitem__ = __delitem__ = __ior__ = _refuse
     clear = pop = popitem = setdefault = update = _refuse

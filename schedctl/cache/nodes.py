@@ -20,6 +20,7 @@ import numpy.typing as npt
 from schedctl.api import resources
 from schedctl.api.gaps import Gap
 from schedctl.api.nodes import Node, Taint
+from schedctl.api.read_only import ReadOnlyList
 from schedctl.api.selectors import LabelQuery
 from schedctl.cache.affinity_terms import AffinityTerms, demanded_labels
 from schedctl.cache.arrays import BoolArray, CodeArray, IndexArray, IntArray, Interner, read_only
@@ -316,10 +317,10 @@ class Nodes:
         return len(self.rows)
 
     @cached_property
-    def names(self) -> tuple[str, ...]:
+    def names(self) -> list[str]:
         """Node names by position."""
         names = self.cluster._node_table.names
-        return tuple([names[row] for row in self.rows.tolist()])
+        return ReadOnlyList([names[row] for row in self.rows.tolist()])
 
     def positions(self, rows: IndexArray) -> IndexArray:
         """Return where some node rows stand in a column of nodes in order of arrival, intp (rows,)."""

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from schedctl.cli import options
-
-if TYPE_CHECKING:
-    from schedctl.testing.coverage import LawResult
 
 _NOTHING_HAPPENED = "hint: give a cluster in which {} has something to reject or to prefer: -f FILE"
 
@@ -49,24 +45,16 @@ def check(
     Each law is tried on random clusters, the same ones every time, and on pods of the cluster of -f if given. A law
     "saw nothing happen" if Filter rejected no node there and Score preferred none: it has proved nothing then.
     """
+    from schedctl.documents.findings import printable
     from schedctl.session import plugin_checks
 
-    faults = 0
+    broken = 0
     for each in plugin_checks.find(plugins):
         typer.echo(f"{each.name} of {each.origin}: {', '.join(each.points)}")
-        results = each.run(state or (), clusters, scheduler_config)
-        for line in _lines(results):
-            typer.echo(f"  {line}")
-        faults += sum(bool(result.violation) for result in results.values())
-        if any(result.proves_nothing and not result.exempt for result in results.values()):
+        result = each.run(state or (), clusters, scheduler_config)
+        for line in result.lines():
+            typer.echo(f"  {printable(line)}")
+        broken += result.broken
+        if result.saw_nothing:
             typer.echo(_NOTHING_HAPPENED.format(each.name), err=True)
-    return 1 if faults else 0
-
-
-def _lines(results: Mapping[str, LawResult]) -> Iterator[str]:
-    """Yield what became of the laws: one line for each, but one for all where the plugin fails whatever is asked."""
-    violations = {result.violation for result in results.values() if not result.exempt}
-    if len(violations) == 1 and len(results) > 1 and (failure := violations.pop()):
-        yield f"every law: {failure}"
-        return
-    yield from (f"{law}: {result}" for law, result in results.items())
+    return 1 if broken else 0

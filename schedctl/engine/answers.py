@@ -6,7 +6,7 @@ function hands an answer on, or says what was expected instead.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ from schedctl.cache.nodes import Nodes
 from schedctl.cache.pod_info import PodInfo
 from schedctl.engine.faults import CycleError
 from schedctl.framework import faults
+from schedctl.framework.cycles import Cycle, CycleState
 from schedctl.framework.events import ClusterEvent, Registration
 from schedctl.framework.points import NodeSet, Plugin, PostFilterResult, Scope
 from schedctl.framework.reasons import Lookup, Part, Reason, Verdicts
@@ -73,6 +74,17 @@ def status(plugin: Plugin, method: str, answer: Any, instead: str = "") -> Statu
     if answer.code is Code.WAIT and not (isinstance(answer.timeout, int | float) and answer.timeout > 0):
         raise _error(plugin, f"{method} would wait for {faults.quote(answer.timeout)}, expected seconds above 0")
     return answer
+
+
+def require_state(plugin: Plugin, cycle: Cycle) -> None:
+    """See that a plugin has left the cycle its state, which others read after it.
+
+    Raises:
+        AnswerError: something else stands in its place, which is put right.
+    """
+    if type(cycle.state) is not CycleState:
+        found, cycle.state = cycle.state, CycleState()
+        raise _error(plugin, f"cycle.state was replaced by {faults.quote(found)}, expected `cycle.state[KEY] = value`")
 
 
 def pre_filter(plugin: Plugin, answer: Any) -> Status | NodeSet | None:
@@ -182,6 +194,19 @@ def scope(plugin: Plugin, answer: Any, method: str = "moved_by") -> Scope | froz
         return answer
     if not isinstance(answer, Scope):
         raise _unexpected_answer(plugin, method, answer, "a Scope, or a frozenset of node rows")
+    return answer
+
+
+def signature(plugin: Plugin, answer: Any) -> Hashable | None:
+    """Return a signature.
+
+    Raises:
+        AnswerError: it cannot be hashed, which would go wrong in a dictionary later.
+    """
+    try:
+        hash(answer)
+    except TypeError:
+        raise _unexpected_answer(plugin, "signature", answer, "what can be hashed, such as a tuple of texts") from None
     return answer
 
 

@@ -220,20 +220,20 @@ class BindingCycle:
             status = SUCCESS
             try:
                 plugin.unreserve(self._cycle, self.node_name)
-            except PASSING as fault:
+            except PASSING as fault:  # a second Ctrl-C, for instance
                 escaped = fault
             except ESCAPING as fault:  # the others still undo theirs
                 faults.append(plugin_fault(plugin, fault))
                 status = error(str(faults[-1]))
-            except BaseException as fault:  # a second Ctrl-C
-                escaped = fault
             self._reporter.plugin_called(self._cycle.pod, "Unreserve", plugin.name, status)
         return escaped, faults
 
     def _call(self, plugin: Plugin, point: str, method: str) -> Status:
         """Return what a plugin says in its name; an exception is a fault of its own, and faults name the point."""
         try:
-            status = answers.status(plugin, method, getattr(plugin, method)(self._cycle, self.node_name))
+            answer = getattr(plugin, method)(self._cycle, self.node_name)
+            answers.require_state(plugin, self._cycle)
+            status = answers.status(plugin, method, answer)
         except answers.AnswerError as fault:
             status = error(fault.text)
         except (NotModelled, ClusterError, KeyboardInterrupt) as fault:

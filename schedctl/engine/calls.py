@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 from typing_extensions import override
 
@@ -40,10 +41,21 @@ class PluginRunner:
         except BaseException as fault:
             return error(str(plugin_fault(plugin, fault)))
 
+    def sort_key(self, plugin: points.QueueSortPlugin, pod: PodInfo, arrival: float) -> Any:
+        """Return what a queued pod is sorted by."""
+        try:
+            return answers.sort_key(plugin, plugin.sort_key(pod, arrival))
+        except PASSING:
+            raise
+        except BaseException as fault:
+            raise plugin_fault(plugin, fault) from fault
+
     def pre_filter(self, plugin: points.PreFilterPlugin, cycle: Cycle, nodes: Nodes) -> Status | NodeSet | None:
         """Return what PreFilter says of the pod."""
         try:
-            return answers.pre_filter(plugin, plugin.pre_filter(cycle, nodes))
+            answer = plugin.pre_filter(cycle, nodes)
+            answers.require_state(plugin, cycle)
+            return answers.pre_filter(plugin, answer)
         except PASSING:
             raise
         except BaseException as fault:
@@ -61,7 +73,9 @@ class PluginRunner:
     def filter(self, plugin: points.FilterPlugin, cycle: Cycle, nodes: Nodes) -> Verdicts:
         """Return what Filter says of a column."""
         try:
-            return answers.verdicts(plugin, plugin.filter(cycle, nodes), len(nodes))
+            answer = plugin.filter(cycle, nodes)
+            answers.require_state(plugin, cycle)
+            return answers.verdicts(plugin, answer, len(nodes))
         except PASSING:
             raise
         except BaseException as fault:
@@ -87,6 +101,7 @@ class PluginRunner:
         """Return what PreScore says of the feasible nodes."""
         try:
             answer = plugin.pre_score(cycle, nodes)
+            answers.require_state(plugin, cycle)
             return None if answer is None else answers.status(plugin, "pre_score", answer, " or None")
         except PASSING:
             raise
@@ -100,7 +115,9 @@ class PluginRunner:
             PluginError: the plugin says that it cannot answer.
         """
         try:
-            return answers.scores(plugin, "score", plugin.score(cycle, nodes), len(nodes))
+            answer = plugin.score(cycle, nodes)
+            answers.require_state(plugin, cycle)
+            return answers.scores(plugin, "score", answer, len(nodes))
         except (*PASSING, PluginError):
             raise
         except BaseException as fault:
@@ -109,7 +126,9 @@ class PluginRunner:
     def normalize(self, plugin: points.ScorePlugin, cycle: Cycle, nodes: Nodes, scores: IntArray) -> IntArray:
         """Return the normalised scores of the feasible nodes, int64 (n,)."""
         try:
-            return answers.scores(plugin, "normalize", plugin.normalize(cycle, nodes, read_only(scores)), len(nodes))
+            answer = plugin.normalize(cycle, nodes, read_only(scores))
+            answers.require_state(plugin, cycle)
+            return answers.scores(plugin, "normalize", answer, len(nodes))
         except PASSING:
             raise
         except BaseException as fault:

@@ -118,6 +118,8 @@ class ProfileHandle:
             if any(each.covers(event) for each in events):
                 try:
                     callback(event, before, after)
+                except KeyboardInterrupt:
+                    raise
                 except faults.ESCAPING as fault:  # what happened has happened, whatever a plugin makes of it
                     self._blame(callback, fault)
 

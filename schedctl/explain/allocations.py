@@ -5,7 +5,11 @@ Filters find it out for every feasible node, and keep it for their own later ste
 
 from __future__ import annotations
 
+from functools import partial
+
 from schedctl.engine.attempts import Attempt
+from schedctl.explain.plugin_texts import collect
+from schedctl.framework.wording import Allocation
 from schedctl.reports.explanations import ClaimAllocation
 
 
@@ -17,6 +21,9 @@ def allocations(outcome: Attempt, node: str) -> list[ClaimAllocation]:
         findings = outcome.cycle.findings.get(plugin.name)
         here = findings.at(row) if findings is not None else None
         if here is not None:
+            faults: list[str] = []
+            taken = collect(plugin, "allocations", partial(plugin.allocations, here), Allocation, faults.append)
+            taken += map(Allocation, faults)
             found += (
                 ClaimAllocation(
                     plugin=plugin.name,
@@ -26,6 +33,6 @@ def allocations(outcome: Attempt, node: str) -> list[ClaimAllocation]:
                     made=each.made,
                     text=each.text,
                 )
-                for each in plugin.allocations(here)
+                for each in taken
             )
     return found

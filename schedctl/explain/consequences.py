@@ -91,6 +91,8 @@ class Consequences:
             for plugin in profile.plugins.values() if profile is not None else ():
                 try:
                     found |= {(owner, about): text for about, text in plugin.violations(info).items()}
+                except KeyboardInterrupt:
+                    raise
                 except ESCAPING as fault:  # a fix is worth telling without what one plugin would have added
                     self.faults[f"{plugin.name} failed in violations: {describe_fault(plugin, fault)}"] = None
         return found

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 from schedctl.engine.attempts import Attempt
+from schedctl.explain.plugin_texts import collect
 
 
 def notes(outcome: Attempt) -> Iterator[str]:
     """Yield what came of asking the extenders of a profile, an entry a line."""
-    consultation = outcome.consultation
+    consultation, faults = outcome.consultation, list[str]()
     if consultation is None:
         return
     for failure in consultation.failures:
@@ -21,7 +23,9 @@ def notes(outcome: Attempt) -> Iterator[str]:
             yield f"{failure.extender} failed and is not ignorable: {failure.text}"
     if outcome.post_filter is not None:
         for plugin in outcome.profile.post_filter:
-            yield from plugin.preemption_notes(outcome.post_filter)
+            notes = partial(plugin.preemption_notes, outcome.post_filter)
+            yield from collect(plugin, "preemption_notes", notes, str, faults.append)
+        yield from faults
     if consultation.described and outcome.scoring is not None and len(outcome.scoring.nodes) > 1:
         yield (
             "extenders returned whole nodes, not names, which kube-scheduler then scores as if no pod ran there and no"

@@ -7,6 +7,7 @@ out when it is read.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 from schedctl.api import topology
 from schedctl.api.resources import CPU, MEMORY, PODS
@@ -16,6 +17,7 @@ from schedctl.engine.attempts import Attempt
 from schedctl.explain import evidence, groups, scores
 from schedctl.explain.allocations import allocations
 from schedctl.explain.groups import ZoneOf
+from schedctl.explain.plugin_texts import collect
 from schedctl.explain.wordings import NODE_SET, find_wording
 from schedctl.framework import wording
 from schedctl.framework.reasons import kebab
@@ -108,11 +110,13 @@ def nodes_at_fault(outcome: Attempt) -> list[str]:
     return sorted({filtering.nodes.names[position] for position in filtering.faults} - {outcome.failed_on})
 
 
-def notes(outcome: Attempt) -> Iterator[str]:
-    """Yield what filters have to say of their answers, such as what they could not judge."""
+def notes(outcome: Attempt) -> list[str]:
+    """Return what filters have to say of their answers, such as what they could not judge."""
+    found: list[str] = []
     if outcome.filtering is not None:
         for plugin in outcome.profile.filter:
-            yield from plugin.notes(outcome.cycle)
+            found += collect(plugin, "notes", partial(plugin.notes, outcome.cycle), str, found.append)
+    return found
 
 
 def matrix(outcome: Attempt) -> explanations.Matrix:

@@ -6,7 +6,7 @@ victims kube-scheduler leaves to their controllers; `place_victims` plays it thr
 
 from __future__ import annotations
 
-import msgspec
+from msgspec.structs import replace
 
 from schedctl.cache.pod_info import PodInfo
 from schedctl.engine.assumptions import FILTERING
@@ -16,9 +16,12 @@ from schedctl.engine.faults import CycleError
 from schedctl.engine.filtering import Filtering, filter_column
 from schedctl.errors import NotModelled
 from schedctl.explain.evidence import rejections_by
+from schedctl.explain.plugin_texts import collect
 from schedctl.framework import wording
 from schedctl.framework.pod_edits import as_pending
+from schedctl.framework.points import PostFilterPlugin, PostFilterResult
 from schedctl.framework.statuses import Code
+from schedctl.reports import counts
 from schedctl.reports.explanations import Outlook, Preemption, Victim
 from schedctl.scheduler.schedulers import Scheduler
 
@@ -86,8 +89,22 @@ def preemption(outcome: Attempt) -> Preemption:
         victims=sorted(info.key for info in result.victims),
     )
     for plugin in outcome.profile.post_filter:
-        answer = plugin.explain_preemption(result, answer)
+        answer = _add(plugin, result, answer)
     return answer
+
+
+def _add(plugin: PostFilterPlugin, result: PostFilterResult, answer: Preemption) -> Preemption:
+    """Return an answer with what a plugin adds to it; where it fails, with that."""
+    faults: list[str] = []
+    found = collect(
+        plugin, "explain_preemption", lambda: [plugin.explain_preemption(result, answer)], Preemption, faults.append
+    )
+    if found and len(found[0].evictions) not in (0, len(result.victims)):
+        number = counts.of(len(found[0].evictions), "eviction")
+        faults.append(f"{plugin.name} failed: explain_preemption tells of {number}, expected {len(result.victims)}")
+    if faults:
+        return replace(answer, text="; ".join(filter(None, (answer.text, *faults))))
+    return found[0]
 
 
 def place_victims(scheduler: Scheduler, outcome: Attempt, answer: Preemption) -> Preemption:
@@ -109,7 +126,7 @@ def place_victims(scheduler: Scheduler, outcome: Attempt, answer: Preemption) ->
             _place_victim(scheduler, victim, info)
             for victim, info in zip(answer.evictions, outcome.post_filter.victims, strict=True)
         ]
-    return msgspec.structs.replace(answer, evictions=evictions)
+    return replace(answer, evictions=evictions)
 
 
 def _place_victim(scheduler: Scheduler, victim: Victim, info: PodInfo) -> Victim:
@@ -127,4 +144,4 @@ def _place_victim(scheduler: Scheduler, victim: Victim, info: PodInfo) -> Victim
     if assumptions_affecting_verdict(outcome):
         return victim
     where = f"one like it would find room on {outcome.chosen}" if outcome.chosen else "one like it would find no room"
-    return msgspec.structs.replace(victim, elsewhere=outcome.chosen, text=f"{victim.text}; {where}")
+    return replace(victim, elsewhere=outcome.chosen, text=f"{victim.text}; {where}")

@@ -78,6 +78,8 @@ def of(outcome: Attempt, trials: Trials) -> list[Remark]:
             found += [_remark(plugin.name, remark) for remark in plugin_remarks]
         except answers.AnswerError as fault:
             found.append(Remark(plugin=plugin.name, text=f"failed: {fault.text}"))
+        except KeyboardInterrupt:
+            raise
         except ESCAPING as fault:  # an explanation is worth more without what one plugin would have added
             found.append(Remark(plugin=plugin.name, text=f"failed in remarks: {describe_fault(plugin, fault)}"))
     return found
@@ -101,6 +103,8 @@ def warnings(scheduler: Scheduler, pod: PodInfo, replicas: int | None = None) ->
                 found += [_remark(plugin.name, remark) for remark in plugin_warnings]
             except answers.AnswerError as fault:
                 found.append(Remark(plugin=plugin.name, text=f"failed: {fault.text}"))
+            except KeyboardInterrupt:
+                raise
             except ESCAPING as fault:  # an explanation is worth more without what one plugin would have added
                 found.append(Remark(plugin=plugin.name, text=f"failed in warnings: {describe_fault(plugin, fault)}"))
     return found

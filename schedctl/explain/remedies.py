@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Iterator
 
 from schedctl.engine.attempts import Attempt
 from schedctl.engine.faults import describe_fault
-from schedctl.framework.faults import ESCAPING
+from schedctl.framework.faults import ESCAPING, wrong
 from schedctl.framework.remedies import REMOVE_PODS, Advice, Reach, Rejection, Remedy, Together, remove_pods
 from schedctl.framework.statuses import Code
 from schedctl.reports.reasons import Reason
@@ -57,9 +57,20 @@ class PluginRemedies:
             return
         try:
             for offer in plugin.remedies(self._pod, rejection):
-                yield (offer,) if isinstance(offer, Remedy) else offer
+                together = (offer,) if isinstance(offer, Remedy) else offer
+                if not isinstance(together, Advice) and not _are_remedies(together):
+                    text = wrong(plugin, "remedies", offer, "a sequence of Remedy, tuples of Remedy, and Advice")
+                    self.faults[f"{name} failed: {text}"] = None
+                    return
+                yield together
+        except KeyboardInterrupt:
+            raise
         except ESCAPING as fault:  # an explanation is worth more without what one plugin would have offered
             self.faults[f"{name} failed in remedies: {describe_fault(plugin, fault)}"] = None
+
+
+def _are_remedies(offer: object) -> bool:
+    return isinstance(offer, tuple) and bool(offer) and all(isinstance(each, Remedy) for each in offer)
 
 
 def join(found: Iterable[Together]) -> Together:

@@ -34,6 +34,8 @@ def find_wording(profile: Profile, plugin: str, reference: str) -> Wording:
         return built_in or _LISTED
     try:
         words = _entry(speaker.wording(), reference)
+    except KeyboardInterrupt:
+        raise
     except ESCAPING as fault:  # an explanation is worth more without the words of one plugin
         return _faulty(f"{plugin} failed in wording: {describe_fault(speaker, fault)}")
     return _guard(plugin, words) if words is not None else _LISTED
@@ -50,6 +52,8 @@ def _guard(plugin: str, words: Wording) -> Wording:
         def attempt(evidence: Any) -> Any:
             try:
                 return word(evidence)
+            except KeyboardInterrupt:
+                raise
             except ESCAPING as fault:
                 return otherwise(f"{plugin} failed in wording: {type(fault).__name__}: {fault}")
 

@@ -14,8 +14,8 @@ from typing import Any
 
 from schedctl.api.texts import clip
 
-ESCAPING = (Exception, SystemExit)
-"""What code of a plugin may let out; the end of the process is not for it to decide, so ``quit()`` is a fault."""
+ESCAPING = BaseException
+"""What code of a plugin may let out, ``quit()`` among it; only Ctrl-C, which comes first, is no fault of its own."""
 
 
 def describe(fault: BaseException, owner: object = None) -> str:
@@ -76,6 +76,8 @@ def _exception_text(fault: BaseException) -> str:
         return f"{type(fault).__name__}: {fault.msg}"
     try:
         text = clip(str(fault))
+    except KeyboardInterrupt:
+        raise
     except ESCAPING:  # even its words can fail
         text = ""
     return f"{type(fault).__name__}: {text}" if text else type(fault).__name__

@@ -156,6 +156,8 @@ class Part:
         """Return the evidence of one row as plain Python values."""
         try:
             return {name: _value(value, row) for name, value in self.evidence.items()}
+        except KeyboardInterrupt:
+            raise
         except faults.ESCAPING as fault:  # evidence on demand is code of the plugin's
             raise PluginError(f"the evidence of {self.reason.reference} fails: {faults.describe(fault)}") from fault
 

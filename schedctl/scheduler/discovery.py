@@ -256,6 +256,8 @@ def _import_errors_in_words(text: str, file: str = "") -> Iterator[None]:
             else "install its dependencies next to schedctl"
         )
         raise UsageError(f"{text} cannot be imported: no module {fault.name}", hint) from fault
+    except KeyboardInterrupt:
+        raise
     except faults.ESCAPING as fault:
         reason = faults.describe(fault) if not file else faults.describe_in(fault, file)
         raise UsageError(f"{text} cannot be imported: {reason}") from fault

@@ -60,6 +60,8 @@ def _make(plugin: type[Plugin], config: ProfileConfig, handle: ProfileHandle) ->
         registrations(made, handle.cluster.release)
     except CycleError as fault:
         raise ConfigError([Problem(str(fault), subject=f'profile "{config.scheduler_name}"')]) from fault
+    except KeyboardInterrupt:
+        raise
     except faults.ESCAPING as fault:
         message = f'initializing plugin "{plugin.name}": {faults.describe(fault, plugin)}'
         raise ConfigError([Problem(message, subject=f'profile "{config.scheduler_name}"')]) from fault

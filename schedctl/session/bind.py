@@ -14,6 +14,9 @@ import msgspec
 
 from schedctl.api.pods import FINISHED, Pod
 from schedctl.cache.pod_info import PodInfo
+from schedctl.engine.calls import DIRECT
+from schedctl.engine.faults import CycleError
+from schedctl.errors import UsageError
 from schedctl.explain import explanations
 from schedctl.framework.extenders import Extender
 from schedctl.framework.pod_edits import with_scheduler
@@ -153,13 +156,24 @@ _GOOD = (BindOutcome.PLANNED, BindOutcome.ACCEPTED, BindOutcome.BOUND)
 
 
 def _in_queue_order(pods: Sequence[Pod], scheduler: Scheduler) -> list[Pod]:
-    """Return pods in the order in which a queue would hand them out; those that came together, as they were named."""
+    """Return pods in the order in which a queue would hand them out; those that came together, as they were named.
+
+    Raises:
+        UsageError: the plugin that orders the queue fails.
+    """
     profile = next(iter(scheduler.profiles.values()))
-    sort = profile.queue_sort[0].sort_key if profile.queue_sort else lambda pod, arrival: arrival
+    if len(pods) == 1 or not profile.queue_sort:
+        return list(pods)
     arrivals = sorted({pod.metadata.creation_timestamp or "" for pod in pods})
-    return sorted(
-        pods, key=lambda pod: sort(PodInfo(pod), float(arrivals.index(pod.metadata.creation_timestamp or "")))
-    )
+    arrived = [(pod, arrivals.index(pod.metadata.creation_timestamp or "")) for pod in pods]
+    try:
+        keys = [DIRECT.sort_key(profile.queue_sort[0], PodInfo(pod), float(arrival)) for pod, arrival in arrived]
+        return [pods[position] for position in sorted(range(len(pods)), key=keys.__getitem__)]
+    except CycleError as fault:
+        raise UsageError(str(fault), "the pods have no order without it: bind them one by one") from None
+    except TypeError:  # keys of different forms
+        name = profile.queue_sort[0].name
+        raise UsageError(f'plugin "{name}" failed: sort_key returned what cannot be compared') from None
 
 
 def _judge(request_pod: Pod, request: BindRequest, session: Session, scheduler: Scheduler) -> _Judged:

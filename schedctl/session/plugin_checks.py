@@ -23,6 +23,35 @@ from schedctl.testing.law_tests import try_laws
 
 
 @dataclass(frozen=True, slots=True)
+class CheckResult:
+    """What became of the laws that a plugin was held to.
+
+    Attributes:
+        laws: what became of each, by name.
+    """
+
+    laws: Mapping[str, LawResult]
+
+    @property
+    def broken(self) -> int:
+        """How many laws are broken."""
+        return sum(bool(result.violation) for result in self.laws.values())
+
+    @property
+    def saw_nothing(self) -> bool:
+        """Whether there is a law about the plugin that saw nothing happen."""
+        return any(result.proves_nothing and not result.exempt for result in self.laws.values())
+
+    def lines(self) -> Iterator[str]:
+        """Yield a line for each law, or one for all of them where the plugin fails whatever it is asked."""
+        violations = {result.violation for result in self.laws.values() if not result.exempt}
+        if len(violations) == 1 and (failure := violations.pop()):
+            yield f"every law: {failure}"
+        else:
+            yield from (f"{law}: {result}" for law, result in self.laws.items())
+
+
+@dataclass(frozen=True, slots=True)
 class PluginCheck:
     """One plugin that is to be held to the laws.
 
@@ -38,7 +67,7 @@ class PluginCheck:
     _plugin: Any
     _named: Sequence[str]
 
-    def run(self, state: Sequence[str] = (), clusters: int = 100, configuration: str = "") -> Mapping[str, LawResult]:
+    def run(self, state: Sequence[str] = (), clusters: int = 100, configuration: str = "") -> CheckResult:
         """Hold the plugin to all laws, and return what became of each.
 
         Args:
@@ -52,8 +81,8 @@ class PluginCheck:
             UsageError: no profile of the configuration enables the plugin.
         """
         args = self._arguments(configuration) if configuration else None
-        given = {", ".join(state): library.read(*state)} if state else {}
-        return try_laws(self._plugin, args, seeds=range(clusters), clusters=given)
+        others = {", ".join(state): library.read(*state)} if state else {}
+        return CheckResult(try_laws(self._plugin, args, seeds=range(clusters), clusters=others))
 
     def _arguments(self, configuration: str) -> Any:
         """Return the arguments that the first profile which enables the plugin has for it, as they are written."""

@@ -83,7 +83,7 @@ class Trial:
             LawBroken: it does not hold.
             CycleError: the plugin fails, or answers what it must not.
         """
-        own = {
+        checks = {
             "slice": self._check_slice,
             "order": self._check_order,
             "purity": self._check_purity,
@@ -91,8 +91,8 @@ class Trial:
             "reserve": self._check_reserve,
             "state": self._check_state,
         }
-        if law in own:
-            own[law]()
+        if law in checks:
+            checks[law]()
         else:
             promises.LAWS[law](self._plugin, self._cluster, self._pod)
 

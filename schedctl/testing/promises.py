@@ -6,7 +6,7 @@ like others, objects of the kinds that the plugin reads go. The cluster is forke
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from random import Random
 from typing import Any
 
@@ -203,7 +203,7 @@ def _follow(plugin: Plugin, cycle: Cycle, change: Change) -> Scope | frozenset[i
 
 
 def _signature(plugin: Plugin, pod: PodInfo) -> Hashable | None:
-    return call_plugin(plugin, lambda: plugin.signature(pod))
+    return answers.signature(plugin, call_plugin(plugin, lambda: plugin.signature(pod)))
 
 
 # -- what happens ------------------------------------------------------------------
@@ -407,7 +407,7 @@ def _random_of(cluster: Cluster, pod: PodInfo) -> Random:
     return Random(f"{pod.key} {len(cluster.rows)} {' '.join(info.key for info in cluster.pod_table)}")
 
 
-def _sample(choices: Sequence[Any], random: Random) -> list[Any]:
+def _sample(choices: list[Any], random: Random) -> list[Any]:
     """Return a few of some."""
     return random.sample(choices, min(_SAMPLE_SIZE, len(choices)))
 

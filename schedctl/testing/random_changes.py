@@ -317,7 +317,7 @@ def _choose(choices: list[T], random: Random) -> T | None:
 
 
 def _names(sandbox: Sandbox) -> list[str]:
-    return list(sandbox.cluster.nodes_by_name.names)
+    return sandbox.cluster.nodes_by_name.names
 
 
 def _nodes(sandbox: Sandbox) -> list[Node]:

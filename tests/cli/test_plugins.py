@@ -227,7 +227,7 @@ def test_a_plugin_that_keeps_the_laws_is_checked_with_0(fenced):
         "  order: holds",
         "  purity: holds",
         "  range: holds",
-        "  reserve: holds",
+        "  reserve: no Reserve",
         "  state: holds",
         "  signature: nothing declared",
         "  following: nothing declared",
@@ -244,6 +244,34 @@ def test_a_plugin_that_breaks_a_law_is_checked_with_1(fenced):
     ran = fenced("plugins", "check", "odd.py", "-f", "cluster.yaml", "--clusters", "0")
     assert ran.code == 1
     assert "  range: range: Odd normalises to [101, 101]; pod default/web (in cluster.yaml)" in ran.out
+
+
+def test_a_plugin_that_does_nothing_in_any_cluster_is_told_so(fenced):
+    Path("odd.py").write_text(
+        "from schedctl.framework import *\nclass Odd(FilterPlugin):\n    out = Reason('out of order')\n"
+        "    @per_node\n    def filter(self, cycle, node):\n"
+        "        return self.out() if node.labels.get('order') == 'out' else None\n"
+    )
+    arguments = ("plugins", "check", "odd.py", "--clusters", "5")
+    ran = fenced(*arguments)
+    assert ran.code == 0
+    assert "  slice: saw nothing happen: Filter rejected no node" in ran.out
+    assert ran.err == "hint: give a cluster in which Odd has something to reject or to prefer: -f FILE\n"
+    Path("own.yaml").write_text(CLUSTER.replace("team: blue", "order: out"))
+    ran = fenced(*arguments, "-f", "own.yaml")
+    assert "  slice: holds\n" in ran.out
+    assert ran.err == ""
+
+
+def test_a_plugin_that_fails_whatever_it_is_asked_is_told_so_once(fenced):
+    Path("odd.py").write_text(
+        "from schedctl.framework import *\nclass Odd(FilterPlugin):\n"
+        "    def filter(self, cycle, nodes):\n        raise ValueError('\\x1b[31mred')\n"
+    )
+    ran = fenced("plugins", "check", "odd.py", "--clusters", "9")
+    assert ran.code == 1
+    (line,) = ran.out.splitlines()[1:]
+    assert line.startswith('  every law: plugin "Odd" failed: ValueError: \\x1b[31mred (odd.py:4); pod ')
 
 
 def test_a_plugin_is_checked_with_the_arguments_of_a_configuration_and_a_state(fenced):

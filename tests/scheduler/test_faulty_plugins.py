@@ -5,17 +5,19 @@ from __future__ import annotations
 import re
 from types import SimpleNamespace
 
+import msgspec
 import numpy as np
 import pytest
 
 from schedctl import framework
 from schedctl.api.meta import Namespace, ObjectMeta
+from schedctl.cache.nodes import NodeInfo
 from schedctl.engine.attempts import matrix
 from schedctl.engine.reporters import Reporter
 from schedctl.errors import ConfigError
 from schedctl.explain.explanations import explain
 from schedctl.framework.statuses import Code
-from schedctl.reports.explanations import Verdict
+from schedctl.reports.explanations import Verdict, Victim
 from schedctl.scheduler import Scheduler
 from schedctl.scheduler.configurations import load_configuration
 from schedctl.simulation.outcomes import PodState
@@ -312,7 +314,7 @@ def rows(nodes, value=True):
         ("score", lambda cycle, nodes: np.zeros(1, np.int64), "score returned an array of int64 (1), expected"),
         ("normalize", lambda cycle, nodes, scores: None, "normalize returned None, expected an array of int64 (2)"),
         ("normalize", lambda cycle, nodes, scores: scores / 2, "normalize returned an array of float64 (2), expected"),
-        ("signature", [], "TypeError: unhashable type: 'list'"),
+        ("signature", [], "signature returned a list, expected what can be hashed, such as a tuple of texts"),
     ],
 )
 def test_an_invalid_answer_ends_the_cycle_with_an_error(method, answer, message):
@@ -431,16 +433,146 @@ def test_a_filter_that_fails_says_so_of_every_node_of_the_matrix():
     assert re.fullmatch(rf"plugin \"Odd\" failed: KeyError: 'team'{PLACE}", verdicts.status(1).message)
 
 
-@pytest.mark.parametrize("method", IN_CYCLE[:5])
+class NoException(BaseException):
+    """What only the interpreter and its libraries should raise, such as ``asyncio.CancelledError``."""
+
+
+def raising_no_exception(*_):
+    raise NoException("team")
+
+
+NO_EXCEPTION = rf"NoException: team{PLACE}"
+
+
+@pytest.mark.parametrize("method", IN_CYCLE)
 def test_what_is_no_exception_ends_the_cycle_with_an_error_too(method):
-    class Odd(BaseException):
-        pass
+    scheduler, _ = scheduler_with(plugin(**{method: raising_no_exception}))
+    assert re.fullmatch(rf"plugin \"Odd\" failed: {NO_EXCEPTION}", scheduler.attempt(pod()).error)
 
-    def raises(*_):
-        raise Odd("team")
 
-    scheduler, _ = scheduler_with(plugin(**{method: raises}))
-    assert re.fullmatch(rf"plugin \"Odd\" failed: Odd: team{PLACE}", scheduler.attempt(pod()).error)
+@pytest.mark.parametrize("method", [*AFTER, "pre_enqueue", "sort_key"])
+def test_what_is_no_exception_keeps_the_pod_from_its_node_too(method):
+    outcome, _ = simulate_with(plugin(**{method: raising_no_exception}))
+    assert outcome.state is not PodState.BOUND
+    assert re.search(NO_EXCEPTION, outcome.message)
+
+
+def test_what_is_no_exception_is_a_fault_of_unreserve_post_bind_and_init_too():
+    kind = plugin(unreserve=raising_no_exception, permit=answering(framework.unschedulable("no")))
+    assert re.search(NO_EXCEPTION, simulate_with(kind)[0].message)
+    outcome, reporter = simulate_with(plugin(post_bind=raising_no_exception))
+    assert outcome.state is PodState.BOUND
+    assert re.search(NO_EXCEPTION, reporter.messages[0])
+    for method in ("__init__", "events_to_register"):
+        with pytest.raises(ConfigError, match=NO_EXCEPTION):
+            scheduler_with(plugin(**{method: raising_no_exception}))
+
+
+def of_text(self, *_):
+    return "team"
+
+
+def of_numbers(self, *_):
+    return [7]
+
+
+WORDS = ["wording", "remedies", "notes", "remarks", "warnings", "violations", "explain_preemption"]
+
+
+@pytest.mark.parametrize("how", [raising, quitting, raising_no_exception, of_numbers, answering(None)])
+@pytest.mark.parametrize("method", WORDS)
+def test_fault_of_what_a_plugin_adds_costs_an_explanation_no_more_than_that(method, how):
+    kind = plugin(filter=lambda self, cycle, nodes: MASK.where(rows(nodes), why="x"), **{method: how})
+    scheduler, _ = scheduler_with(kind)
+    answer = explain(scheduler, pod().pod)
+    assert answer.verdict is Verdict.UNSCHEDULABLE
+    assert "refused for x" in answer.message
+    if method != "violations":  # which are asked only after a fix
+        assert f"failed in {method}" in repr(answer) or f"{method} returned" in repr(answer)
+
+
+def finding_something(self, cycle, nodes):
+    return framework.Verdicts((), findings=SimpleNamespace(at=lambda row: "something"))
+
+
+@pytest.mark.parametrize("how", [raising, quitting, of_text, of_numbers])
+def test_fault_of_allocations_is_told_beside_them(how):
+    scheduler, _ = scheduler_with(plugin(filter=finding_something, allocations=how))
+    (taken,) = explain(scheduler, pod().pod).takes
+    assert "failed" in taken.text
+
+
+def test_evictions_that_are_not_those_of_the_victims_are_a_fault():
+    def invents(self, result, answer):
+        return msgspec.structs.replace(answer, evictions=[Victim("shop/nobody", 0)])
+
+    kind = plugin(filter=lambda self, cycle, nodes: MASK.where(rows(nodes), why="x"), explain_preemption=invents)
+    answer = explain(scheduler_with(kind)[0], pod().pod)
+    assert answer.preemption.text == "Odd failed: explain_preemption tells of 1 eviction, expected 0"
+
+
+def replacing_the_state(self, cycle, *_):
+    cycle.state = None
+
+
+@pytest.mark.parametrize("method", IN_CYCLE[:5])
+def test_state_of_the_cycle_that_is_replaced_is_a_fault(method):
+    scheduler, _ = scheduler_with(plugin(**{method: replacing_the_state}))
+    outcome = scheduler.attempt(pod())
+    assert outcome.error == (
+        'plugin "Odd" failed: cycle.state was replaced by None, expected `cycle.state[KEY] = value`'
+    )
+
+
+def test_state_of_the_cycle_that_pre_bind_replaces_is_a_fault():
+    outcome, _ = simulate_with(plugin(pre_bind=replacing_the_state))
+    assert "cycle.state was replaced by None" in outcome.message
+
+
+def writing(self, *arguments):
+    arguments[-1][:] = 0
+    return arguments[-1]
+
+
+@pytest.mark.parametrize("method", ["normalize", "post_filter"])
+def test_arrays_that_are_handed_in_cannot_be_written_to(method):
+    scheduler, _ = scheduler_with(plugin(**{method: writing}))
+    outcome = scheduler.attempt(pod(cpu="8" if method == "post_filter" else "1"))
+    text = outcome.error or outcome.post_filter.status.message
+    assert re.search(rf"ValueError: assignment destination is read-only{PLACE}", text)
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        pytest.param(lambda nodes, pod: NodeInfo(nodes, 0).labels.update(team="red"), id="the labels of a node"),
+        pytest.param(lambda nodes, pod: NodeInfo(nodes, 0).taints.clear(), id="the taints of a node"),
+        pytest.param(lambda nodes, pod: nodes.names.append("c"), id="the names of nodes"),
+        pytest.param(lambda nodes, pod: nodes.rows.fill(0), id="the rows of nodes"),
+        pytest.param(lambda nodes, pod: pod.demand.fit_requests.update(cpu=0), id="what a pod requests"),
+        pytest.param(lambda nodes, pod: pod.requests.exact.clear(), id="what a pod takes"),
+        pytest.param(lambda nodes, pod: nodes.cluster.pending.clear(), id="the pending pods"),
+        pytest.param(lambda nodes, pod: nodes.cluster.every(Namespace).clear(), id="the objects of a kind"),
+        pytest.param(lambda nodes, pod: setattr(pod.pod, "spec", None), id="an API object"),
+    ],
+)
+def test_what_plugins_look_at_cannot_be_written_to(write):
+    def scribbling(self, cycle, nodes):
+        write(nodes, cycle.pod)
+        return framework.ACCEPT
+
+    scheduler, _ = scheduler_with(plugin(filter=scribbling))
+    error = scheduler.attempt(pod(cpu="1")).error
+    assert re.fullmatch(rf"plugin \"Odd\" failed: (Attribute|Type|Value)Error: .*{PLACE}", error)
+
+
+def test_pods_on_a_node_are_a_list_of_ones_own():
+    scheduler, _ = scheduler_with(
+        plugin(filter=lambda self, cycle, nodes: [nodes.pods_on(0).clear(), framework.ACCEPT][1]),
+        *(node("a"), pod("runs", on="a")),
+    )
+    assert scheduler.attempt(pod()).error == ""
+    assert len(scheduler.cluster.nodes.pods_on(0)) == 1
 
 
 def test_ctrl_c_in_a_plugin_ends_the_program():

@@ -17,6 +17,7 @@ from schedctl.cache.arrays import IntArray
 from schedctl.cache.cluster import Cluster
 from schedctl.cache.nodes import Nodes
 from schedctl.cache.pod_info import PodInfo
+from schedctl.engine import answers
 from schedctl.engine.batching.ageing import Ageing
 from schedctl.engine.batching.feasibility import Unfollowed
 from schedctl.engine.batching.rankings import Ranking
@@ -229,9 +230,7 @@ def _signature(plugin: Plugin, pod: PodInfo) -> Hashable | None:
 
 
 def _hashable(plugin: Plugin, pod: PodInfo) -> Hashable | None:
-    part = plugin.signature(pod)
-    hash(part)  # a signature that cannot be hashed is the plugin's fault, here, and not one of the dictionary later
-    return part
+    return answers.signature(plugin, plugin.signature(pod))
 
 
 def _skips(answer: object) -> bool:

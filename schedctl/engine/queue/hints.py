@@ -149,6 +149,8 @@ class Hints:
         """Ask a hint; one that fails counts as Queue, as in kube-scheduler, and is reported."""
         try:
             answer: object = hint(pod, before, after)
+        except KeyboardInterrupt:
+            raise
         except faults.ESCAPING as fault:  # a plugin's fault must not leave a pod stuck
             text = faults.describe(fault, self.profiles[pod.pod.spec.scheduler_name].plugins.get(plugin))
         else:
@@ -204,6 +206,8 @@ def _signature(plugin: Plugin, pod: PodInfo) -> Hashable | None:
     try:
         signature = plugin.signature(pod)
         hash(signature)
+    except KeyboardInterrupt:
+        raise
     except faults.ESCAPING:
         return None
     return signature

@@ -18,13 +18,11 @@ from schedctl.cache.pod_info import PodInfo
 from schedctl.engine import answers
 from schedctl.engine.calls import DIRECT
 from schedctl.engine.clocks import Clock
-from schedctl.engine.faults import CycleError, plugin_fault
+from schedctl.engine.faults import CycleError
 from schedctl.engine.queue.hints import Hints, Strategy
 from schedctl.engine.queue.intervals import FLUSH_INTERVAL, MAX_UNSCHEDULABLE, WINDOW
-from schedctl.errors import NotModelled
 from schedctl.framework import events
 from schedctl.framework.events import ClusterEvent
-from schedctl.framework.faults import ESCAPING
 from schedctl.framework.points import QueueSortPlugin
 from schedctl.framework.statuses import Status, error
 from schedctl.releases import ReleaseChange
@@ -474,7 +472,7 @@ class SchedulingQueue:
         """Find out what to sort a pod by; without that it is gated by QueueSort, whose fault is the gate."""
         sort = self._sort
         try:
-            queued.key = answers.sort_key(sort, sort.sort_key(queued.info, queued.timestamp))
+            queued.key = DIRECT.sort_key(sort, queued.info, queued.timestamp)
             form = answers.form(queued.key)
             if self._form is None:
                 self._form = form
@@ -483,10 +481,6 @@ class SchedulingQueue:
             fault = CycleError(f'plugin "{sort.name}" failed: sort_key returned what cannot be compared with the first')
         except CycleError as wrong:
             fault = wrong
-        except NotModelled:
-            raise
-        except ESCAPING as raised:
-            fault = plugin_fault(sort, raised)
         if queued.place in (Place.UNSCHEDULABLE, Place.GATED):
             self._leave_pool(queued)
         queued.gating_plugin, queued.gate = sort.name, error(str(fault)).by(sort.name)
