@@ -203,11 +203,12 @@ def signature(plugin: Plugin, answer: Any) -> Hashable | None:
     Raises:
         AnswerError: it cannot be hashed, which would go wrong in a dictionary later.
     """
+    known: Hashable | None = answer
     try:
-        hash(answer)
+        hash(known)
     except TypeError:
         raise _unexpected_answer(plugin, "signature", answer, "what can be hashed, such as a tuple of texts") from None
-    return answer
+    return known
 
 
 def sort_key(plugin: Plugin, answer: Any) -> Any:
