@@ -64,5 +64,8 @@ class Controller:
         return ()
 
     def on_deletion(self, pod: PodInfo, node_name: str) -> Iterable[SimulatedEvent]:
-        """Called when a pod has left the cluster; `node_name` is "" if it never ran."""
+        """Called when a pod has left the cluster; `node_name` is "" if it never ran.
+
+        May change objects that are neither pods nor nodes, such as claims of the pod.
+        """
         return ()

@@ -17,6 +17,7 @@ from schedctl.api.pods import Pod, PodStatus
 from schedctl.cache.pod_info import PodInfo
 from schedctl.scheduler import Scheduler
 from schedctl.simulation.events import Controller, SimulatedEvent
+from schedctl.workloads import garbage
 from schedctl.workloads.admission import RESOURCE_QUOTA
 from schedctl.workloads.api_server import Admission, Created
 from schedctl.workloads.expansion import Replica
@@ -102,6 +103,8 @@ class ReplacementController(Controller):
         self._scheduler = scheduler
         self._cluster = cluster
         self._volumes = VolumeController(cluster)
+        plugins = [plugin for profile in scheduler.profiles.values() for plugin in profile.plugins.values()]
+        self._kinds_of_plugins = tuple({kind.struct for plugin in plugins for kind in plugin.kinds})
         self._successor_keys: set[str] = set()  # some of them are still on their way, so the cluster lacks them
         # pods that terminate at the start were replaced before the start, where their controller does not wait
         self._replaced = {
@@ -134,6 +137,15 @@ class ReplacementController(Controller):
 
     @override
     def on_deletion(self, pod: PodInfo, node_name: str) -> Iterable[SimulatedEvent]:
+        self.sweep(pod)
+        return self.replace_deleted(pod)
+
+    def sweep(self, pod: PodInfo) -> None:
+        """Let go what goes with a pod that is gone, before a pod of its name comes with claims of its own."""
+        garbage.sweep(pod.pod, self._cluster, self._kinds_of_plugins)
+
+    def replace_deleted(self, pod: PodInfo) -> Iterable[SimulatedEvent]:
+        """Create the pod that takes the place of one that is gone, if anything does that has not been created yet."""
         key = pod.key
         if key in self._replaced:
             self._replaced.discard(key)

@@ -115,6 +115,7 @@ class RolloutController(ReplacementController):
 
     @override
     def on_deletion(self, pod: PodInfo, node_name: str) -> Iterable[SimulatedEvent]:
+        self.sweep(pod)
         key = pod.key
         if key in self._credited:
             self._credited.discard(key)
@@ -124,7 +125,7 @@ class RolloutController(ReplacementController):
             self._deleted.discard(key)
             yield from self._resume(key)
         else:
-            yield from super().on_deletion(pod, node_name)
+            yield from self.replace_deleted(pod)
         yield from self._retry_over_quota(pod.namespace)
 
     # -- rollouts ------------------------------------------------------------------
@@ -174,6 +175,7 @@ class RolloutController(ReplacementController):
         """Delete an old pod: at once where all are replaced at once, else with its grace period."""
         if info.key in self._cluster.strays or (info.is_terminating and isinstance(rollout.update, ReplaceAll)):
             self._cluster.remove_pod(info)
+            self.sweep(info)
             self.admission.credit(info.pod)
             return
         self._deleted.add(info.key)

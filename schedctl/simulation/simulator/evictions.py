@@ -127,7 +127,9 @@ class Evictions:
         if node_name:
             state.dispatcher.dispatch_departure(info, node_name)
         if state.has_controller:
+            generation = state.cluster.generation
             state.schedule_answers(state.controller.on_deletion(pod_on_node(info, node_name), node_name))
+            state.dispatcher.dispatch_objects(generation)
 
 
 def _let_back_off(waiting: WaitingPod) -> bool:

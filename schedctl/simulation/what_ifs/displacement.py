@@ -13,7 +13,7 @@ from schedctl.cache.pod_info import PodInfo
 from schedctl.simulation.replacement import controller_of, successor
 from schedctl.simulation.what_ifs.changes import WhatIfResult
 from schedctl.simulation.what_ifs.phrases import describe_displaced
-from schedctl.workloads import pod_templates
+from schedctl.workloads import garbage, pod_templates
 from schedctl.workloads.admission import RESOURCE_QUOTA
 from schedctl.workloads.api_server import Admission, Created
 from schedctl.workloads.expansion import Replica
@@ -48,6 +48,8 @@ def displace(cluster: Cluster, pods: Sequence[PodInfo]) -> dict[str, str]:
         By key of a pod that came back, the key of the pod in its place.
     """
     cluster.remove_pods(pods)
+    for info in pods:
+        garbage.sweep(info.pod, cluster)
     admit = Admission(cluster, disabled=(RESOURCE_QUOTA,))
     successors: dict[str, str] = {}
     for info in pods:

@@ -23,7 +23,7 @@ from schedctl.reports import counts
 from schedctl.simulation.what_ifs.changes import WhatIf, WhatIfResult
 from schedctl.simulation.what_ifs.displacement import create_pods
 from schedctl.simulation.what_ifs.phrases import abbreviate, describe_displaced
-from schedctl.workloads import pod_templates
+from schedctl.workloads import garbage, pod_templates
 from schedctl.workloads.api_server import Admission, join
 from schedctl.workloads.clusters import every_pod, find_pod
 from schedctl.workloads.expansion import UnsourcedObject, expand
@@ -92,6 +92,7 @@ class Scale(WhatIf):
             while step := update.next():
                 for info in step.remove:
                     cluster.remove_pod(info)
+                    garbage.sweep(info.pod, cluster)
                     admit.credit(info.pod)
                     gone.append(info.key)
                 waiting += create_pods(cluster, admit, step.create)
