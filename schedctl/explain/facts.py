@@ -115,7 +115,7 @@ def notes(outcome: Attempt) -> list[str]:
     found: list[str] = []
     if outcome.filtering is not None:
         for plugin in outcome.profile.filter:
-            found += collect(plugin, "notes", partial(plugin.notes, outcome.cycle), str, found.append)
+            found += collect(plugin, "notes", partial(plugin.notes, outcome.cycle.scratch()), str, found.append)
     return found
 
 

@@ -479,6 +479,11 @@ def of_numbers(self, *_):
 WORDS = ["wording", "remedies", "notes", "remarks", "warnings", "violations", "explain_preemption"]
 
 
+def test_notes_cannot_replace_the_state_of_the_cycle():
+    scheduler, _ = scheduler_with(plugin(notes=replacing_the_state))
+    assert explain(scheduler, pod().pod).verdict is Verdict.SCHEDULED
+
+
 @pytest.mark.parametrize("how", [raising, quitting, raising_no_exception, of_numbers, answering(None)])
 @pytest.mark.parametrize("method", WORDS)
 def test_fault_of_what_a_plugin_adds_costs_an_explanation_no_more_than_that(method, how):
