@@ -9,8 +9,10 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 import pytest
 
@@ -165,6 +167,50 @@ def test_calls_are_those_of_kube_scheduler(
     assert (summary["outcome"] == "Bound") == (became == "bound")
     assert became == "bound" or summary["text"].rpartition(": ")[2] in str(became)
     assert (control_plane.api.get(ours)["spec"].get("nodeName") == "node-1") == (became == "bound")
+
+
+@contextmanager
+def nominations_of(api, obj) -> Iterator[list[str]]:
+    """Create a pod, and hear to which nodes it is nominated, in order, "" for none."""
+    api.create(obj)
+    seen, ended = [""], threading.Event()
+
+    def look() -> None:
+        while not ended.wait(0.02):
+            named = api.get(obj)["status"].get("nominatedNodeName", "")
+            if named != seen[-1]:
+                seen.append(named)
+
+    looking = threading.Thread(target=look)
+    looking.start()
+    try:
+        yield seen
+    finally:
+        ended.set()
+        looking.join()
+
+
+def test_waiting_pod_is_nominated_as_by_kube_scheduler(
+    schedctl, control_plane, namespace, real_calls, tmp_path, monkeypatch
+):
+    control_plane.api.create(node("node-1"))
+    theirs, ours = (pod(namespace, name, schedulerName=name) for name in ("theirs", "ours"))
+    for each in (theirs, ours):
+        each["metadata"]["annotations"] = {PREFIX + "Permit-One": "time 1500ms"}
+    with nominations_of(control_plane.api, theirs) as real:
+        until(lambda: first_attempt(real_calls(), f"{namespace}/theirs") and len(real) > 2)
+    control_plane.api.delete(theirs)
+    monkeypatch.setenv("CALLS", str(tmp_path / "calls.log"))
+    (tmp_path / "plugins.py").write_text(PLUGINS)
+    (tmp_path / "scheduler.json").write_text(configuration("ours"))
+    with nominations_of(control_plane.api, ours) as found:
+        ended = schedctl(
+            "bind", f"{namespace}/ours", "--execute", "--yes", "--kubeconfig", str(control_plane.kubeconfig),
+            "--plugin", str(tmp_path / "plugins.py"), "--scheduler-config", str(tmp_path / "scheduler.json"),
+        )  # fmt: skip
+        until(lambda: len(found) > 2)
+    assert ended.code == 4
+    assert found[:3] == real[:3] == ["", "node-1", ""]
 
 
 CLIENT = """
