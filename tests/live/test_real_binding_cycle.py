@@ -170,10 +170,10 @@ def test_calls_are_those_of_kube_scheduler(
 
 
 @contextmanager
-def nominations_of(api, obj) -> Iterator[list[str]]:
+def nominations_of(control_plane, obj) -> Iterator[list[str]]:
     """Create a pod, and hear to which nodes it is nominated, in order, "" for none."""
-    api.create(obj)
-    seen, ended = [""], threading.Event()
+    control_plane.api.create(obj)
+    api, seen, ended = control_plane.client(), [""], threading.Event()
 
     def look() -> None:
         while not ended.wait(0.02):
@@ -197,13 +197,13 @@ def test_waiting_pod_is_nominated_as_by_kube_scheduler(
     theirs, ours = (pod(namespace, name, schedulerName=name) for name in ("theirs", "ours"))
     for each in (theirs, ours):
         each["metadata"]["annotations"] = {PREFIX + "Permit-One": "time 1500ms"}
-    with nominations_of(control_plane.api, theirs) as real:
+    with nominations_of(control_plane, theirs) as real:
         until(lambda: first_attempt(real_calls(), f"{namespace}/theirs") and len(real) > 2)
     control_plane.api.delete(theirs)
     monkeypatch.setenv("CALLS", str(tmp_path / "calls.log"))
     (tmp_path / "plugins.py").write_text(PLUGINS)
     (tmp_path / "scheduler.json").write_text(configuration("ours"))
-    with nominations_of(control_plane.api, ours) as found:
+    with nominations_of(control_plane, ours) as found:
         ended = schedctl(
             "bind", f"{namespace}/ours", "--execute", "--yes", "--kubeconfig", str(control_plane.kubeconfig),
             "--plugin", str(tmp_path / "plugins.py"), "--scheduler-config", str(tmp_path / "scheduler.json"),
