@@ -73,7 +73,9 @@ def _pod(report: BindReport, *, wide: bool, limit: int) -> Iterator[Part]:
     elsewhere = outcome is BindOutcome.REFUSED and report.decision.verdict is Verdict.SCHEDULED
     if elsewhere:
         yield Line((Span("without `--node`: ", "faint"), *explanations.headline(report.decision)))
-    yield from explanations.lines(_explain_report(report), wide=wide, limit=limit, headline=not elsewhere)
+    yield from explanations.lines(
+        _explain_report(report), wide=wide, limit=limit, headline=not elsewhere, dry_run=not report.executing
+    )
     if outcome is BindOutcome.INCONCLUSIVE:
         yield BLANK
         yield line("nothing was sent: schedctl does not bind a pod when the answer is inconclusive", "faint")

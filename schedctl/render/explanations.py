@@ -84,7 +84,12 @@ def _least(reasons: int) -> Iterator[Detail]:
 
 
 def lines(
-    report: explanations.ExplainReport, *, wide: bool = False, limit: int = 0, headline: bool = True
+    report: explanations.ExplainReport,
+    *,
+    wide: bool = False,
+    limit: int = 0,
+    headline: bool = True,
+    dry_run: bool = True,
 ) -> Iterator[Part]:
     """Yield the report as lines and tables.
 
@@ -93,6 +98,7 @@ def lines(
         wide: show every entry of a list and every column.
         limit: show so many answers and so many entries of a list, 0 for what suits.
         headline: whether the answer about one pod begins with its first line, the verdict.
+        dry_run: whether nothing could have been changed; otherwise nothing was.
     """
     results = report.results
     if wide or limit:
@@ -104,7 +110,8 @@ def lines(
         yield from _bound_not_running(report.summary)
         return
     if len(results) == 1:
-        end = _end_of_bound(wide) if results[0].bound is not None else _end(report.metadata, results[0].profile, wide)
+        answered = _end(report.metadata, results[0].profile, wide, dry_run=dry_run)
+        end = _end_of_bound(wide) if results[0].bound is not None else answered
         not_running = _bound_not_running(report.summary)
         yield _screen(
             results[0], levels, (*_conditions(report.metadata), *not_running, *end), skip=0 if headline else 1
@@ -583,9 +590,9 @@ def _use(use: explanations.ResourceUse) -> list[str]:
 # -- the end ---------------------------------------------------------------------
 
 
-def _end(metadata: Metadata, profile: str, wide: bool) -> Iterator[Block]:
+def _end(metadata: Metadata, profile: str, wide: bool, *, dry_run: bool = True) -> Iterator[Block]:
     yield BLANK
-    yield notices.end(metadata, profile=profile, wide=wide)
+    yield notices.end(metadata, profile=profile, wide=wide, dry_run=dry_run)
 
 
 def _end_of_bound(wide: bool) -> Iterator[Block]:

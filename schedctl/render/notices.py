@@ -243,7 +243,9 @@ _VERSION_SOURCE = {
 }
 
 
-def end(metadata: Metadata, *, profile: str = "", several: bool = False, wide: bool = True) -> Line:
+def end(
+    metadata: Metadata, *, profile: str = "", several: bool = False, wide: bool = True, dry_run: bool = True
+) -> Line:
     """Return that nothing was changed, by which rules the answer was found, and where there is more.
 
     Args:
@@ -251,6 +253,7 @@ def end(metadata: Metadata, *, profile: str = "", several: bool = False, wide: b
         profile: the profile that answered, "" for none in particular.
         several: whether configurations are compared, so that none is the one.
         wide: whether everything is shown already, or the output has no wide form.
+        dry_run: whether nothing could have been changed.
     """
     usual = several or (profile in ("", DEFAULT_SCHEDULER) and metadata.configuration == BUILT_IN)
     by_profile = f", profile {profile}" if profile else ""
@@ -260,6 +263,6 @@ def end(metadata: Metadata, *, profile: str = "", several: bool = False, wide: b
     sampled = ", nodes sampled" if metadata.sampling else ""
     more = "" if wide else "; more: -o wide"
     return line(
-        f"dry run, nothing was changed; kube-scheduler {rules}{origin}{sampled}{more}",
+        f"{'dry run, ' if dry_run else ''}nothing was changed; kube-scheduler {rules}{origin}{sampled}{more}",
         "faint",
     )

@@ -97,6 +97,7 @@ class BindReport(Record, frozen=True, kw_only=True):
 
     Attributes:
         cluster: which cluster, as ``context prod``; "" for files.
+        executing: whether the pod was to be bound, by ``--execute``.
         binding: the Binding, null where there is none.
         calls: the plugins that would be called from Reserve on, in order; once executed, those that were.
         waits: the Permit plugins that hold the pod back. A plan knows only of those that may be asked for it.
@@ -112,6 +113,7 @@ class BindReport(Record, frozen=True, kw_only=True):
     metadata: Metadata
     summary: BindSummary
     cluster: str = ""
+    executing: bool = False
     binding: dict[str, Any] | None = None
     calls: list[BindCall] = []
     waits: list[PermitWait] = []

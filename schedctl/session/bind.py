@@ -118,7 +118,7 @@ def plan(request: BindRequest, session: Session) -> BindDecision:
         profiles = keep_in_memory(scheduler)
         with scheduler.fork():
             judged = [_judge(pod, request, session, scheduler) for pod in _in_queue_order(request.pods, scheduler)]
-            planned = [_plan(each, session, profiles, fail=request.fail) for each in judged]
+            planned = [_plan(each, session, profiles, request) for each in judged]
     reports = [report for report, _ in planned]
     plans = tuple(bind_plan for _, bind_plan in planned if bind_plan is not None)
     return BindDecision(tuple(reports), plans if len(plans) == len(reports) else ())
@@ -190,7 +190,7 @@ def _judge(request_pod: Pod, request: BindRequest, session: Session, scheduler: 
 
 
 def _plan(
-    judged: _Judged, session: Session, profiles: Mapping[str, Profile], *, fail: bool
+    judged: _Judged, session: Session, profiles: Mapping[str, Profile], request: BindRequest
 ) -> tuple[BindReport, BindPlan | None]:
     """Return the report about a pod, and what is to be carried out, None where nothing can be."""
     state, refused, reserved = session.state, judged.refused, judged.reserved
@@ -216,13 +216,14 @@ def _plan(
     report = BindReport(
         metadata=session.metadata(),
         summary=BindSummary(
-            exit_code=_CODES.get(outcome) or exit_codes.of_answer(failed=fail and not_scheduled),
+            exit_code=_CODES.get(outcome) or exit_codes.of_answer(failed=request.fail and not_scheduled),
             outcome=outcome,
             pod=judged.pod.key,
             node=judged.node if bind_plan is not None else "",
             text=refused.text if refused is not None else "",
         ),
         cluster=state.connection.name if state.connection is not None else "",
+        executing=request.executes,
         binding=binding,
         calls=calls if bind_plan is not None else [],
         waits=waits,

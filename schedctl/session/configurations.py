@@ -374,22 +374,27 @@ def shipped_files() -> dict[str, Path]:
     return {file.stem: file for file in sorted(shipped.profiles().glob("*.yaml"))}
 
 
-def suggest_profiles(names: Iterable[str], notifier: Notifier) -> None:
-    """Say which profiles that ship serve the scheduler names that the configuration in use does not."""
-    unserved = set(names)
+def suggest_profiles(names: Iterable[str], notifier: Notifier) -> bool:
+    """Say which profiles that ship serve the scheduler names that the configuration in use does not; if any does."""
+    unserved, found = set(names), False
     for name in shipped_files() if unserved else ():
         for profile in read_shipped(name).profiles:
             if profile.scheduler_name in unserved:
                 unserved.discard(profile.scheduler_name)
+                found = True
                 notifier.say(
                     "", f"`--profile {profile.scheduler_name}` follows the {name}.yaml that ships with schedctl"
                 )
+    return found
 
 
 def suggest_profile_for(pod: Pod, choice: ConfigurationChoice, notifier: Notifier) -> None:
-    """Say which profile that ships serves a pod, if none in use does."""
-    if all(profile.scheduler_name != pod.spec.scheduler_name for profile in choice.configuration.profiles):
-        suggest_profiles([pod.spec.scheduler_name], notifier)
+    """Say which profile that ships serves a pod, if none in use does, or how its own configuration is given."""
+    name = pod.spec.scheduler_name
+    if any(profile.scheduler_name == name for profile in choice.configuration.profiles):
+        return
+    if not suggest_profiles([name], notifier):
+        notifier.say("", f"`--scheduler-config FILE` reads the configuration of the scheduler {name}")
 
 
 def unknown_profile(profile: str) -> UsageError:

@@ -243,10 +243,13 @@ def test_watch_refuses_files(schedctl):
 def test_a_pod_that_fits_nowhere_is_not_bound(bind, server):
     for name in ("node-1", "node-2"):
         server.change(f"/api/v1/nodes/{name}", lambda obj: obj["spec"].update(unschedulable=True))
-    assert bind("shop/web").code == 0
+    planned = bind("shop/web")
+    assert (planned.code, "dry run, nothing was changed; kube-scheduler" in planned.out) == (0, True)
     assert bind("shop/web", "--exit-code").code == 1
     result = bind("shop/web", "--execute", "--yes")
     assert result.code == 1
+    assert "\nnothing was changed; kube-scheduler" in result.out
+    assert "dry run" not in result.out
     assert result.out.startswith("pod shop/web: UNSCHEDULABLE (0/2 nodes feasible)")
     assert server.writes() == []
 
@@ -297,6 +300,7 @@ def test_pods_of_a_scheduler_without_a_profile_are_refused(schedctl, server):
     result = schedctl("bind", "shop/web", "--execute", "--yes", "--force-scheduler")
     assert result.code == 4
     assert "no profile has schedulerName ours" in result.out
+    assert result.err == "hint: `--scheduler-config FILE` reads the configuration of the scheduler ours\n"
     forced = schedctl("bind", "shop/web", "--execute", "--yes", "--force-scheduler", "--profile", "default")
     assert forced.code == 0, forced
     assert server.objects[WEB]["spec"]["nodeName"] == "node-2"
