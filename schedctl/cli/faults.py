@@ -45,7 +45,8 @@ def code_of(fault: BaseException, *, debug: bool) -> int:
     if isinstance(fault, typer.Exit):
         return fault.exit_code
     if isinstance(fault, KeyboardInterrupt | typer.Abort):
-        say("interrupted")
+        where = _plugin_in(fault)
+        say(f"interrupted in plugin {where}" if where else "interrupted")
         return INTERRUPTED
     if isinstance(fault, BrokenPipeError):
         # The interpreter flushes standard output once more when it ends; nobody is there to read it.
@@ -88,6 +89,18 @@ def say(text: str, hint: str = "") -> None:
     with suppress(OSError):
         lines = [layout.line(each) for each in (text, f"hint: {hint}" if hint else "") if each]
         layout.write(lines, sys.stderr, terminals.of(sys.stderr, color="never", environ=os.environ))
+
+
+def _plugin_in(fault: BaseException) -> str:
+    """Return which plugin of somebody's own was being called, and the line, "" for none: it may never have answered."""
+    from schedctl.framework.faults import file_of, place
+    from schedctl.framework.points import Plugin
+
+    for frame, _ in traceback.walk_tb(fault.__traceback__):
+        plugin = frame.f_locals.get("self")
+        if isinstance(plugin, Plugin) and not type(plugin).__module__.startswith("schedctl."):
+            return f"{plugin.name} ({place(fault, file_of(plugin))})"
+    return ""
 
 
 def _unparsable(fault: Exception) -> int:

@@ -140,6 +140,17 @@ def test_a_plugin_that_fails_is_an_error_with_its_line_and_no_crash(fenced):
     assert "plugin \"Odd\" failed: KeyError: 'team' (odd.py:4)" in ran.out
 
 
+def test_ctrl_c_tells_which_plugin_was_being_called(fenced):
+    """One that sleeps or never answers is ended by it."""
+    Path("odd.py").write_text(
+        "from schedctl.framework import *\nclass Odd(FilterPlugin):\n"
+        "    def filter(self, cycle, nodes):\n        self.wait()\n"
+        "    def wait(self):\n        raise KeyboardInterrupt\n"
+    )
+    ran = fenced("explain", "pod", "web", "-f", "cluster.yaml", "--plugin", "odd.py")
+    assert (ran.code, ran.out, ran.err) == (130, "", "interrupted in plugin Odd (odd.py:6)\n")
+
+
 def test_a_failing_post_bind_is_warned_of_on_standard_error(fenced):
     Path("odd.py").write_text(
         "from schedctl.framework import *\nclass Odd(PostBindPlugin):\n"
