@@ -111,22 +111,41 @@ def quitting(*_):
 QUIT = rf"SystemExit: 0{PLACE}"
 
 
+class NoException(BaseException):
+    """What only the interpreter and its libraries should raise, such as ``asyncio.CancelledError``."""
+
+
+def raising_no_exception(*_):
+    raise NoException("team")
+
+
+NO_EXCEPTION = rf"NoException: team{PLACE}"
+
+
+ESCAPES = [
+    pytest.param(quitting, QUIT, id="SystemExit"),
+    pytest.param(raising_no_exception, NO_EXCEPTION, id="no exception"),
+]
+
+
+@pytest.mark.parametrize(("raises", "text"), ESCAPES)
 @pytest.mark.parametrize("method", [*IN_CYCLE, *AFTER, "pre_enqueue", "sort_key"])
-def test_system_exit_in_a_plugin_is_a_fault(method):
-    outcome, _ = simulate_with(plugin(**{method: quitting}))
+def test_what_ends_a_program_is_a_fault_in_a_plugin(method, raises, text):
+    outcome, _ = simulate_with(plugin(**{method: raises}))
     assert outcome.state is not PodState.BOUND
-    assert re.search(QUIT, outcome.message)
+    assert re.search(text, outcome.message)
 
 
-def test_system_exit_in_unreserve_post_bind_or_init_is_a_fault():
-    kind = plugin(unreserve=quitting, permit=answering(framework.unschedulable("no")))
-    assert re.search(QUIT, simulate_with(kind)[0].message)
-    outcome, reporter = simulate_with(plugin(post_bind=quitting))
+@pytest.mark.parametrize(("raises", "text"), ESCAPES)
+def test_what_ends_a_program_is_a_fault_in_unreserve_post_bind_or_init(raises, text):
+    kind = plugin(unreserve=raises, permit=answering(framework.unschedulable("no")))
+    assert re.search(text, simulate_with(kind)[0].message)
+    outcome, reporter = simulate_with(plugin(post_bind=raises))
     assert outcome.state is PodState.BOUND
-    assert re.search(QUIT, reporter.messages[0])
+    assert re.search(text, reporter.messages[0])
     for method in ("__init__", "events_to_register"):
-        with pytest.raises(ConfigError, match=QUIT):
-            scheduler_with(plugin(**{method: quitting}))
+        with pytest.raises(ConfigError, match=text):
+            scheduler_with(plugin(**{method: raises}))
 
 
 def test_system_exit_in_the_text_of_a_fault_is_a_fault():
@@ -433,39 +452,10 @@ def test_a_filter_that_fails_says_so_of_every_node_of_the_matrix():
     assert re.fullmatch(rf"plugin \"Odd\" failed: KeyError: 'team'{PLACE}", verdicts.status(1).message)
 
 
-class NoException(BaseException):
-    """What only the interpreter and its libraries should raise, such as ``asyncio.CancelledError``."""
-
-
-def raising_no_exception(*_):
-    raise NoException("team")
-
-
-NO_EXCEPTION = rf"NoException: team{PLACE}"
-
-
 @pytest.mark.parametrize("method", IN_CYCLE)
 def test_what_is_no_exception_ends_the_cycle_with_an_error_too(method):
     scheduler, _ = scheduler_with(plugin(**{method: raising_no_exception}))
     assert re.fullmatch(rf"plugin \"Odd\" failed: {NO_EXCEPTION}", scheduler.attempt(pod()).error)
-
-
-@pytest.mark.parametrize("method", [*AFTER, "pre_enqueue", "sort_key"])
-def test_what_is_no_exception_keeps_the_pod_from_its_node_too(method):
-    outcome, _ = simulate_with(plugin(**{method: raising_no_exception}))
-    assert outcome.state is not PodState.BOUND
-    assert re.search(NO_EXCEPTION, outcome.message)
-
-
-def test_what_is_no_exception_is_a_fault_of_unreserve_post_bind_and_init_too():
-    kind = plugin(unreserve=raising_no_exception, permit=answering(framework.unschedulable("no")))
-    assert re.search(NO_EXCEPTION, simulate_with(kind)[0].message)
-    outcome, reporter = simulate_with(plugin(post_bind=raising_no_exception))
-    assert outcome.state is PodState.BOUND
-    assert re.search(NO_EXCEPTION, reporter.messages[0])
-    for method in ("__init__", "events_to_register"):
-        with pytest.raises(ConfigError, match=NO_EXCEPTION):
-            scheduler_with(plugin(**{method: raising_no_exception}))
 
 
 def of_text(self, *_):
