@@ -93,6 +93,8 @@ def say(text: str, hint: str = "") -> None:
 
 def _plugin_in(fault: BaseException) -> str:
     """Return which plugin of somebody's own was being called, and the line, "" for none: it may never have answered."""
+    if "schedctl.framework.points" not in sys.modules:  # so early, no plugin is called
+        return ""
     from schedctl.framework.faults import file_of, place
     from schedctl.framework.points import Plugin
 

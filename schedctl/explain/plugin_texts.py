@@ -17,7 +17,13 @@ T = TypeVar("T")
 
 
 def collect(
-    plugin: Plugin, method: str, ask: Callable[[], Iterable[T]], kind: type[T], tell: Callable[[str], object]
+    plugin: Plugin,
+    method: str,
+    ask: Callable[[], Iterable[T]],
+    kind: type[T],
+    tell: Callable[[str], object],
+    *,
+    expected: str = "",
 ) -> list[T]:
     """Return what a plugin has to say, nothing where it fails.
 
@@ -27,6 +33,7 @@ def collect(
         ask: asks it.
         kind: of what it may answer.
         tell: called with the fault in words.
+        expected: what it is to return, in words, "" for a sequence of that kind.
     """
     try:
         answers = list(ask())
@@ -37,7 +44,7 @@ def collect(
         return []
     for answer in answers:
         if not isinstance(answer, kind):
-            expected = f"a sequence of {'texts' if kind is str else kind.__name__}"
+            expected = expected or f"a sequence of {'texts' if kind is str else kind.__name__}"
             tell(f"{plugin.name} failed: {faults.wrong(plugin, method, answer, expected)}")
             return []
     return answers

@@ -97,7 +97,12 @@ def _add(plugin: PostFilterPlugin, result: PostFilterResult, answer: Preemption)
     """Return an answer with what a plugin adds to it; where it fails, with that."""
     faults: list[str] = []
     found = collect(
-        plugin, "explain_preemption", lambda: [plugin.explain_preemption(result, answer)], Preemption, faults.append
+        plugin,
+        "explain_preemption",
+        lambda: [plugin.explain_preemption(result, answer)],
+        Preemption,
+        faults.append,
+        expected="a Preemption",
     )
     if found and len(found[0].evictions) not in (0, len(result.victims)):
         number = counts.of(len(found[0].evictions), "eviction")

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Iterator
 from schedctl.engine.attempts import Attempt
 from schedctl.engine.faults import describe_fault
 from schedctl.framework.faults import ESCAPING, wrong
+from schedctl.framework.points import Plugin
 from schedctl.framework.remedies import REMOVE_PODS, Advice, Reach, Rejection, Remedy, Together, remove_pods
 from schedctl.framework.statuses import Code
 from schedctl.reports.reasons import Reason
@@ -55,18 +56,29 @@ class PluginRemedies:
         plugin = self._plugins.get(name)
         if plugin is None:  # an extender
             return
-        try:
-            for offer in plugin.remedies(self._pod, rejection):
-                together = (offer,) if isinstance(offer, Remedy) else offer
-                if not isinstance(together, Advice) and not _are_remedies(together):
-                    text = wrong(plugin, "remedies", offer, "a sequence of Remedy, tuples of Remedy, and Advice")
-                    self.faults[f"{name} failed: {text}"] = None
-                    return
-                yield together
-        except KeyboardInterrupt:
-            raise
-        except ESCAPING as fault:  # an explanation is worth more without what one plugin would have offered
-            self.faults[f"{name} failed in remedies: {describe_fault(plugin, fault)}"] = None
+        for offer in self._guard(plugin, rejection):
+            together = (offer,) if isinstance(offer, Remedy) else offer
+            if not isinstance(together, Advice) and not _are_remedies(together):
+                text = wrong(plugin, "remedies", offer, "a sequence of Remedy, tuples of Remedy, and Advice")
+                self.faults[f"{name} failed: {text}"] = None
+                return
+            yield together
+
+    def _guard(self, plugin: Plugin, rejection: Rejection) -> Iterator[Remedy | Together | Advice]:
+        """Yield what a plugin offers, one after the other, up to its fault: an explanation is worth more without."""
+        offers: Iterator[Remedy | Together | Advice] | None = None
+        while True:
+            try:
+                offers = offers or iter(plugin.remedies(self._pod, rejection))
+                offer = next(offers)
+            except StopIteration:
+                return
+            except KeyboardInterrupt:
+                raise
+            except ESCAPING as fault:
+                self.faults[f"{plugin.name} failed in remedies: {describe_fault(plugin, fault)}"] = None
+                return
+            yield offer
 
 
 def _are_remedies(offer: object) -> bool:

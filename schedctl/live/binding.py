@@ -153,6 +153,7 @@ class PodBind:
         try:
             pod = existing_object(self._connection, POD, key)
             if pod["metadata"]["uid"] == self._uid and not pod["spec"].get("nodeName"):
+                self._nominated = True  # before the request: it may be done although nobody answers
                 self._journal.put(
                     f"nominatedNodeName in the status of pod {key}",
                     path_of(POD, key),
@@ -161,7 +162,6 @@ class PodBind:
                     part="status",
                     repair=lambda now: _with_nomination(now, (pod.get("status") or {}).get("nominatedNodeName", "")),
                 )
-                self._nominated = True
         except ClusterError as fault:
             self.warnings.append(f"the node could not be written into the status of pod {key}: {fault}")
 

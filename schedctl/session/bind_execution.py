@@ -130,7 +130,7 @@ def execute(
             if left:
                 kind = Refusal if isinstance(fault, Refusal) else ClusterError
                 raise kind("; ".join((why, *left)), getattr(fault, "hint", "")) from fault
-            if isinstance(fault, KeyboardInterrupt):
+            if isinstance(fault, KeyboardInterrupt) and not session.notifier.quiet:
                 session.notifier.say("no pod was bound, and nothing was left behind")
             raise
         if not isinstance(fault, _Refused | ClusterError | KeyboardInterrupt):

@@ -116,7 +116,7 @@ def laws_of(
         plugin: the plugin.
         args: its arguments, as a configuration has them; its defaults if None.
         seeds: the clusters, as `schedctl.testing.examples.draw_cluster` draws them.
-        clusters: clusters of your own besides, in which what the plugin looks at occurs, with all their pods.
+        clusters: clusters of your own besides, in which what the plugin looks at occurs, with up to 60 of their pods.
     """
     kept = tuple(seeds)
     others = {f"clusters[{number}]": cluster for number, cluster in enumerate(clusters)}

@@ -16,6 +16,7 @@ from schedctl.engine.attempts import matrix
 from schedctl.engine.reporters import Reporter
 from schedctl.errors import ConfigError
 from schedctl.explain.explanations import explain
+from schedctl.framework.remedies import Remedy
 from schedctl.framework.statuses import Code
 from schedctl.reports.explanations import Verdict, Victim
 from schedctl.scheduler import Scheduler
@@ -456,6 +457,19 @@ def test_a_filter_that_fails_says_so_of_every_node_of_the_matrix():
 def test_what_is_no_exception_ends_the_cycle_with_an_error_too(method):
     scheduler, _ = scheduler_with(plugin(**{method: raising_no_exception}))
     assert re.fullmatch(rf"plugin \"Odd\" failed: {NO_EXCEPTION}", scheduler.attempt(pod()).error)
+
+
+def test_offers_that_nobody_wants_any_more_are_no_fault():
+    """The first that helps is enough, and the rest is not asked for."""
+
+    def offers(self, pod, rejection):
+        return [Remedy(f"remedy-{number}", f"{number} is done") for number in range(9)]
+
+    def refuses(self, cycle, nodes):
+        return framework.unresolvable("never")
+
+    scheduler, _ = scheduler_with(plugin(pre_filter=refuses, remedies=offers))
+    assert "failed in remedies" not in repr(explain(scheduler, pod().pod))
 
 
 def of_text(self, *_):
