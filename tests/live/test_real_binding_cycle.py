@@ -12,7 +12,7 @@ import subprocess
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 
 import pytest
 
@@ -173,13 +173,14 @@ def test_calls_are_those_of_kube_scheduler(
 def nominations_of(control_plane, obj) -> Iterator[list[str]]:
     """Create a pod, and hear to which nodes it is nominated, in order, "" for none."""
     control_plane.api.create(obj)
-    api, seen, ended = control_plane.client(), [""], threading.Event()
+    seen, ended = [""], threading.Event()
 
     def look() -> None:
-        while not ended.wait(0.02):
-            named = api.get(obj)["status"].get("nominatedNodeName", "")
-            if named != seen[-1]:
-                seen.append(named)
+        with closing(control_plane.client()) as api:
+            while not ended.wait(0.02):
+                named = api.get(obj)["status"].get("nominatedNodeName", "")
+                if named != seen[-1]:
+                    seen.append(named)
 
     looking = threading.Thread(target=look)
     looking.start()
