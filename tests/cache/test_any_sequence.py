@@ -286,7 +286,9 @@ class AnySequence(RuleBasedStateMachine):
             self.equals_a_cluster_built_anew()
 
 
-AnySequence.TestCase.settings = settings(max_examples=60, stateful_step_count=30, deadline=None)
+# a profile that looks for new examples says how many
+EXAMPLES = 60 if settings.default.derandomize else settings.default.max_examples
+AnySequence.TestCase.settings = settings(max_examples=EXAMPLES, stateful_step_count=30, deadline=None)
 TestAnySequence = AnySequence.TestCase
 
 
