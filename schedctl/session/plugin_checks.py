@@ -43,7 +43,10 @@ class CheckResult:
         return any(result.proves_nothing and not result.exempt for result in self.laws.values())
 
     def lines(self) -> Iterator[str]:
-        """Yield a line for each law, or one for all of them where the plugin fails whatever it is asked."""
+        """Yield a line for each law, or one for all: where none applies, or the plugin fails whatever it is asked."""
+        if all(result.exempt for result in self.laws.values()):
+            yield "no law applies: no PreFilter, Filter, Score or Reserve"
+            return
         violations = {result.violation for result in self.laws.values() if not result.exempt}
         if len(violations) == 1 and (failure := violations.pop()):
             yield f"every law: {failure}"

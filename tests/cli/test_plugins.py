@@ -274,6 +274,16 @@ def test_a_plugin_that_does_nothing_in_any_cluster_is_told_so(fenced):
     assert ran.err == ""
 
 
+def test_a_plugin_that_no_law_is_about_is_told_so(fenced):
+    Path("odd.py").write_text(
+        "from schedctl.framework import *\nclass Odd(PostBindPlugin):\n"
+        "    def post_bind(self, cycle, node_name):\n        pass\n"
+    )
+    ran = fenced("plugins", "check", "odd.py")
+    assert (ran.code, ran.err) == (0, "")
+    assert ran.out == "Odd of odd.py: postBind\n  no law applies: no PreFilter, Filter, Score or Reserve\n"
+
+
 def test_a_plugin_that_fails_whatever_it_is_asked_is_told_so_once(fenced):
     Path("odd.py").write_text(
         "from schedctl.framework import *\nclass Odd(FilterPlugin):\n"
