@@ -620,7 +620,7 @@ class _Files(Generic[K, C]):
         found: list[C] = [counter for each in files if (counter := each()) is not None]
         if len(found) < len(files):
             if found:
-                self._files[name] = [*map(ref, found)]
+                self._files[name] = [ref(counter) for counter in found]
             else:
                 del self._files[name]
         return found

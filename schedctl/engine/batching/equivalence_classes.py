@@ -43,6 +43,7 @@ class EquivalenceClass:
         totals: int32 or int64 (n,), the weighted sum where a node is feasible, negative elsewhere.
         pre_filter_nodes, narrowing_plugins: as an attempt has them.
         anew: the plugins that are asked about every pod, and have no part in the totals.
+        is_new: whether no pod of it has come yet; whoever asks says when one has.
     """
 
     def __init__(self, around: Surroundings, profile: Profile, columns: Mapping[str, AnswerColumn]) -> None:
@@ -51,6 +52,7 @@ class EquivalenceClass:
         self._cluster = around.cluster
         self.profile = profile
         self.nodes = around.nodes
+        self.is_new = True
         self.generation = -1
         self.columns = columns
         self._all = tuple(columns.values())

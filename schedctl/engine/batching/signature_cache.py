@@ -19,9 +19,10 @@ from schedctl.engine.batching.cached_runner import CachedRunner
 from schedctl.engine.batching.equivalence_classes import EquivalenceClass
 from schedctl.engine.batching.reading import signature_of
 from schedctl.engine.batching.surroundings import Surroundings
-from schedctl.engine.faults import CycleError
+from schedctl.engine.faults import PASSING, CycleError
 from schedctl.engine.handles import ProfileHandle
 from schedctl.errors import NotModelled, PluginError
+from schedctl.framework.faults import ESCAPING
 from schedctl.framework.points import Plugin
 from schedctl.framework.profiles import Profile
 
@@ -62,6 +63,12 @@ class SignatureCache:
             CycleError: a plugin fails over its signature.
         """
         found = self._class_of(profile, pod)
+        if found.is_new:
+            found.is_new = False
+            if (
+                found.anew
+            ):  # a plugin that is asked about every pod may well reject nodes, and is not asked twice for it
+                return None
         try:
             found.update(pod)
         except (CannotUpdate, CycleError, PluginError, NotModelled):
@@ -171,7 +178,9 @@ def _specific_parts(profile: Profile, pod: PodInfo) -> tuple[Hashable, ...]:
     """Return the signatures of the plugins that may read what is a pod's own."""
     try:
         return tuple([plugin.signature(pod) for _, plugin in profile.pod_specific_plugins])
-    except Exception:  # asked once more, one by one, so that it is the fault of one
+    except PASSING:
+        raise
+    except ESCAPING:  # asked once more, one by one, so that it is the fault of one
         return tuple([signature_of(plugin, pod) for _, plugin in profile.pod_specific_plugins])
 
 

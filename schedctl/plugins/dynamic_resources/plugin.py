@@ -21,7 +21,6 @@ from schedctl.cache.nodes import ClusterView, Nodes
 from schedctl.cache.pod_info import PodInfo
 from schedctl.devices.allocated import devices_in_use
 from schedctl.devices.features import features_of
-from schedctl.devices.row_changes import device_rows_of
 from schedctl.errors import PluginError
 from schedctl.framework.arithmetic import default_normalize
 from schedctl.framework.cycles import Cycle, StateKey
@@ -191,6 +190,7 @@ class UnscoredDynamicResources(
         search, rows = cycle.state[STATE], nodes.rows
         if search is None:
             return ACCEPT
+        from schedctl.devices.row_changes import device_rows_of
         from schedctl.plugins.dynamic_resources.search import Outcome
 
         if search.shareable:
@@ -517,6 +517,8 @@ class DynamicResources(UnscoredDynamicResources, ScorePlugin):
             paired and not (self._features.alternatives and any(map(_has_alternatives, search.claims)))
         ):
             return scores
+        from schedctl.devices.row_changes import device_rows_of
+
         with nodes.cluster.rest_on(*_KINDS, Node, tracked=(device_rows_of(nodes.cluster),)):
             return self._worth_of_nodes(search, nodes, worth_of)
 

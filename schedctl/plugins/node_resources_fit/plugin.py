@@ -173,14 +173,14 @@ class NodeResourcesFit(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
         more = any(offered.get(name, 0) > had.get(name, 0) for name in (resources.PODS, *requests))
         return Hint.QUEUE if more else Hint.SKIP
 
-    def _has_room(self, nodes: Nodes, wanted: Requests) -> bool:
+    def _has_room(self, nodes: Nodes, requests: Requests) -> bool:
         """Return whether all of a few nodes are sure to have room, as mostly they have; False says nothing."""
         if bool((nodes.pod_count >= nodes.allowed_pods).any()):
             return False
-        if not wanted.names:
+        if not requests.names:
             return True
-        found = nodes.matrix(wanted.names)
-        return found is not None and bool((found[0] - found[1] >= wanted.column).all())
+        found = nodes.matrix(requests.names)
+        return found is not None and bool((found[0] - found[1] >= requests.column).all())
 
     def _ignores(self, resource: str) -> bool:
         if not resources.is_extended(resource):

@@ -202,14 +202,16 @@ class SoftSpread:
                 sums = sums.copy()
                 sums[blank] += self._count_unlabelled(nodes.cluster, self.counter)
             if len(nodes) > len(sums):  # fewer domains than nodes: each is worked out once
-                worth: FloatArray = sums * self.weight + more
-                worth[0] = 0.0
-                return worth.take(domains)
+                by_domain = sums.astype(np.float64) * self.weight + more
+                by_domain[0] = 0.0
+                return by_domain.take(domains)
             counts = sums[domains]
         # upstream's scoreForCount: count * weight + (maxSkew - 1), in this order
-        worth = counts * self.weight
+        worth = counts.astype(np.float64)
+        worth *= self.weight
         worth += more
-        return worth * (domains != 0)
+        worth *= domains != 0
+        return worth
 
     def among(self, scored: IndexArray) -> SoftSpread:
         """Return the spread over other nodes that are scored, intp."""
