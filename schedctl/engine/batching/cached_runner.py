@@ -47,12 +47,21 @@ class CachedRunner(PluginRunner):
     def filter(self, plugin: points.FilterPlugin, cycle: Cycle, nodes: Nodes) -> Verdicts:
         """Call again only where a verdict has changed; what filters find besides is never kept."""
         column = self._columns.get(plugin.name)
-        # the very array, not an equal one: only `cluster.nodes` has it, so that comparing costs nothing
-        whole = nodes.changes is None and nodes.rows is nodes.cluster.rows
-        if column is None or not whole or column.has_findings:
+        if column is None or column.has_findings:
             return super().filter(plugin, cycle, nodes)
-        self._update(column, cycle)
-        return column.judge_whole(cycle, nodes)
+        # the very array, not an equal one: only `cluster.nodes` has it, so that comparing costs nothing
+        if nodes.changes is None and nodes.rows is nodes.cluster.rows:
+            self._update(column, cycle)
+            verdicts = column.judge_whole(cycle, nodes)
+        else:
+            verdicts = super().filter(plugin, cycle, nodes)
+        if verdicts.findings is None:
+            return verdicts
+        # only now it shows that its state is to be the pod's own, and what the cycle has may be that of an equal one
+        column.has_findings = True
+        if isinstance(plugin, points.PreFilterPlugin):
+            super().pre_filter(plugin, cycle, nodes.cluster.nodes)
+        return super().filter(plugin, cycle, nodes)
 
     @override
     def pre_score(self, plugin: points.PreScorePlugin, cycle: Cycle, nodes: Nodes) -> Status | None:
