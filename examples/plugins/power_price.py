@@ -14,13 +14,12 @@ from __future__ import annotations
 import numpy as np
 
 from schedctl.cache.arrays import IntArray
-from schedctl.cache.changes import Change, ChangeKind
 from schedctl.cache.nodes import NodeInfo, Nodes
 from schedctl.cache.pod_info import PodInfo
 from schedctl.framework.arithmetic import MAX_NODE_SCORE, truncdiv
 from schedctl.framework.cycles import Cycle
 from schedctl.framework.lifting import per_node
-from schedctl.framework.points import PreScorePlugin, Scope, ScorePlugin
+from schedctl.framework.points import PreScorePlugin, ScorePlugin
 from schedctl.framework.statuses import SKIP, Status
 
 PRICE = "power.example.com/price"
@@ -41,10 +40,6 @@ class PowerPrice(PreScorePlugin, ScorePlugin):
     def signature(self, pod: PodInfo) -> tuple[()]:
         """Reads nothing of the pod."""
         return ()
-
-    def moved_by(self, cycle: Cycle, change: Change) -> Scope:
-        """Prices differ against each other, so that a node that comes, goes or changes spoils them all."""
-        return Scope.EVERYTHING if change.kind in (ChangeKind.NODES, ChangeKind.NODE_UPDATED) else Scope.NOTHING
 
     def pre_score(self, cycle: Cycle, nodes: Nodes) -> Status | None:
         """Leave scoring out where no node says a price that another does not."""

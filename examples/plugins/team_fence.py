@@ -17,14 +17,13 @@ import msgspec
 
 from schedctl.api.nodes import Node
 from schedctl.api.pods import Pod
-from schedctl.cache.changes import Change, ChangeKind
 from schedctl.cache.nodes import NodeInfo
 from schedctl.cache.pod_info import PodInfo
 from schedctl.config.args import PluginArgs
 from schedctl.framework.cycles import Cycle
 from schedctl.framework.events import Action, Hint, Registration, Resource, registers
 from schedctl.framework.lifting import per_node
-from schedctl.framework.points import FilterPlugin, Scope
+from schedctl.framework.points import FilterPlugin
 from schedctl.framework.reasons import Reason, Verdict
 
 if TYPE_CHECKING:  # what only an explanation needs is imported where it is used
@@ -52,10 +51,6 @@ class TeamFence(FilterPlugin):
     def signature(self, pod: PodInfo) -> str:
         """The team of the pod."""
         return pod.labels.get(self._label, "")
-
-    def moved_by(self, cycle: Cycle, change: Change) -> Scope:
-        """Only the labels of the node matter."""
-        return Scope.ROW if change.kind in (ChangeKind.NODES, ChangeKind.NODE_UPDATED) else Scope.NOTHING
 
     def events_to_register(self) -> tuple[Registration, ...]:
         """A node that is new or has other labels, if it would take the pod; and other labels of the pod."""

@@ -15,7 +15,7 @@ import numpy as np
 
 from schedctl.api import defaults, kinds
 from schedctl.api.gaps import Gap
-from schedctl.api.meta import key_of
+from schedctl.api.meta import Namespace, key_of
 from schedctl.api.nodes import Node
 from schedctl.api.pods import FINISHED, Pod
 from schedctl.cache.changes import Change, ChangeKind
@@ -365,16 +365,17 @@ class Cluster(ClusterView):
         if change.kind is ChangeKind.OBJECT:
             key = kind, key_of(change.subject)
             self._object_versions[key] = self._object_versions.get(key, 0) + 1
+            if kind is Namespace:
+                self._counters.begin_anew()
         elif change.kind in (ChangeKind.POD_ADDED, ChangeKind.POD_REMOVED):
             self._node_table.occupied[change.row] = self._generation
-            self._index.note(change.subject, self._generation)
         else:
             self._node_table.described[change.row] = self._generation
+            self._counters.begin_anew()
         self._log.append(change)
         if len(self._log) > 2 * _CHANGES_KEPT:  # half at a time, for each cut moves what is left
             del self._log[:_CHANGES_KEPT]
             self._log_begins += _CHANGES_KEPT
-            self._index.forget(self._log_begins)
 
     def _note_many(self, kind: type, many: int) -> None:
         """Count so many changes of a kind, too many to tell one by one."""
@@ -382,7 +383,7 @@ class Cluster(ClusterView):
         self._versions[kind] = self._versions.get(kind, 0) + 1
         self._log.clear()
         self._log_begins = self._generation
-        self._index.forget(self._generation)
+        self._counters.begin_anew()
 
     def _enliven(self, row: int) -> None:
         self._node_table.alive[row] = True
@@ -411,6 +412,7 @@ class Cluster(ClusterView):
         self._node_table.charge(row, info, 1)
         self._affinity_terms.count(info, row, 1)
         self._note(Change(ChangeKind.POD_ADDED, row, info))
+        self._counters.count(info, row, 1)
         self._undoes(lambda: self._displace(info))
         self._undoes_ports(row, taken)
 
@@ -422,6 +424,7 @@ class Cluster(ClusterView):
         self._node_table.charge(row, info, -1)
         self._affinity_terms.count(info, row, -1)
         self._note(Change(ChangeKind.POD_REMOVED, row, info))
+        self._counters.count(info, row, -1)
         self._undoes(lambda: self._place(info, row))
         self._undoes_ports(row, taken)
         return info

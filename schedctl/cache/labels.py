@@ -57,6 +57,10 @@ class Domains:
             self._sizes = np.bincount(self.codes)
         return bool(self._sizes[self._codes[row]] == 1)
 
+    def of(self, row: int) -> int:
+        """Return the domain of a row."""
+        return int(self._codes[row])
+
     @property
     def codes(self) -> IndexArray:
         """The domain of each row, intp (rows,), read-only."""

@@ -74,6 +74,7 @@ class NodeTable:
         self.image_sets: Interner[tuple[Image, ...]] = Interner()
         self.feature_sets: Interner[frozenset[str]] = Interner()
         self.ports: dict[tuple[str, int], dict[int, tuple[str, ...]]] = {}
+        self._codes_of: dict[tuple[str, ...], slice | IndexArray] = {}
 
     def __len__(self) -> int:
         return len(self.names)
@@ -171,6 +172,19 @@ class NodeTable:
         """Return a resource's column of `allocatable` or `requested`; zeros where no node or pod has spoken of it."""
         code = self.resource_names.codes.get(resource)
         return matrix[code] if code is not None else np.zeros(matrix.shape[1], np.int64)
+
+    def codes(self, names: tuple[str, ...]) -> slice | IndexArray | None:
+        """Return where some resources stand in a matrix, to index it with; None where nobody has spoken of one."""
+        found = self._codes_of.get(names)
+        if found is None:
+            known = self.resource_names.codes
+            if not all(name in known for name in names):
+                return None
+            codes = [known[name] for name in names]
+            in_a_row = codes == [*range(codes[0], codes[0] + len(codes))] if codes else False
+            found = slice(codes[0], codes[0] + len(codes)) if in_a_row else np.array(codes, np.intp)
+            self._codes_of[names] = found
+        return found
 
     def usage(self, quantity: str) -> IntArray:
         """Return what pods have taken of a resource, or of one of the quantities of `footprints`, int64 (nodes,)."""

@@ -19,23 +19,28 @@ import numpy.typing as npt
 
 from schedctl.api import resources
 from schedctl.api.gaps import Gap
+from schedctl.api.meta import Namespace
 from schedctl.api.nodes import Node, Taint
 from schedctl.api.read_only import ReadOnlyList
-from schedctl.api.selectors import LabelQuery
-from schedctl.cache.affinity_terms import AffinityTerms, demanded_labels
+from schedctl.api.selectors import LabelQuery, Requirement
+from schedctl.cache.affinity_terms import AffinityTerms
 from schedctl.cache.arrays import BoolArray, CodeArray, IndexArray, IntArray, Interner, read_only
-from schedctl.cache.change_index import ChangeIndex
 from schedctl.cache.changes import Change
 from schedctl.cache.footprints import POD_COUNT, SCORED_CPU, SCORED_MEMORY
 from schedctl.cache.labels import LabelColumns
 from schedctl.cache.node_table import NodeTable
 from schedctl.cache.pod_changes import PodChanges
+from schedctl.cache.pod_counters import PodCounter, PodCounters, PodQuery, TermCounter
 from schedctl.cache.pod_info import PodInfo
 from schedctl.cache.pod_table import PodTable
-from schedctl.cache.reads import Reads, Unheard
+from schedctl.cache.reads import Reads, Tracked, Unheard
 from schedctl.releases import NEWEST, Release
 
 T = TypeVar("T")
+_SCORED = {resources.CPU: SCORED_CPU, resources.MEMORY: SCORED_MEMORY}
+"""The quantities that are scored with a minimum."""
+_CPU_AND_MEMORY = (resources.CPU, resources.MEMORY)
+"""As they stand among the quantities that are scored."""
 
 
 class ReadObserver(Protocol):
@@ -85,7 +90,7 @@ class ClusterView:
         self._derived: dict[Callable[[ClusterView], Any], tuple[int, Any]] = {}
         self._log: list[Change] = []
         self._log_begins = 0
-        self._index = ChangeIndex()
+        self._counters = PodCounters()
         self._rows: IndexArray | None = None
         self._by_name: tuple[IndexArray, IndexArray] | None = None
 
@@ -142,25 +147,72 @@ class ClusterView:
         self.note_reads(Node)
         return self._node_table
 
-    def pods_selected(self, selector: LabelQuery) -> PodTable:
-        """Return the running pods as a table, to read of those alone that a selector selects."""
-        if not (selector.nothing or isinstance(self.reads, Unheard)):
-            self.reads.selected.update(demanded_labels(selector))
-        return self._pod_table
+    def counter(
+        self,
+        selector: LabelQuery | Mapping[str, str],
+        namespaces: Iterable[str] | None = None,
+        *conditions: tuple[LabelQuery, frozenset[str] | None],
+        terminating: bool = True,
+    ) -> PodCounter:
+        """Return a live count of running pods, by node and by topology domain; equal ones are one.
 
-    def terms_about(self, labels: Mapping[str, str]) -> AffinityTerms:
-        """Return the terms that running pods carry, to read those alone that may be about a pod with these labels."""
-        if not isinstance(self.reads, Unheard):
-            self.reads.terms.add(None)
-            self.reads.terms.update(labels.items())
-        return self._affinity_terms
+        Args:
+            selector: the pods to count, by label.
+            namespaces: those they are in; None for all.
+            *conditions: further selectors and namespaces, all of which a pod has to meet as well.
+            terminating: whether pods on their way out count.
+        """
+        if not isinstance(selector, LabelQuery):
+            selector = LabelQuery(
+                tuple(Requirement(key, "In", frozenset((value,))) for key, value in sorted(selector.items()))
+            )
+        within = None if namespaces is None else frozenset(namespaces)
+        return self._counters.of_pods(self, PodQuery(((selector, within), *conditions), terminating))
 
-    def pod_changes(self, since: int, reads: Reads) -> list[Change] | None:
-        """Return the changes of pods after a generation that may concern what was read; None beyond the change log."""
-        if since < self._log_begins:
-            return None
-        begins = self._log_begins + 1
-        return [self._log[generation - begins] for generation in sorted(self._index.since(since, reads))]
+    def term_counter(self, kind: str, labels: Mapping[str, str], namespace: str) -> TermCounter:
+        """Return a live sum of the terms of running pods that are about a pod.
+
+        Args:
+            kind: of the terms, a field of `schedctl.cache.affinity_terms.CarriedTerms`.
+            labels: of the pod.
+            namespace: of the pod.
+        """
+        counter = self._counters.of_terms(self, kind, labels, namespace)
+        counter.refresh()
+        self.reads.objects[Namespace, namespace] = self._object_versions.get((Namespace, namespace), 0)
+        if counter.reads_namespace:
+            self.get(Namespace, namespace)  # for whoever wants to know that it may be missing
+        return counter
+
+    def claim_users(self, key: str) -> int:
+        """Return how many times running pods mount a PersistentVolumeClaim (``namespace/name``) by name, live."""
+        return self._counters.of_claims(self).of(key)
+
+    @contextmanager
+    def rest_on(
+        self, *kinds: type, description: bool = False, occupancy: bool = False, tracked: Iterable[Tracked] = ()
+    ) -> Iterator[None]:
+        """Say what is read within a ``with`` block, where that is less than could be taken down.
+
+        For who keeps an index of his own, or reads past what is listened to what `signature` covers.
+
+        Args:
+            *kinds: all objects of these kinds.
+            description: what the nodes of the column are.
+            occupancy: what pods have taken there.
+            tracked: what is kept current, and knows which rows have changed.
+        """
+        reader, self.reads = self.reads, Unheard()
+        try:
+            yield
+        finally:
+            self.reads = reader
+        for kind in kinds:
+            reader.versions[kind] = self._versions.get(kind, 0)
+        reader.description |= description
+        reader.occupancy |= occupancy
+        for each in tracked:
+            reader.tracked[each] = each
 
     def rest_on_everything(self) -> None:
         """Say that an answer rests on more than can be taken down, such as on what is asked about together."""
@@ -300,7 +352,7 @@ class Nodes:
         bare: whether the column is known by its objects alone; see `as_bare_objects`.
     """
 
-    __slots__ = ("__dict__", "_before", "_known", "_more", "_picked", "_whole", "bare", "cluster", "rows")
+    __slots__ = ("__dict__", "_before", "_known", "_more", "_passing", "_picked", "_whole", "bare", "cluster", "rows")
 
     def __init__(self, cluster: ClusterView, rows: IndexArray) -> None:
         self.cluster = cluster
@@ -311,6 +363,7 @@ class Nodes:
         self._picked: IndexArray | None = None  # the positions of `_before` that it takes
         self._more: PodChanges | None = None  # or the changes that it adds
         self._known: dict[str, IntArray] = {}  # usage by quantity, as far as it was asked for
+        self._passing = False  # whether it is dropped before the cluster changes, so that it may keep what it gathers
         self.bare = False
 
     def __len__(self) -> int:
@@ -346,6 +399,15 @@ class Nodes:
         taken = Nodes(self.cluster, rows)
         if self.is_hypothetical:
             taken._before, taken._picked, taken.bare = self, chosen, self.bare
+        return taken
+
+    def take_now(self, positions: IndexArray) -> Nodes:
+        """Return the column of these positions for as long as the cluster stays as it is.
+
+        What several plugins read of it is gathered once.
+        """
+        taken = self.take(positions)
+        taken._passing = True
         return taken
 
     # -- what is supposed --------------------------------------------------------
@@ -484,7 +546,53 @@ class Nodes:
     def allocatable(self, resource: str) -> IntArray:
         """Return what each node offers of a resource, int64 (n,): millicores, bytes or units; 0 where none."""
         table = self.descriptions
-        return self.gather(table.column(table.allocatable, resource))
+        if not self._passing:
+            return self.gather(table.column(table.allocatable, resource))
+        known = self._offered.get(resource)
+        if known is None:
+            known = self._offered[resource] = self.gather(table.column(table.allocatable, resource))
+        return known
+
+    @cached_property
+    def _offered(self) -> dict[str, IntArray]:
+        return {}
+
+    def matrix(self, names: tuple[str, ...], *, scored: bool = False) -> tuple[IntArray, IntArray] | None:
+        """Return what each node offers of some resources and what pods have taken, int64 (r, n) each, to be read.
+
+        For columns of a few rows, of which it is cheaper to gather all resources at once; None where some resource is
+        not known at all.
+
+        Args:
+            names: of the resources.
+            scored: whether of cpu and memory what was taken has the minimum for containers that ask for none.
+        """
+        reads = self.cluster.reads
+        reads.description = reads.occupancy = True
+        codes = self.cluster._node_table.codes(names)
+        if codes is None:
+            return None
+        offered, requested, of_scored = self._matrices
+        if self.is_hypothetical:
+            quantities = [_SCORED.get(name, name) if scored else name for name in names]
+            return offered[codes], np.array([self._usage(quantity) for quantity in quantities])
+        if not scored:
+            return offered[codes], requested[codes]
+        if names == _CPU_AND_MEMORY:
+            return offered[codes], of_scored
+        taken = [of_scored[_CPU_AND_MEMORY.index(n)] if n in _SCORED else self._usage(n) for n in names]
+        return offered[codes], np.array(taken)
+
+    @property
+    def _matrices(self) -> tuple[IntArray, IntArray, IntArray]:
+        """All that nodes offer, and what is requested and scored of it, by resource and position."""
+        found: tuple[IntArray, IntArray, IntArray] | None = self.__dict__.get("matrices")
+        if found is None:
+            table, rows = self.cluster._node_table, self.rows
+            found = table.allocatable[:, rows], table.requested[:, rows], table.scored[:, rows]
+            if self._passing:
+                self.__dict__["matrices"] = found
+        return found
 
     # -- what pods have taken ----------------------------------------------------
 
@@ -566,8 +674,10 @@ class Nodes:
         while column._before is not None and quantity not in column._known:
             steps.append(column)
             column = column._before
-        if column._before is None:
+        if column._before is None and quantity not in column._known:
             taken = column.gather(self.cluster._node_table.usage(quantity))
+            if column._passing:
+                column._known[quantity] = taken
         else:
             taken = column._known[quantity]
         for step in reversed(steps):

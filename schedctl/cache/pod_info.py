@@ -7,7 +7,7 @@ them filled in (upstream's ``framework.PodInfo``).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import NamedTuple
 
@@ -48,6 +48,18 @@ class AffinityTerm(NamedTuple):
         """Return whether the term is about a pod in this namespace with these labels."""
         named = namespace in self.namespaces or self.namespace_selector.matches(namespace_labels)
         return named and self.selector.matches(labels)
+
+    def concerns(
+        self, namespace: str, labels: Mapping[str, str], namespace_labels: Callable[[], Mapping[str, str] | None]
+    ) -> bool:
+        """Return whether the term is about a pod.
+
+        The labels of its namespace are looked up for a term alone that selects by them and is about the pod otherwise.
+        """
+        selector = self.namespace_selector
+        if namespace in self.namespaces or selector.everything or selector.nothing:
+            return self.matches(namespace, None, labels)
+        return self.selector.matches(labels) and selector.matches(namespace_labels())
 
 
 class WeightedTerm(NamedTuple):

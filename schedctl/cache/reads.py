@@ -5,9 +5,58 @@ Whoever keeps an answer need not be told what it rests on, and finds out by comp
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+from bisect import bisect_right
+from collections.abc import Hashable
 from typing import Any
 
 from typing_extensions import override
+
+from schedctl.cache.arrays import IndexArray
+
+_LONGEST = 1024
+"""How many changes a journal reaches back at least; what is older counts as if everything had changed."""
+
+
+class Tracked(ABC):
+    """Something kept current with the cluster, such as a count of pods, on which answers about rows may rest."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def rows_changed(self, since: int) -> IndexArray | None:
+        """Return the node rows whose value is another than at a generation, intp; None where it may be any."""
+
+
+class Journal:
+    """At which generations something happened to which node rows, in order."""
+
+    __slots__ = ("_begins", "_generations", "_rows")
+
+    def __init__(self, generation: int) -> None:
+        self.begin(generation)
+
+    def begin(self, generation: int) -> None:
+        """Forget what was before a generation."""
+        self._begins = generation
+        self._generations: list[int] = []
+        self._rows: list[int] = []
+
+    def note(self, generation: int, row: int) -> None:
+        """Note that something happened to a row."""
+        self._generations.append(generation)
+        self._rows.append(row)
+        if len(self._rows) > 2 * _LONGEST:
+            self._begins = self._generations[_LONGEST - 1]
+            del self._generations[:_LONGEST], self._rows[:_LONGEST]
+
+    def since(self, generation: int) -> set[int] | None:
+        """Return the rows to which something happened after a generation, None for any."""
+        if generation < self._begins:
+            return None
+        if not self._generations or self._generations[-1] <= generation:
+            return _NOTHING
+        return set(self._rows[bisect_right(self._generations, generation) :])
 
 
 class Reads:
@@ -18,26 +67,24 @@ class Reads:
         occupancy: what pods have taken there: of its own row.
         versions: all objects of these kinds, by the version of the kind.
         objects: single objects, by kind and key, and their versions.
-        selected: running pods that a selector selects, by the labels of which they must have one; None for any pod.
-        terms: the terms of running pods about a pod that has one of these labels.
+        tracked: what is kept current by itself, and knows which rows have changed.
         everything: something else, of which it is not known what it is.
     """
 
-    __slots__ = ("description", "everything", "objects", "occupancy", "selected", "terms", "versions")
+    __slots__ = ("description", "everything", "objects", "occupancy", "tracked", "versions")
 
     def __init__(self) -> None:
         self.description = False
         self.occupancy = False
         self.versions: dict[type, int] = {}
         self.objects: dict[tuple[type, str], int] = {}
-        self.selected: set[tuple[str, str] | None] = set()
-        self.terms: set[tuple[str, str] | None] = set()
+        self.tracked: dict[Hashable, Tracked] = {}
         self.everything = False
 
     @property
     def size(self) -> tuple[int, ...]:
         """Something that is another once more was read than before."""
-        known = len(self.versions), len(self.objects), len(self.selected), len(self.terms)
+        known = len(self.versions), len(self.objects), len(self.tracked)
         return (self.description, self.occupancy, self.everything, *known)
 
     def add(self, other: Reads) -> None:
@@ -47,20 +94,22 @@ class Reads:
         self.everything |= other.everything
         self.versions.update(other.versions)
         self.objects.update(other.objects)
-        self.selected |= other.selected
-        self.terms |= other.terms
+        self.tracked.update(other.tracked)
 
 
-class _Nowhere(dict[Any, int]):
+_NOTHING: set[int] = set()
+
+
+class _Nowhere(dict[Any, Any]):
     """Keeps nothing."""
 
     @override
-    def __setitem__(self, key: Any, value: int) -> None:
+    def __setitem__(self, key: Any, value: Any) -> None:
         pass
 
 
 class Unheard(Reads):
-    """What is read while nobody listens; single objects and kinds would only pile up."""
+    """What is read while nobody listens; what is kept one by one would only pile up."""
 
     __slots__ = ()
 
@@ -68,3 +117,4 @@ class Unheard(Reads):
         super().__init__()
         self.versions = _Nowhere()
         self.objects = _Nowhere()
+        self.tracked = _Nowhere()

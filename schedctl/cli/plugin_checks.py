@@ -38,7 +38,7 @@ def check(
     released, once or twice, leaves the answers of before. State: what a plugin keeps follows the cluster.
 
     The other laws are about what a plugin declares so that its answers can be reused. Signature: pods with equal
-    signatures get equal answers. Following: nothing changes the answer but what moved_by and follow name. Template:
+    signatures get equal answers. Following: an answer changes only where what it was read from has. Template:
     pods of the same template get the same answer. Extremes: a normalised score depends only on the raw score and on the
     least and the largest one.
 

@@ -6,15 +6,14 @@ here, by the places of the devices. `allocator` keeps one outcome for each pair 
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable
 
 import numpy as np
 
-from schedctl.api.devices import ResourceClaim
 from schedctl.cache.arrays import IndexArray, Interner
 from schedctl.cache.nodes import ClusterView
-from schedctl.devices.allocated import AllocatedState, PendingAllocation, PoolID, allocation_of
-from schedctl.devices.pools import DevicePools, GatherError, Offer, device_pools
+from schedctl.devices.allocated import AllocatedState
+from schedctl.devices.pools import DevicePools, GatherError, Offer
 
 _MOST_KEPT = 20_000
 
@@ -98,21 +97,6 @@ class _LatestGroups:
 
     def __init__(self, _: ClusterView) -> None:
         self.groups: Groups | None = None
-
-
-def rows_that_see(
-    cluster: ClusterView, holders: Iterable[ResourceClaim | PendingAllocation | None]
-) -> frozenset[int] | None:
-    """Return the rows of the nodes that see devices which claims hold, None if they may be any."""
-    home_rows, rows = device_pools(cluster).home_rows, set()
-    for holder in holders:
-        claim = holder.claim if isinstance(holder, PendingAllocation) else holder
-        for result in allocation_of(claim):
-            row = home_rows.get(PoolID(result.driver, result.pool))
-            if row is None:
-                return None
-            rows.add(row)
-    return frozenset(rows)
 
 
 def groups_of(cluster: ClusterView, pools: DevicePools, state: AllocatedState) -> Groups:

@@ -18,7 +18,7 @@ from schedctl.engine.faults import CycleError
 from schedctl.framework import faults
 from schedctl.framework.cycles import Cycle, CycleState
 from schedctl.framework.events import ClusterEvent, Registration
-from schedctl.framework.points import NodeSet, Plugin, PostFilterResult, Scope
+from schedctl.framework.points import NodeSet, Plugin, PostFilterResult
 from schedctl.framework.reasons import Lookup, Part, Reason, Verdicts
 from schedctl.framework.remarks import Remark
 from schedctl.framework.statuses import REJECTIONS, Code, Status
@@ -181,20 +181,6 @@ def remarks(plugin: Plugin, answer: Any, method: str = "remarks") -> tuple[Remar
         if not isinstance(one.evidence, Mapping):
             raise _error(plugin, f"{method} gave {faults.quote(one.evidence)} for evidence, expected values by name")
     return tuple(answer)
-
-
-def scope(plugin: Plugin, answer: Any, method: str = "moved_by") -> Scope | frozenset[int]:
-    """Return what a change spoils.
-
-    Raises:
-        AnswerError: it is neither a scope nor rows.
-    """
-    # `type`, not `isinstance`: True would be row 1, and NumPy's integers are not what dictionaries of rows are keyed by
-    if isinstance(answer, frozenset) and all(type(row) is int for row in answer):
-        return answer
-    if not isinstance(answer, Scope):
-        raise _unexpected_answer(plugin, method, answer, "a Scope, or a frozenset of node rows")
-    return answer
 
 
 def signature(plugin: Plugin, answer: Any) -> Hashable | None:

@@ -21,9 +21,10 @@ from schedctl.cache.pod_info import PodInfo
 from schedctl.cache.pod_table import NO_NODE
 from schedctl.engine import extenders, sampling
 from schedctl.engine.assumptions import AbsentPlugin, Assumption, PodGroup
-from schedctl.engine.batching.feasibility import Unfollowed
-from schedctl.engine.batching.rankings import Ranking
-from schedctl.engine.batching.reuse import Recollection, Templates
+from schedctl.engine.batching.answer_columns import CannotUpdate
+from schedctl.engine.batching.choosing import best_nodes
+from schedctl.engine.batching.equivalence_classes import EquivalenceClass
+from schedctl.engine.batching.signature_cache import SignatureCache
 from schedctl.engine.calls import DIRECT, PluginRunner, TracingRunner, runner_of
 from schedctl.engine.extenders import Consultation
 from schedctl.engine.faults import CycleError, failure
@@ -54,7 +55,7 @@ class _Details:
 class Attempt:
     """What happened in one pod's cycle. Fields after the step at which it ended keep their defaults.
 
-    Where the choice was known already (`schedctl.engine.batching.rankings`), what Filter and Score say is worked out
+    Where the choice was known already (`schedctl.engine.batching`), what Filter and Score say is worked out
     when it is first read, by running the cycle in full; until then `cycle` has no findings.
 
     Attributes:
@@ -75,7 +76,7 @@ class Attempt:
         post_filter: what PostFilter achieved, None when it was not run.
         error: the fault the cycle was abandoned with, "" for none.
         failed_on: the node a filter failed on, "" for none; `filtering` then holds for the nodes before it by name.
-        ranking: what the choice was read off, None where the cycle was run.
+        equivalence_class: what the choice was read off, None where the cycle was run.
         assumptions: which missing kinds were read, which extenders gave no answer; see `schedctl.engine.assumptions`.
         consultation: what came of asking extenders, None where the profile has none.
     """
@@ -99,7 +100,7 @@ class Attempt:
     failed_on: str = ""
     assumptions: frozenset[Assumption] = frozenset()
     consultation: Consultation | None = None
-    ranking: Ranking | None = None
+    equivalence_class: EquivalenceClass | None = None
     _details: _Details = field(default_factory=_Details)
     _best: BoolArray | None = None
     _tie_rows: IndexArray = field(default_factory=lambda: _NO_ROWS)
@@ -142,8 +143,8 @@ class Attempt:
     def tie_rows(self) -> IndexArray:
         """The node rows with the best score, intp; empty when no node is feasible."""
         if self._best is not None:
-            assert self.ranking is not None
-            self._tie_rows, self._best = self.ranking.nodes.rows[self._best], None
+            assert self.equivalence_class is not None
+            self._tie_rows, self._best = self.equivalence_class.nodes.rows[self._best], None
         return self._tie_rows
 
     @property
@@ -183,11 +184,11 @@ class Attempt:
 
     def _full_details(self) -> _Details:
         """Return what Filter and Score say, run now if the choice alone is known."""
-        if self.ranking is not None and self._details.evaluated_column is None:
+        if self.equivalence_class is not None and self._details.evaluated_column is None:
             if self.cluster.generation != self.generation:
                 raise ValueError(_CHANGED)
             again = Attempt(Cycle(self.pod), self.profile, self.cluster, self.generation, self.total_nodes)
-            _run(again, Nominator(), None, None)  # a ranking answered, so that nobody was nominated who matters
+            _run(again, Nominator(), None, None)  # a class answered, so that nobody was nominated who matters
             self._details, ran = again._details, again.cycle
             cycle = self.cycle
             cycle.state, cycle.findings, cycle.skip_filter = ran.state, ran.findings, ran.skip_filter
@@ -220,7 +221,7 @@ def attempt(
     nominator: Nominator,
     *,
     percentage: int | None = None,
-    templates: Templates | None = None,
+    cache: SignatureCache | None = None,
     make_room: bool = True,
     admitted: bool = False,
     among: Nodes | None = None,
@@ -233,7 +234,7 @@ def attempt(
         pod: the pod; if it stands in the cluster, its own usage counts.
         nominator: the pods promised to nodes.
         percentage: sample the nodes as kube-scheduler does with this ``percentageOfNodesToScore``; None judges all.
-        templates: the memory of pods alike; None asks everything anew, as is always done where something is assumed.
+        cache: what is known of earlier pods; None asks everything anew, as is always done where something is assumed.
         make_room: whether to run PostFilter when no node is feasible.
         admitted: whether PreEnqueue has let the pod in already, as it has all pods that come out of a queue.
         among: the placement of the pod's group, beyond which Filter does not look; None for all nodes.
@@ -242,7 +243,7 @@ def attempt(
     outcome = Attempt(Cycle(pod), profile, cluster, cluster.generation, nodes, among=among)
     alone = pod.pod.spec.scheduling_group is not None and not cluster.release.enabled("GenericWorkload")
     if not (cluster.missing or profile.extenders or profile.absent or alone):
-        _run_points(outcome, nominator, percentage, templates, make_room, admitted)
+        _run_points(outcome, nominator, percentage, cache, make_room, admitted)
         return outcome
     if profile.extenders:
         outcome.consultation = Consultation()
@@ -332,7 +333,7 @@ def _run_points(
     outcome: Attempt,
     nominator: Nominator,
     percentage: int | None,
-    templates: Templates | None,
+    cache: SignatureCache | None,
     make_room: bool,
     admitted: bool,
 ) -> None:
@@ -341,7 +342,7 @@ def _run_points(
             if not admitted:
                 _pre_enqueue(outcome)
             if outcome.gated is None:
-                _run(outcome, nominator, percentage, templates)
+                _run(outcome, nominator, percentage, cache)
             if make_room and outcome.is_unschedulable:
                 outcome.post_filter = post_filter(outcome)
     except CycleError as fault:
@@ -362,27 +363,25 @@ def _pre_enqueue(outcome: Attempt) -> None:
             return
 
 
-def _run(outcome: Attempt, nominator: Nominator, percentage: int | None, templates: Templates | None) -> None:
+def _run(outcome: Attempt, nominator: Nominator, percentage: int | None, cache: SignatureCache | None) -> None:
     profile, cluster, pod = outcome.profile, outcome.cluster, outcome.pod
     if pod.is_terminating:
         outcome.deleted = True
         return
     if not outcome.total_nodes:
         return
-    known = templates.recall(profile, outcome.cycle) if templates is not None else None
-    # sampling and nominated pods are a matter of this one cycle, of which a ranking knows nothing
+    # sampling and nominated pods are a matter of this one cycle, of which a class knows nothing
     plain = percentage is None and not pod.pod.status.nominated_node_name and not nominator.rivals(pod)
-    if known is not None and plain and _choose_from_ranking(outcome, known):
+    if cache is not None and plain and _choose_from_class(outcome, cache):
         return
-    runner = known or runner_of(cluster)
+    runner = runner_of(cluster) if cache is None else cache.runner(profile, pod)
     every = cluster.nodes if percentage is None else sampling.rotate(cluster.nodes_by_zone, cluster.next_start)
     _pre_filter(outcome, every, runner)
     if outcome.pre_filter.successful:
         feasible = _filter(outcome, outcome.among or every, nominator, percentage, runner)
         if len(feasible):
-            column, filtering = outcome._details.evaluated_column, outcome._details.filtering
+            column = outcome._details.evaluated_column
             assert column is not None
-            assert filtering is not None
             chosen_from = column if len(feasible) == len(column) else column.take(feasible)
             consultation = outcome.consultation
             # kube-scheduler scores the node objects that the extender sent back, and no pod is on those
@@ -393,27 +392,25 @@ def _run(outcome: Attempt, nominator: Nominator, percentage: int | None, templat
                 scoring = extenders.score_on(profile, pod, scoring, runner, consultation)
             outcome._details.scoring, outcome.feasible = scoring, len(feasible)
             outcome._choose(chosen_from.rows[scoring.ties])
-            if known is not None and plain:
-                known.remember(filtering, scoring, (outcome.pre_filter_nodes, outcome.narrowing_plugins))
 
 
-def _choose_from_ranking(outcome: Attempt, known: Recollection) -> bool:
-    """Read the choice off the template's ranking, if it has one that can answer for this pod."""
-    ranking = known.ranking
-    if ranking is None:
+def _choose_from_class(outcome: Attempt, cache: SignatureCache) -> bool:
+    """Read the choice off the pod's equivalence class, if that can answer for this pod."""
+    known = cache.update(outcome.profile, outcome.pod)
+    if known is None:
         return False
     try:
-        outcome._best = ranking.answer(outcome.cycle)
-    except Unfollowed:
+        outcome._best = best_nodes(known, outcome.cycle)
+    except CannotUpdate:
         outcome.cycle = Cycle(outcome.pod)  # the other one holds what plugins wrote before one of them objected
         return False
-    outcome.ranking = ranking
-    outcome.feasible = ranking.feasible_nodes
-    outcome.pre_filter_nodes, outcome.narrowing_plugins = ranking.pre_filter_nodes, ranking.narrowing_plugins
+    outcome.equivalence_class = known
+    outcome.feasible = known.feasible_nodes
+    outcome.pre_filter_nodes, outcome.narrowing_plugins = known.pre_filter_nodes, known.narrowing_plugins
     if outcome.cluster.in_name_order:  # the first best position is the first by name; the other ties wait to be read
-        outcome._chosen = int(ranking.nodes.rows[outcome._best.argmax()])
+        outcome._chosen = int(known.nodes.rows[outcome._best.argmax()])
     else:
-        outcome._choose(ranking.nodes.rows[outcome._best])
+        outcome._choose(known.nodes.rows[outcome._best])
         outcome._best = None
     return True
 

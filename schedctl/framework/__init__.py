@@ -33,7 +33,6 @@ from schedctl.framework.points import (
     PreScorePlugin,
     QueueSortPlugin,
     ReservePlugin,
-    Scope,
     ScorePlugin,
 )
 from schedctl.framework.reasons import ACCEPT, CodeColumn, Lookup, Reason, Verdict, Verdicts
@@ -82,7 +81,6 @@ __all__ = [
     "Registration",
     "ReservePlugin",
     "Resource",
-    "Scope",
     "ScorePlugin",
     "StateKey",
     "Status",

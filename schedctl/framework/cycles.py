@@ -56,11 +56,9 @@ class CycleState:
     def __delitem__(self, key: StateKey[Any]) -> None:
         del self._entries[key]
 
-    def keys_changed_since(self, before: CycleState) -> list[StateKey[Any]]:
-        """Return the keys whose entries are not those of an earlier state."""
-        known = before._entries
-        # by identity: entries are replaced and never written into, and comparing columns would be dear
-        return [key for key, value in self._entries.items() if key not in known or known[key] is not value]
+    def take(self, other: CycleState) -> None:
+        """Take over all entries of another state."""
+        self._entries.update(other._entries)
 
     def copy(self) -> CycleState:
         """Return a state of its own with the same entries."""

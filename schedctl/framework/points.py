@@ -10,12 +10,10 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from enum import Enum
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from schedctl.api.kinds import Kind
 from schedctl.cache.arrays import IntArray
-from schedctl.cache.changes import Change
 from schedctl.cache.nodes import Nodes
 from schedctl.cache.pod_info import PodInfo
 from schedctl.config.args import PluginArgs
@@ -31,15 +29,6 @@ if TYPE_CHECKING:  # for explanations, which a run does without
     from schedctl.framework.remedies import Rejection, Remedies
     from schedctl.framework.wording import Allocation, Wording
     from schedctl.reports.explanations import Preemption
-
-
-class Scope(Enum):
-    """How much of an earlier answer a change of the cluster makes invalid."""
-
-    NOTHING = "nothing"
-    ROW = "the changed row"
-    DOMAINS = "any row, by counts that the plugin brings up to date itself"
-    EVERYTHING = "every row"
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,13 +80,11 @@ class Plugin(ABC):  # noqa: B024 - abstract until it takes part in a point
             are in the cluster under their structs, as all others are. No event tells of their changes.
         reads_feasible_set: whether raw scores, or what PreScore says, depend on which nodes are feasible; True, the
             default, is always right.
-        finds_again: whether Score, Reserve and PreBind find out themselves what Filter has found about a node, where it
-            was not asked about this pod, since its equal's answers are reused.
-        reads_template_only: whether all that `signature` and `moved_by` read of a pod is what a template writes
-            (namespace, labels, owner references, spec), what the kubelet has granted it, and whether it is on its way
-            out; and whether, but for what `follow` counts, a row's answer reads nothing of the pods there but their
-            footprints. False, the default, is always right. Such a plugin is asked about pods that are not there yet,
-            and about rows that others refuse; and whether its PreScore skips may not depend on the feasible nodes.
+        foreseeable: whether it may be asked about pods that are not there yet, and about nodes that others reject: all
+            that `signature` reads of a pod is what a template writes (namespace, labels, owner references, spec), what
+            the kubelet has granted it, and whether it is on its way out; and but for counters, its answer about a node
+            reads nothing of the pods there but what they take, nor does it depend on the feasible nodes whether its
+            PreScore skips. False, the default, is always right.
         memory_only: whether nothing that it does from Reserve on has an effect outside of the process, but what PreBind
             puts into the cluster of volumes and claims. Such a plugin takes part in the plan of a bind, which is shown
             before anything is done; of others the plan says that they would be called. Under ``bind --execute`` the
@@ -112,8 +99,7 @@ class Plugin(ABC):  # noqa: B024 - abstract until it takes part in a point
     reads: ClassVar[tuple[type, ...]] = ()
     kinds: ClassVar[tuple[Kind, ...]] = ()
     reads_feasible_set: ClassVar[bool] = True
-    finds_again: ClassVar[bool] = False
-    reads_template_only: ClassVar[bool] = False
+    foreseeable: ClassVar[bool] = False
     memory_only: ClassVar[bool] = False
     wants_client: ClassVar[bool] = False
 
@@ -135,37 +121,11 @@ class Plugin(ABC):  # noqa: B024 - abstract until it takes part in a point
     def signature(self, pod: PodInfo) -> Hashable | None:
         """Return all this plugin reads of a pod, hashable; None, the default, has it asked anew for every pod.
 
-        Two pods of equal signatures get equal answers on an equal cluster. What other plugins leave in the cycle's
-        state is not to be read by a plugin that has a signature.
+        Two pods of equal signatures get equal answers on an equal cluster, and the plugin is asked again only where
+        what it has read of that has changed: of nodes what `Nodes` says of them, objects it has looked up, counters.
+        What other plugins leave in the cycle's state is not to be read by a plugin that has a signature.
         """
         return None
-
-    def moved_by(self, cycle: Cycle, change: Change) -> Scope | frozenset[int]:
-        """Return what a change of the cluster spoils of the answers this plugin gave in the cycle.
-
-        Rows of the node table may be named one by one. The default is asked only where it is not known what the plugin
-        has read, and spoils everything, which is always right. Otherwise changes spoil what was read of the cluster: of
-        rows what `Nodes` says of them, of objects those that were looked up.
-        """
-        return Scope.EVERYTHING
-
-    def moves_by_template(self, pod: PodInfo) -> bool:
-        """Return whether pods written alike, wherever they stand, move the answers about this pod alike.
-
-        `moved_by` is then asked about one of them. That follows from `reads_template_only`, and is denied otherwise.
-        """
-        return self.reads_template_only
-
-    def follow(self, cycle: Cycle, change: Change) -> Scope | frozenset[int]:
-        """Count a change into ``cycle.state``, so that the state is what PreFilter and PreScore would leave now.
-
-        Called for changes of which `moved_by` says DOMAINS, in order. Values of the state are replaced, not written to.
-
-        Returns:
-            What the change still spoils: rows, all columns (DOMAINS), or EVERYTHING, the default, where it could not be
-            counted.
-        """
-        return Scope.EVERYTHING
 
     def events_to_register(self) -> Sequence[Registration]:
         """Return the events that could make the plugin accept a pod it has refused, with their hints.

@@ -59,4 +59,4 @@ class Profile:
     @cached_property
     def pod_specific_plugins(self) -> tuple[tuple[int, points.Plugin], ...]:
         """Those of the deciding plugins, with their place among them, whose signature may read what is a pod's own."""
-        return tuple((place, p) for place, p in enumerate(self.deciding_plugins) if not p.reads_template_only)
+        return tuple((place, p) for place, p in enumerate(self.deciding_plugins) if not p.foreseeable)

@@ -19,6 +19,10 @@ from schedctl.errors import PluginError
 from schedctl.framework.arithmetic import MAX_NODE_SCORE, round_half_away, truncdiv
 from schedctl.framework.device_classes import can_be_devices, classes_by_resource
 
+_FEW = 1024
+"""Up to how many nodes all resources are gathered and rated at once."""
+_PLAIN = frozenset((CPU, MEMORY, EPHEMERAL_STORAGE))
+"""The resources that nothing stands in for."""
 MAX_CUSTOM_SCORE = 10
 """The best score a point of a configured shape can give."""
 
@@ -85,6 +89,72 @@ def resource_columns(
             everywhere = bool(allocatable.all())
         columns.append(ResourceColumn(spec.weight, allocatable, allocated, allocated + amount, everywhere))
     return columns
+
+
+class ResourceMatrix(NamedTuple):
+    """The resources to be scored, over a few nodes each of which offers all of them.
+
+    Attributes:
+        allocatable: int64 (r, n), what each node offers.
+        allocated: int64 (r, n), what pods have taken.
+        requested: int64 (r, n), the same with the pod.
+    """
+
+    allocatable: IntArray
+    allocated: IntArray
+    requested: IntArray
+
+
+class MatrixScoring:
+    """Rates a few nodes by all resources at once, which is cheaper than one after another, with equal results."""
+
+    def __init__(self, resources: Sequence[ResourceSpec], *, minimum: bool) -> None:
+        self.names = tuple(spec.name for spec in resources)
+        self._minimum = minimum
+        self._applies = bool(self.names) and _PLAIN.issuperset(self.names)
+        self._weights = np.array([[spec.weight] for spec in resources], np.int64)
+        self._weight = int(self._weights.sum())
+        self._is_weighted = bool((self._weights != 1).any())
+
+    def matrix(self, nodes: Nodes, pod_requests: Mapping[str, int]) -> ResourceMatrix | None:
+        """Return what `resource_columns` does as one matrix; None where that is not cheaper, or there is more to it."""
+        if not self._applies or len(nodes) > _FEW:
+            return None
+        found = nodes.matrix(self.names, scored=self._minimum)
+        if found is None or not found[0].all():
+            return None
+        allocatable, allocated = found
+        amounts = np.array([[pod_requests.get(name, 0)] for name in self.names], np.int64)
+        return ResourceMatrix(allocatable, allocated, allocated + amounts)
+
+    def weighted_mean(self, matrix: ResourceMatrix, rate: Rate) -> IntArray:
+        """Return the same as `weighted_mean`."""
+        scores = rate(matrix.requested, matrix.allocatable)
+        if self._is_weighted:
+            scores = scores * self._weights
+        total = scores[0] + scores[1] if len(scores) == PAIR else scores.sum(0)
+        return truncdiv(total, self._weight or 1)
+
+
+PAIR = 2
+"""Cpu and memory, the usual case."""
+
+
+def improvement_of_pair(matrix: ResourceMatrix) -> IntArray:
+    """Return the same as `improvement`, for two resources."""
+    half = MAX_NODE_SCORE // 2
+    taken = np.array((matrix.requested, matrix.allocated))
+    fractions = _fraction(taken, matrix.allocatable)
+    after, before = _evenness(_gap(fractions[:, 0], fractions[:, 1]))
+    change: IntArray = after - before
+    change += half
+    return half + truncdiv(change, 2)
+
+
+def evenness_of_pair(matrix: ResourceMatrix) -> IntArray:
+    """Return the same as `evenness`, for two resources."""
+    first, second = _fraction(matrix.requested, matrix.allocatable)
+    return _evenness(_gap(first, second))
 
 
 def least_allocated(requested: IntArray, allocatable: IntArray) -> IntArray:

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Hashable
 
 from schedctl.api.pod_groups import PodGroup
-from schedctl.cache.changes import Change
 from schedctl.cache.pod_info import PodInfo
 from schedctl.framework.cycles import Cycle
 from schedctl.framework.events import Action, Hint, Registration, Resource, registers
 from schedctl.framework.group_points import GroupCycle, PlacementFeasiblePlugin, PlacementProgress
 from schedctl.framework.pod_groups import count_members, group_key, group_of, scheduled_members
-from schedctl.framework.points import PermitPlugin, PreEnqueuePlugin, Scope
+from schedctl.framework.points import PermitPlugin, PreEnqueuePlugin
 from schedctl.framework.reasons import Reason
 from schedctl.framework.statuses import SUCCESS, Code, Status
 
@@ -29,10 +28,6 @@ class GangScheduling(PreEnqueuePlugin, PermitPlugin, PlacementFeasiblePlugin):
     def signature(self, pod: PodInfo) -> Hashable:
         """Its group."""
         return group_key(pod)
-
-    def moved_by(self, cycle: Cycle, change: Change) -> Scope:
-        """Says nothing of nodes."""
-        return Scope.NOTHING
 
     def events_to_register(self) -> tuple[Registration, ...]:
         """Another pod of the group, the group itself, or a smaller ``minCount``."""

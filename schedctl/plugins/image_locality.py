@@ -33,7 +33,7 @@ class ImageLocality(ScorePlugin):
     """Prefers nodes that already have the images of the pod's containers and image volumes."""
 
     reads_feasible_set = False
-    reads_template_only = True
+    foreseeable = True
 
     def __init__(self, args: Any, handle: Handle) -> None:
         super().__init__(args, handle)

@@ -18,7 +18,15 @@ from schedctl.framework.cycles import Cycle
 from schedctl.framework.device_classes import DEVICE_KINDS
 from schedctl.framework.handles import Handle
 from schedctl.framework.points import PreScorePlugin, ScorePlugin
-from schedctl.framework.resource_scoring import evenness, improvement, resource_columns
+from schedctl.framework.resource_scoring import (
+    PAIR,
+    MatrixScoring,
+    evenness,
+    evenness_of_pair,
+    improvement,
+    improvement_of_pair,
+    resource_columns,
+)
 from schedctl.framework.statuses import SKIP, Status
 from schedctl.releases import ReleaseChange
 
@@ -28,11 +36,14 @@ class NodeResourcesBalancedAllocation(PreScorePlugin, ScorePlugin):
 
     reads = DEVICE_KINDS
     reads_feasible_set = False
-    reads_template_only = True
+    foreseeable = True
 
     def __init__(self, args: Any, handle: Handle) -> None:
         super().__init__(args, handle)
-        self._rate = improvement if self.release.includes(ReleaseChange.BALANCE_IMPROVEMENT) else evenness
+        improves = self.release.includes(ReleaseChange.BALANCE_IMPROVEMENT)
+        self._rate = improvement if improves else evenness
+        self._rate_pair = improvement_of_pair if improves else evenness_of_pair
+        self._few = MatrixScoring(args.resources, minimum=False)
 
     def signature(self, pod: PodInfo) -> Hashable:
         """Its requests, as written."""
@@ -52,6 +63,9 @@ class NodeResourcesBalancedAllocation(PreScorePlugin, ScorePlugin):
         requests = cycle.pod.demand.balanced_allocation_requests
         if not self._requests_any(requests):
             return np.zeros(len(nodes), np.int64)
+        matrix = self._few.matrix(nodes, requests) if len(self._few.names) == PAIR else None
+        if matrix is not None:
+            return self._rate_pair(matrix)
         columns = resource_columns(nodes, self.args.resources, requests, minimum=False, selectors=False)
         return self._rate(columns, len(nodes))
 

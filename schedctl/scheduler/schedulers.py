@@ -16,7 +16,7 @@ from schedctl.config import loading
 from schedctl.config.expansion import expand_all
 from schedctl.config.types import SchedulerConfiguration
 from schedctl.engine.attempts import Attempt, attempt, filter_only
-from schedctl.engine.batching.reuse import Templates, signature
+from schedctl.engine.batching.signature_cache import SignatureCache, signature
 from schedctl.engine.binding import BindingCycle, Reservation
 from schedctl.engine.clocks import Clock
 from schedctl.engine.faults import CycleError
@@ -77,7 +77,7 @@ class Scheduler:
         self.handles: dict[str, ProfileHandle] = {}
         self.profiles: dict[str, Profile] = {}
         self._reporter = reporter or Reporter()
-        self._templates = Templates(cluster)
+        self._cache = SignatureCache(cluster)
         if extenders is None:
             extenders = [Extender(each, name) for each, name in in_order(self.configuration.extenders)]
         expanded, problems = expand_all(self.configuration, registry, partial=True)
@@ -152,7 +152,7 @@ class Scheduler:
             self.nominator,
             percentage=self.percentage(profile) if sampling else None,
             # What an extender answers may change at any time, so nothing is reused.
-            templates=None if profile.extenders else self._templates,
+            cache=None if profile.extenders else self._cache,
             make_room=make_room,
             admitted=admitted,
         )
@@ -167,8 +167,8 @@ class Scheduler:
         """
         # where no profile serves them, which the group's rules find out, it does not matter which one is asked
         profile = self.profile_of(pods[0]) or next(iter(self.profiles.values()))
-        templates = None if profile.extenders else self._templates
-        where = Surroundings(profile, self.cluster, self.nominator, templates)
+        cache = None if profile.extenders else self._cache
+        where = Surroundings(profile, self.cluster, self.nominator, cache)
         return attempt_group(where, group_cycle(self.cluster, group, pods), self.profiles, make_room=make_room)
 
     def judge(

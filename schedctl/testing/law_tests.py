@@ -163,7 +163,7 @@ def laws_of(
             holds("signature")
 
         def test_what_is_followed_is_as_if_asked_anew(self) -> None:
-            """Whatever happens, what `moved_by` and `follow` do not name has not moved."""
+            """Whatever happens, answers are what they were where nothing that they were read from has changed."""
             holds("following")
 
         def test_pods_written_alike_are_answered_alike(self) -> None:

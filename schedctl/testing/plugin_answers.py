@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
+from schedctl.cache.cluster import Cluster
 from schedctl.cache.nodes import Nodes
 from schedctl.cache.pod_info import PodInfo
 from schedctl.cache.reads import Reads
@@ -194,10 +195,32 @@ def reads_of(plugin: Plugin, pod: PodInfo, nodes: Nodes) -> Reads:
     """Return what a plugin's answers about a pod rest on; see `schedctl.cache.reads`."""
     runner = ReadingRunner(nodes.cluster)
     ask_plugin(plugin, Cycle(pod), nodes, runner)
-    return runner.reads[plugin.name]
+    reads = Reads()
+    reads.add(runner.before)
+    reads.add(runner.rows)
+    return reads
 
 
 def parts_read(plugin: Plugin, pod: PodInfo, nodes: Nodes) -> set[str]:
     """Return the attributes of `Reads` in which a plugin's answers about a pod have left anything."""
     reads = reads_of(plugin, pod, nodes)
     return {part for part in Reads.__slots__ if getattr(reads, part)}
+
+
+def nodes_affected(
+    plugin: Plugin, pod: PodInfo, cluster: Cluster, happens: Callable[[Cluster], object]
+) -> set[str] | None:
+    """Return the names of the nodes about which a plugin is asked again when something happens; None for all of them.
+
+    Args:
+        plugin: the plugin.
+        pod: the pod about which it has answered.
+        cluster: the cluster; it is left as it is then.
+        happens: changes it.
+    """
+    runner = ReadingRunner(cluster)
+    ask_plugin(plugin, Cycle(pod), cluster.nodes, runner)
+    generation = cluster.generation
+    happens(cluster)
+    rows = runner.rows_changed(generation)
+    return None if rows is None else {cluster.node_table.names[row] for row in rows.tolist()}

@@ -13,18 +13,13 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from schedctl.cache.changes import Change, ChangeKind
 from schedctl.cache.cluster import Cluster
-from schedctl.cache.nodes import Nodes
 from schedctl.cache.pod_info import PodInfo
-from schedctl.cache.pod_table import NO_NODE
-from schedctl.cache.reads import Reads
 from schedctl.engine import answers
 from schedctl.engine.batching.reading import ReadingRunner
 from schedctl.engine.calls import DIRECT
 from schedctl.framework.cycles import Cycle
-from schedctl.framework.points import Plugin, PreFilterPlugin, Scope, ScorePlugin
-from schedctl.framework.statuses import Code, Status
+from schedctl.framework.points import Plugin, PreFilterPlugin, ScorePlugin
 from schedctl.testing import builders
 from schedctl.testing.plugin_answers import (
     LawBroken,
@@ -78,10 +73,9 @@ def _siblings(pod: PodInfo, others: list[PodInfo]) -> Iterator[tuple[PodInfo, st
 
 
 def _check_following(plugin: Plugin, cluster: Cluster, pod: PodInfo) -> None:
-    """When something has happened, the state that `follow` leaves gives the answers that asking anew gives.
+    """When something has happened, answers about nodes that are as they were in what was read are as they were.
 
-    Answers about rows that have not changed in what was read of them, or that neither `moved_by` nor `follow` names,
-    are what they were.
+    What PreFilter and PreScore left in the state gives the answers that asking anew gives, as long as that holds.
     """
     signature = _signature(plugin, pod)
     if signature is None:
@@ -89,47 +83,26 @@ def _check_following(plugin: Plugin, cluster: Cluster, pod: PodInfo) -> None:
     nodes, random = cluster.nodes_by_name, _random_of(cluster, pod)
     cycle, runner = Cycle(pod), ReadingRunner(cluster)
     before = ask_plugin(plugin, cycle, nodes, runner, feasible_only=True)
-    reads = runner.reads[plugin.name]
-    reads.everything = reads.everything or type(plugin).moved_by is not Plugin.moved_by  # it is asked then
-    after_filter = _cycle_after_filter(plugin, pod, nodes)
     for _ in range(ROUNDS):
         with cluster.fork():
             generation, remembered = cluster.generation, cycle.scratch()
             events = [_make_change(plugin, cluster, pod, random) for _ in range(random.choice((1, 1, 2, 3)))]
-            changes = cluster.changes_since(generation)
             happened = " and ".join(filter(None, events))
             if not happened or not _keeps_signature(plugin, pod, signature, happened):
                 continue
-            # only that they do not fail: of a cycle that ended early, the state lacks what later points leave
-            for short in (Cycle(pod), after_filter) if reads.everything else ():
-                _spoiled_nodes(plugin, cluster, short.scratch(), changes or [])
-            spoiled = (
-                _spoiled_nodes(plugin, cluster, remembered, changes or [])
-                if reads.everything
-                else _changed_nodes(cluster, reads, generation)
-            )
-            if spoiled is not None:
-                _check_remembered(plugin, cluster, (before, remembered), spoiled, happened)
+            changed = _changed_nodes(cluster, runner, generation)
+            if changed is not None:
+                _check_remembered(plugin, cluster, (before, remembered), changed, happened)
         now = before.ask_again(plugin, cycle, nodes, feasible_only=True)
         between = f"at first and {{}} after {happened} and was undone"
-        rule = "follow replaces values of the state, and writes to none"
+        rule = "a state is of the cluster as it is, or of nothing that changes"
         require_equal("following", before, now, f"{between}: {rule}", scaled=True)
-
-
-def _cycle_after_filter(plugin: Plugin, pod: PodInfo, nodes: Nodes) -> Cycle:
-    """Return a cycle that got no further than Filter, for other plugins left no node."""
-    cycle = Cycle(pod)
-    if isinstance(plugin, PreFilterPlugin):
-        answer = DIRECT.pre_filter(plugin, cycle, nodes)
-        if isinstance(answer, Status) and answer.code is Code.SKIP:
-            cycle.skip_filter.add(plugin.name)
-    return cycle
 
 
 def _keeps_signature(plugin: Plugin, pod: PodInfo, signature: Hashable, happened: str) -> bool:
     """Return whether the signature of a pod is what it was: answers are used again under equal signatures alone."""
     now = _signature(plugin, pod)
-    if now != signature and plugin.reads_template_only:
+    if now != signature and plugin.foreseeable:
         raise LawBroken(f"following: the signature of a template was {signature!r} and is {now!r} after {happened}")
     return now == signature
 
@@ -148,7 +121,7 @@ def _check_remembered(
     for name in before.differing_nodes(anew, sorted(before.statuses.keys() | before.scores.keys())):
         if name not in spoiled:
             raise LawBroken(
-                f"following: the answer about {name} changes after {happened}, which moved_by does not name for it"
+                f"following: the answer about {name} changes after {happened}, and nothing that it was read from has"
             )
     if before.statuses and isinstance(plugin, PreFilterPlugin):
         column = nodes.hypothetical_copies(np.arange(len(nodes)), twin(remembered.pod, "supposed"))
@@ -160,46 +133,10 @@ def _check_remembered(
         require_equal("following", supposed, expected, between)
 
 
-def _changed_nodes(cluster: Cluster, reads: Reads, since: int) -> frozenset[str] | None:
+def _changed_nodes(cluster: Cluster, runner: ReadingRunner, since: int) -> frozenset[str] | None:
     """Return the names of the nodes that have changed in what was read of them, None where anything else has."""
-    if not cluster.holds(reads):
-        return None
-    table = cluster.node_table
-    changed = (table.described > since) & reads.description | (table.occupied > since) & reads.occupancy
-    return frozenset(table.names[row] for row in np.flatnonzero(changed[: len(table)]).tolist())
-
-
-def _spoiled_nodes(plugin: Plugin, cluster: Cluster, cycle: Cycle, changes: list[Change]) -> frozenset[str] | None:
-    """Age a cycle as the engine does: return the names of the nodes whose answers are spoiled, None for everything.
-
-    Where all columns are spoiled and the state is not, those are all nodes.
-    """
-    names = cluster.node_table.names
-    spoiled: set[str] = set()
-    for change, scope in [(each, _moved_by(plugin, cycle, each)) for each in changes]:
-        left = scope
-        if left is Scope.DOMAINS:
-            left = _follow(plugin, cycle, change)
-        if left is Scope.EVERYTHING or (left is Scope.ROW and change.row == NO_NODE):
-            return None
-        if left is Scope.DOMAINS:
-            spoiled.update(names)
-        elif left is not Scope.NOTHING:
-            rows = frozenset((change.row,)) if isinstance(left, Scope) else left
-            if not all(0 <= row < len(names) for row in rows):
-                raise LawBroken(
-                    f"following: {sorted(rows)} are not all rows of nodes, for a change of {change.kind.value}"
-                )
-            spoiled.update(names[row] for row in rows)
-    return frozenset(spoiled)
-
-
-def _moved_by(plugin: Plugin, cycle: Cycle, change: Change) -> Scope | frozenset[int]:
-    return answers.scope(plugin, call_plugin(plugin, lambda: plugin.moved_by(cycle, change)))
-
-
-def _follow(plugin: Plugin, cycle: Cycle, change: Change) -> Scope | frozenset[int]:
-    return answers.scope(plugin, call_plugin(plugin, lambda: plugin.follow(cycle, change)), "follow")
+    rows = runner.rows_changed(since)
+    return None if rows is None else frozenset(cluster.node_table.names[row] for row in rows.tolist())
 
 
 def _signature(plugin: Plugin, pod: PodInfo) -> Hashable | None:
@@ -271,28 +208,18 @@ def _delete_object(plugin: Plugin, cluster: Cluster, pod: PodInfo, random: Rando
 
 
 def _check_template(plugin: Plugin, cluster: Cluster, pod: PodInfo) -> None:
-    """Of pods written alike, the signatures and what moves them are equal (`reads_template_only`).
+    """Of pods written alike the signatures are equal, and a row where one is supposed is answered as one where it runs.
 
-    They move others alike wherever they stand (`moves_by_template`), and a row on which such a pod is supposed is
-    answered as the row on which it runs.
+    That is what a `foreseeable` plugin promises.
     """
-    if _signature(plugin, pod) is None:
+    if not plugin.foreseeable or _signature(plugin, pod) is None:
         return
     nodes, random = cluster.nodes_by_name, _random_of(cluster, pod)
-    cycle = Cycle(pod)
-    before = ask_plugin(plugin, cycle, nodes, feasible_only=True)
-    if plugin.reads_template_only:
-        _check_equal_signatures(plugin, cluster, pod)
+    cycle, runner = Cycle(pod), ReadingRunner(cluster)
+    before = ask_plugin(plugin, cycle, nodes, runner, feasible_only=True)
+    _check_equal_signatures(plugin, cluster, pod)
     for other in (pod, *_sample(list(cluster.pod_table), random)):
-        if call_plugin(plugin, lambda: plugin.moves_by_template(pod)):
-            _check_equal_moves(plugin, cluster, cycle, other, random)
-        if plugin.reads_template_only:
-            if not call_plugin(plugin, lambda: plugin.moves_by_template(pod)):
-                raise LawBroken(
-                    f"template: reads_template_only is declared, but moves_by_template denies that pods of one template"
-                    f" affect {pod.key} equally"
-                )
-            _check_foresight(plugin, cluster, (before, cycle), other, random)
+        _check_foresight(plugin, cluster, (before, cycle, runner), other, random)
 
 
 def _check_equal_signatures(plugin: Plugin, cluster: Cluster, pod: PodInfo) -> None:
@@ -301,43 +228,15 @@ def _check_equal_signatures(plugin: Plugin, cluster: Cluster, pod: PodInfo) -> N
         raise LawBroken(f"template: the signature is {one!r} and that of a pod of the same template {other!r}")
 
 
-def _check_equal_moves(plugin: Plugin, cluster: Cluster, cycle: Cycle, other: PodInfo, random: Random) -> None:
-    """Hold against each other what pods written alike move, that come to different nodes and go from there."""
-    alike = cycle.scratch()
-    alike.pod = _twin_of_template(cycle.pod, "twin") if plugin.reads_template_only else cycle.pod
-    first_scopes: dict[ChangeKind, tuple[str, Scope | frozenset[int]]] = {}
-    for number, name in enumerate(_sample(cluster.nodes_by_name.names, random)):
-        with cluster.fork():
-            generation, info = cluster.generation, _twin_of_template(other, f"other-{number}")
-            cluster.assume(info, name)
-            for change in cluster.changes_since(generation) or ():
-                _compare_moves(plugin, (cycle, alike), change, name, first_scopes)
-            generation = cluster.generation
-            cluster.remove_pod(info)
-            for change in cluster.changes_since(generation) or ():
-                _compare_moves(plugin, (cycle, alike), change, name, first_scopes)
-
-
-def _compare_moves(
-    plugin: Plugin,
-    cycles: tuple[Cycle, Cycle],
-    change: Change,
-    name: str,
-    first_scopes: dict[ChangeKind, tuple[str, Scope | frozenset[int]]],
-) -> None:
-    for cycle in cycles:
-        scope = _moved_by(plugin, cycle, change)
-        where, first = first_scopes.setdefault(change.kind, (name, scope))
-        if scope != first:
-            happened = f"{change.kind.value} on {name}"
-            raise LawBroken(f"template: {happened} spoils {scope} for {cycle.pod.key}, and {first} if on {where}")
-
-
 def _check_foresight(
-    plugin: Plugin, cluster: Cluster, known: tuple[PluginAnswers, Cycle], other: PodInfo, random: Random
+    plugin: Plugin,
+    cluster: Cluster,
+    known: tuple[PluginAnswers, Cycle, ReadingRunner],
+    other: PodInfo,
+    random: Random,
 ) -> None:
-    """Hold rows on which pods are supposed against those on which they run, where nothing but the row is moved."""
-    before, cycle = known
+    """Hold rows on which pods are supposed against those on which they run, where nothing but the row changes."""
+    before, cycle, runner = known
     if other.is_terminating:
         return
     for name in _sample(cluster.nodes_by_name.names, random):
@@ -349,8 +248,7 @@ def _check_foresight(
                 generation = cluster.generation
                 for each in range(number):
                     cluster.assume(_twin_of_template(other, f"other-{each}"), name)
-                scopes = [_moved_by(plugin, cycle, change) for change in cluster.changes_since(generation) or ()]
-                if any(scope not in (Scope.NOTHING, Scope.ROW) for scope in scopes):
+                if runner.rows.tracked or runner.before.tracked or runner.rows_changed(generation) is None:
                     continue
                 found = before.ask_again(plugin, cycle, cluster.nodes_named([name]), feasible_only=True)
                 between = f"with {number} of {other.key} supposed and {{}} with as many running"
@@ -418,7 +316,7 @@ def promises(plugin: type[Plugin], law: str) -> bool:
         return issubclass(plugin, ScorePlugin) and plugin.normalizes_by_extremes
     signs = plugin.signature is not Plugin.signature
     if law == "template":
-        return signs and (plugin.reads_template_only or plugin.moves_by_template is not Plugin.moves_by_template)
+        return signs and plugin.foreseeable
     return signs
 
 

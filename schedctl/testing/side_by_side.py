@@ -1,6 +1,6 @@
 """Side by side: two attempts to place one pod that must have come to the same, compared in everything.
 
-One was answered from what earlier cycles have left (`schedctl.engine.batching.reuse`), the other worked out anew, or on
+One was answered from what earlier cycles have left (`schedctl.engine.batching`), the other worked out anew, or on
 a cluster built anew from the same objects. Nodes are told apart by name, since clusters with the same nodes may have
 them in different rows.
 """
@@ -67,7 +67,7 @@ def differences(fast: Attempt, slow: Attempt, *, wholly: bool = True) -> Iterato
     # must not be what makes the two agree
     yield from _each("", _decision(fast), _decision(slow))
     yield from _each("", {"ties": fast.ties}, {"ties": slow.ties})
-    yield from _ranking(fast, slow)
+    yield from _totals(fast, slow)
     yield from _each("PostFilter: ", _post_filter(fast), _post_filter(slow))
     if not wholly:
         return
@@ -150,20 +150,20 @@ def _decision(outcome: Attempt) -> dict[str, Any]:
     }
 
 
-def _ranking(fast: Attempt, slow: Attempt) -> Iterator[Difference]:
-    """Hold the ranking that the answer was read off against the scores worked out anew.
+def _totals(fast: Attempt, slow: Attempt) -> Iterator[Difference]:
+    """Hold the totals that the answer was read off against the scores worked out anew.
 
-    Plugins that are asked anew for every pod have no part in its totals.
+    Plugins that are asked anew for every pod have no part in them.
     """
-    ranking = fast.ranking
-    if ranking is None or slow.scoring is None:
+    known = fast.equivalence_class
+    if known is None or slow.scoring is None:
         return
     names = fast.cluster.node_table.names
-    kept = zip(ranking.nodes.rows[ranking.feasible].tolist(), ranking.totals[ranking.feasible].tolist(), strict=True)
+    kept = zip(known.nodes.rows[known.feasible].tolist(), known.totals[known.feasible].tolist(), strict=True)
     scoring = slow.scoring
     totals = scoring.totals.copy()
     for scores in scoring.plugins:
-        if scores.plugin in ranking.anew:
+        if scores.plugin in known.anew:
             totals -= scores.weighted
     total_of = {f"kept total of {names[row]}": total for row, total in kept}
     yield from _each("", total_of, _column("kept total of", scoring.nodes, totals))

@@ -8,7 +8,7 @@ import pytest
 
 from schedctl.api.meta import Namespace, ObjectMeta
 from schedctl.engine.attempts import attempt, matrix
-from schedctl.engine.batching.reuse import Templates
+from schedctl.engine.batching.signature_cache import SignatureCache
 from schedctl.engine.fit_error import message
 from schedctl.engine.handles import ProfileHandle
 from schedctl.engine.nominators import Nominator
@@ -21,7 +21,6 @@ from schedctl.framework.points import (
     PreEnqueuePlugin,
     PreFilterPlugin,
     PreScorePlugin,
-    Scope,
     ScorePlugin,
 )
 from schedctl.framework.profiles import Profile
@@ -41,9 +40,6 @@ class Full(FilterPlugin):
 
     def signature(self, pod):
         return ()
-
-    def moved_by(self, cycle, change):
-        return Scope.ROW
 
 
 class NotB(FilterPlugin):
@@ -453,9 +449,9 @@ def test_sampling_stops_at_the_first_feasible_node_where_nobody_scores():
 
 def test_templates_give_the_same_answers_as_full_cycles():
     made = cluster(*(node(f"n{i}") for i in range(5)))
-    alike, templates = profile(Full), Templates(made)
+    alike, cache = profile(Full), SignatureCache(made)
     for number in range(12):
-        again = attempt(alike, made, pod(f"p{number}"), Nominator(), templates=templates)
+        again = attempt(alike, made, pod(f"p{number}"), Nominator(), cache=cache)
         anew = attempt(alike, made, pod(f"p{number}"), Nominator())
         assert again.ties == anew.ties
         assert message(again) == message(anew)

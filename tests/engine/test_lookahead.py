@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from schedctl.engine.attempts import attempt
-from schedctl.framework.points import FilterPlugin, Plugin, Scope, ScorePlugin
+from schedctl.framework.points import FilterPlugin, ScorePlugin
 from schedctl.framework.reasons import Reason
 from schedctl.testing.builders import cluster, node, pod
 from schedctl.testing.law_tests import plugin_on, scheduler_with
@@ -41,14 +41,11 @@ class Piles(FilterPlugin, ScorePlugin):
     def signature(self, pod):
         return ()
 
-    def moved_by(self, cycle, change):
-        return Scope.ROW
-
 
 class Foreseen(Piles):
     """The same, and may be asked about pods that are not there yet."""
 
-    reads_template_only = True
+    foreseeable = True
 
 
 class Spreads(Foreseen):
@@ -247,20 +244,7 @@ def test_plugin_without_signature_scores_all_nodes_for_every_pod():
     assert not hypothetical_columns(plugin.scored)
 
 
-def test_plugin_without_moved_by_scores_all_nodes_after_any_change():
-    scheduler, plugin = crowd(type("Signed", (Piles,), {"moved_by": lambda self, cycle, change: Scope.EVERYTHING}))
-    for number in range(6):
-        place(scheduler, web(number))
-    assert [len(names) for names, _ in plugin.scored] == [NODES] * 6
-
-
-class Silent(Piles):
-    """Does not say what moves it."""
-
-    moved_by = Plugin.moved_by
-
-
-class ReadsPodTable(Silent):
+class ReadsPodTable(Piles):
     """Reads more than a column, so that nobody knows what its answers rest on."""
 
     def score(self, cycle, nodes):
@@ -269,9 +253,16 @@ class ReadsPodTable(Silent):
 
 
 def test_plugin_is_asked_again_about_the_rows_that_it_has_read():
-    scheduler, plugin = crowd(Silent)
+    scheduler, plugin = crowd(Piles)
     for number in range(6):
         place(scheduler, web(number))
+    assert [len(names) for names, _ in plugin.scored] == [NODES] + [1] * 5
+
+
+def test_templates_that_a_plugin_reads_alike_share_its_answers():
+    scheduler, plugin = crowd(Piles)
+    for number in range(6):
+        place(scheduler, web(number, cpu=f"{number + 1}m"))
     assert [len(names) for names, _ in plugin.scored] == [NODES] + [1] * 5
 
 

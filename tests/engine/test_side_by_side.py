@@ -16,7 +16,6 @@ from schedctl.cache.reads import Reads
 from schedctl.config import loading
 from schedctl.conformance.cases import Case, cluster_of, configuration
 from schedctl.engine.batching import reading
-from schedctl.framework.points import Scope
 from schedctl.plugins.in_tree import IN_TREE
 from schedctl.scheduler import Scheduler
 from schedctl.testing import sandboxes
@@ -24,26 +23,21 @@ from schedctl.testing.builders import HOSTNAME, ZONE, cluster, node, pod
 from schedctl.testing.sandboxes import Sandbox
 from schedctl.testing.sequences import AnswersDiffer, ChangeSequence, run_sequence, shorten
 from schedctl.testing.side_by_side import differences, picture, picture_differences
+from tests.hidden_reads import hide_reads
 
 CORPUS = Path(__file__).parents[2] / "conformance/corpus" / KUBERNETES_VERSION
 FAMILIES = sorted(path.name.removesuffix(".jsonl.gz") for path in CORPUS.glob("*.jsonl.gz"))
-BREAKABLE_METHODS = [
-    ("NodeResourcesFit", "moved_by"),
-    ("NodeResourcesBalancedAllocation", "moved_by"),
-    ("NodePorts", "moved_by"),
-    ("NodeAffinity", "moved_by"),
-    ("TaintToleration", "moved_by"),
-    ("NodeUnschedulable", "moved_by"),
-    ("InterPodAffinity", "moved_by"),
-    ("PodTopologySpread", "moved_by"),
-    ("NodePorts", "signature"),
-    ("NodeAffinity", "signature"),
-    ("TaintToleration", "signature"),
-    ("ImageLocality", "signature"),
-    ("InterPodAffinity", "signature"),
-    ("PodTopologySpread", "signature"),
+READERS = [
+    "NodeResourcesFit",
+    "NodeResourcesBalancedAllocation",
+    "NodePorts",
+    "NodeAffinity",
+    "TaintToleration",
+    "NodeUnschedulable",
+    "InterPodAffinity",
+    "PodTopologySpread",
 ]
-BROKEN = {"moved_by": lambda plugin, cycle, change: Scope.NOTHING, "signature": lambda plugin, pod: ()}
+SIGNERS = ["NodePorts", "NodeAffinity", "TaintToleration", "ImageLocality", "InterPodAffinity", "PodTopologySpread"]
 
 
 NO_DEFAULTS = """
@@ -108,9 +102,16 @@ def test_cached_answers_equal_fresh_ones_in_every_family(family):
     run_sequence(ChangeSequence(case.id, sandbox, range(6)))
 
 
-@pytest.mark.parametrize(("plugin", "method"), BREAKABLE_METHODS)
-def test_plugin_with_a_wrong_declaration_is_detected(plugin, method, monkeypatch):
-    monkeypatch.setattr(IN_TREE[plugin], method, BROKEN[method])
+@pytest.mark.parametrize("plugin", READERS)
+def test_plugin_that_hides_what_it_reads_is_detected(plugin, monkeypatch):
+    hide_reads(plugin, monkeypatch)
+    with pytest.raises(AnswersDiffer):
+        run_pairs()
+
+
+@pytest.mark.parametrize("plugin", SIGNERS)
+def test_plugin_with_a_wrong_signature_is_detected(plugin, monkeypatch):
+    monkeypatch.setattr(IN_TREE[plugin], "signature", lambda plugin, pod: ())
     with pytest.raises(AnswersDiffer):
         run_pairs()
 
@@ -124,7 +125,7 @@ def test_read_that_is_not_taken_down_is_detected(part, monkeypatch):
 
 
 def test_shortened_sequence_reproduces_the_difference(monkeypatch):
-    monkeypatch.setattr(IN_TREE["TaintToleration"], "moved_by", BROKEN["moved_by"])
+    hide_reads("TaintToleration", monkeypatch)
     with pytest.raises(AnswersDiffer) as found:
         run_pairs()
     short = shorten(found.value)
@@ -139,10 +140,10 @@ def test_shortened_sequence_reproduces_the_difference(monkeypatch):
 
 
 def test_exception_is_reported_like_a_difference(monkeypatch):
-    def fail(plugin, cycle, change):
+    def fail(plugin, pod):
         raise MemoryError("too much")
 
-    monkeypatch.setattr(IN_TREE["NodePorts"], "moved_by", fail)
+    monkeypatch.setattr(IN_TREE["NodePorts"], "signature", fail)
     with pytest.raises(AnswersDiffer, match="too much"):
         run_pairs()
 

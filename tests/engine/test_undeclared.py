@@ -3,12 +3,10 @@
 import msgspec
 import numpy as np
 
-from schedctl.api.selectors import compile_labels
 from schedctl.api.storage import CSINode
-from schedctl.cache.changes import ChangeKind
 from schedctl.engine.attempts import attempt
 from schedctl.framework.cycles import StateKey
-from schedctl.framework.points import FilterPlugin, PreFilterPlugin, PreScorePlugin, ReservePlugin, Scope, ScorePlugin
+from schedctl.framework.points import FilterPlugin, PreFilterPlugin, PreScorePlugin, ReservePlugin, ScorePlugin
 from schedctl.framework.reasons import Reason, Verdicts
 from schedctl.framework.statuses import SKIP, SUCCESS, error
 from schedctl.scheduler import Scheduler
@@ -17,7 +15,7 @@ from schedctl.testing.law_tests import scheduler_with
 from schedctl.testing.side_by_side import differences
 
 SEEN = StateKey[int]("Seen")
-WEB = compile_labels({"app": "web"})
+WEB = {"app": "web"}
 
 
 def six_nodes(cpu):
@@ -45,9 +43,6 @@ class SkipsWhileManyFit(PreScorePlugin, ScorePlugin):
     def signature(self, pod):
         return ()
 
-    def moved_by(self, cycle, change):
-        return Scope.NOTHING
-
     def pre_score(self, cycle, nodes):
         return SKIP if len(nodes) >= 6 else None
 
@@ -66,9 +61,6 @@ class TellsApartWhenFewFit(PreScorePlugin, ScorePlugin):
 
     def signature(self, pod):
         return ()
-
-    def moved_by(self, cycle, change):
-        return Scope.NOTHING
 
     def pre_score(self, cycle, nodes):
         cycle.state[SEEN] = len(nodes)
@@ -98,9 +90,6 @@ class NeedsItsFinding(FilterPlugin, ReservePlugin):
     def signature(self, pod):
         return ()
 
-    def moved_by(self, cycle, change):
-        return Scope.ROW
-
     def filter(self, cycle, nodes):
         return Verdicts((), Rows(nodes.rows))
 
@@ -123,20 +112,13 @@ class Tide(PreFilterPlugin, ScorePlugin):
 
     reads = (CSINode,)
     reads_feasible_set = False
-    reads_template_only = True
+    foreseeable = True
 
     def signature(self, pod):
         return ()
 
     def pre_filter(self, cycle, nodes):
         cycle.state[SEEN] = len(nodes.cluster.every(CSINode))
-
-    def moved_by(self, cycle, change):
-        return Scope.DOMAINS if change.kind is ChangeKind.OBJECT else Scope.ROW
-
-    def follow(self, cycle, change):
-        cycle.state[SEEN] = len(self.handle.cluster.every(CSINode))
-        return Scope.DOMAINS
 
     def score(self, cycle, nodes):
         return np.full(len(nodes), 10 * cycle.state[SEEN], np.int64)
@@ -166,8 +148,8 @@ def test_allocated_resources_tell_equal_specs_apart():
     place_and_compare(scheduler, *incoming)
 
 
-class CountsSelectedPods(FilterPlugin):
-    """Keeps apart from pods of the app, which it finds in the table of pods, and does not say what moves it."""
+class CountsPods(FilterPlugin):
+    """Keeps apart from pods of the app, which it counts, and declares nothing."""
 
     filters_all_nodes = True
     apart = Reason("there is one")
@@ -176,13 +158,12 @@ class CountsSelectedPods(FilterPlugin):
         return ()
 
     def filter(self, cycle, nodes):
-        table = nodes.cluster.pods_selected(WEB)
-        return self.apart.where(np.isin(nodes.rows, table.node[table.select(WEB)]))
+        return self.apart.where(nodes.gather(nodes.cluster.counter(WEB).by_row) > 0)
 
 
-def test_pods_that_a_plugin_selects_are_relied_upon():
+def test_counts_that_a_plugin_reads_are_relied_upon():
     incoming = pods(4, labels={"app": "web"})
-    assert place_and_compare(scheduler_with(CountsSelectedPods, six_nodes("64")), *incoming).feasible == 3
+    assert place_and_compare(scheduler_with(CountsPods, six_nodes("64")), *incoming).feasible == 3
 
 
 class BelowTheFullest(FilterPlugin):

@@ -6,16 +6,15 @@ import pytest
 
 from schedctl.api.devices import DeviceClass, ResourceClaim, ResourceClaimStatus, ResourceSlice
 from schedctl.api.meta import Namespace, ObjectMeta
-from schedctl.cache.changes import Change, ChangeKind
 from schedctl.devices.allocated import PendingAllocation
 from schedctl.errors import Inconclusive, PluginError
 from schedctl.explain.evidence import camel_case
 from schedctl.framework.cycles import Cycle
-from schedctl.framework.points import Scope
 from schedctl.framework.statuses import SUCCESS, Code, Status, error
 from schedctl.plugins.dynamic_resources import search
 from schedctl.scheduler import Scheduler
 from schedctl.testing.builders import cluster, node, pod
+from schedctl.testing.plugin_answers import nodes_affected
 
 CARD = "example.com/card"
 LONG_AGO, LATER = "2020-01-01T00:00:00Z", "2999-01-01T00:00:00Z"
@@ -612,20 +611,41 @@ def test_pods_with_extended_resources_that_are_devices_have_no_signature():
 
 
 @pytest.mark.parametrize(
-    ("change", "scope"),
+    ("happens", "affected"),
     [
-        pytest.param(Change(ChangeKind.OBJECT, subject=device_class()), Scope.EVERYTHING, id="a class"),
-        pytest.param(Change(ChangeKind.OBJECT, subject=claim()), Scope.NOTHING, id="a claim"),
-        pytest.param(
-            Change(ChangeKind.OBJECT, subject=Namespace(metadata=ObjectMeta(name="x"))), Scope.NOTHING, id="else"
-        ),
-        pytest.param(Change(ChangeKind.POD_ADDED, 0, pod("x")), Scope.NOTHING, id="a pod"),
+        pytest.param(lambda c: c.put(device_class()), set(), id="a class"),
+        pytest.param(lambda c: c.put(claim()), set(), id="a claim"),
+        pytest.param(lambda c: c.put(Namespace(metadata=ObjectMeta(name="x"))), set(), id="else"),
+        pytest.param(lambda c: c.assume(pod("x"), "a"), set(), id="a pod"),
     ],
 )
-def test_which_changes_affect_a_pod_that_needs_no_devices(change, scope):
-    c = cluster(node("a"))
-    outcome = attempt(c, pod(cpu="1"))
-    assert plugin_over(c).moved_by(outcome.cycle, change) is scope
+def test_which_changes_affect_a_pod_that_needs_no_devices(happens, affected):
+    c = cluster(node("a"), node("b"))
+    assert nodes_affected(plugin_over(c), pod(cpu="1"), c, happens) == affected
+
+
+@pytest.mark.parametrize(
+    ("happens", "affected"),
+    [
+        pytest.param(lambda c: c.put(device_class()), None, id="a class"),
+        pytest.param(lambda c: c.put(claim("more")), set(), id="a claim that holds nothing"),
+        pytest.param(lambda c: c.assume(pod("x"), "a"), set(), id="a pod"),
+    ],
+)
+def test_which_changes_affect_a_pod_with_a_claim(happens, affected):
+    c = cluster(node("a"), node("b"), devices("a"), devices("b"), device_class(), claim())
+    assert nodes_affected(plugin_over(c), using("c"), c, happens) == affected
+
+
+def test_a_device_that_is_taken_affects_the_node_that_sees_it():
+    c = cluster(node("a"), node("b"), devices("a"), devices("b"), device_class(), claim(), claim("other"))
+    scheduler = Scheduler(c)
+    outcome = scheduler.attempt(using("other", name="x"))
+
+    def place(_):
+        assert scheduler.place(outcome, "b").status.successful
+
+    assert nodes_affected(plugin_over(c), using("c"), c, place) == {"b"}
 
 
 def test_one_search_serves_columns_in_any_order_and_with_repetitions():

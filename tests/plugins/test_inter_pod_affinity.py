@@ -5,17 +5,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from schedctl.api.meta import Namespace, ObjectMeta
-from schedctl.cache.changes import Change, ChangeKind
 from schedctl.config.args import InterPodAffinityArgs
 from schedctl.engine.handles import ProfileHandle
 from schedctl.engine.nominators import Nominator
 from schedctl.errors import PluginError
 from schedctl.framework.cycles import Cycle
-from schedctl.framework.points import Scope
 from schedctl.framework.statuses import SKIP, Code, Status
 from schedctl.plugins.inter_pod_affinity.evidence import Cause
 from schedctl.plugins.inter_pod_affinity.plugin import InterPodAffinity
 from schedctl.testing.builders import HOSTNAME, ZONE, cluster, node, pod
+from schedctl.testing.plugin_answers import nodes_affected
 
 AFFINITY = "node(s) didn't match pod affinity rules"
 ANTI = "node(s) didn't match pod anti-affinity rules"
@@ -488,36 +487,50 @@ def test_a_skipped_filter_stays_skipped_whatever_pods_are_supposed():
 # -- reuse -------------------------------------------------------------------------
 
 
-def moved(c, incoming, change):
-    return plugin(c).moved_by(Cycle(incoming), change) is Scope.EVERYTHING
+ANY = None
+"""All nodes are asked about again."""
+ZONE_A = {"a1", "a2"}
 
-
-MOVES = {
-    "a pod no term is about": (pod(labels=WEB, affinity=wants(term(DB))), pod("x", labels=WEB), False),
-    "a pod the pod's terms are about": (pod(affinity=likes((1, term(DB)))), pod("x", labels=DB), True),
-    "a pod whose terms are about the pod": (pod(labels=WEB), pod("x", affinity=avoids(term(WEB))), True),
-    "a pod whose terms are about the pod elsewhere": (
-        pod(labels=WEB),
+CHANGES = {
+    "a pod no term is about": (wants(term(DB)), pod("x", labels=WEB), set()),
+    "company, where there was none": (wants(term(DB)), pod("x", labels=DB), ZONE_A),
+    "a pod the pod would rather have near": (likes((1, term(DB))), pod("x", labels=DB), ANY),
+    "the first pod whose terms keep the pod away": ({}, pod("x", affinity=avoids(term(WEB))), ANY),
+    "a pod whose terms are about pods elsewhere": (
+        {},
         pod("x", namespace="other", affinity=avoids(term(WEB))),
-        False,
+        set(),
     ),
+    "a pod in a domain of one node": (avoids(term(DB, HOSTNAME)), pod("x", labels=DB), {"a1"}),
 }
 
 
-@pytest.mark.parametrize(("incoming", "other", "expected"), MOVES.values(), ids=MOVES)
-@pytest.mark.parametrize("kind", [ChangeKind.POD_ADDED, ChangeKind.POD_REMOVED], ids=["comes", "goes"])
-def test_which_pods_affect_the_counts_of_domains(incoming, other, expected, kind):
-    scope = plugin(cluster(*nodes())).moved_by(Cycle(incoming), Change(kind, 0, other))
-    assert scope is (Scope.DOMAINS if expected else Scope.NOTHING)
+@pytest.mark.parametrize(("affinity", "other", "affected"), CHANGES.values(), ids=CHANGES)
+def test_which_nodes_a_pod_affects(affinity, other, affected):
+    c = cluster(*nodes())
+    incoming = pod(labels=WEB, affinity=affinity)
+    assert nodes_affected(plugin(c), incoming, c, lambda c: c.assume(other, "a1")) == affected
+    assert nodes_affected(plugin(c), incoming, c, lambda c: c.remove_pod(other)) == affected
+
+
+def test_a_second_pod_of_a_zone_affects_no_node():
+    c = cluster(*nodes(), pod("x", on="a1", labels=DB))
+    second = pod("y", labels=DB)
+    assert nodes_affected(plugin(c), pod(affinity=wants(term(DB))), c, lambda c: c.assume(second, "a2")) == set()
 
 
 def test_nodes_and_namespaces_affect_pods_where_there_are_terms():
+    def relabel(c):
+        c.add_node(node("a1", zone="b"))
+
     empty = cluster(*nodes())
-    full = cluster(*nodes(), pod("x", on="a1", affinity=avoids(term(DB))))
-    assert not moved(empty, pod(labels=WEB), Change(ChangeKind.NODE_UPDATED, 0))
-    assert moved(empty, pod(affinity=wants(term(DB))), Change(ChangeKind.NODE_UPDATED, 0))
-    assert moved(full, pod(labels=WEB), Change(ChangeKind.NODE_UPDATED, 0))
-    assert moved(empty, pod(labels=WEB), Change(ChangeKind.OBJECT, subject=namespace("default", team="t")))
+    assert nodes_affected(plugin(empty), pod(labels=WEB), empty, relabel) == set()
+    assert nodes_affected(plugin(empty), pod(affinity=wants(term(DB))), empty, relabel) is ANY
+    full = cluster(*nodes(), pod("x", on="a1", affinity=avoids(term(WEB))))
+    assert nodes_affected(plugin(full), pod(labels=WEB), full, relabel) is ANY
+    labelled = cluster(*nodes())
+    put = nodes_affected(plugin(labelled), pod(labels=WEB), labelled, lambda c: c.put(namespace("default", team="t")))
+    assert put is ANY
 
 
 def test_pods_of_one_template_have_one_signature():

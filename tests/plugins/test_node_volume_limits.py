@@ -10,12 +10,12 @@ import pytest
 from schedctl.api import storage
 from schedctl.cache.changes import Change, ChangeKind
 from schedctl.framework.cycles import Cycle
-from schedctl.framework.points import Scope
 from schedctl.framework.reasons import ACCEPT
 from schedctl.framework.statuses import SKIP, SUCCESS, Code, Status
 from schedctl.plugins.node_volume_limits.plugin import NodeVolumeLimits
 from schedctl.plugins.node_volume_limits.usage import VolumesInUse, volumes_in_use
 from schedctl.testing.builders import cluster, handle, node, pod
+from schedctl.testing.plugin_answers import nodes_affected
 
 PLUGIN = NodeVolumeLimits(None, handle())
 FULL = Status(Code.UNSCHEDULABLE, ("node(s) exceed max volume count",))
@@ -433,54 +433,30 @@ def test_the_evidence_has_the_volumes_that_stay_attached_and_who_uses_them():
 
 
 @pytest.mark.parametrize(
-    ("change", "scope"),
+    ("happens", "affected"),
     [
-        pytest.param(
-            Change(ChangeKind.POD_ADDED, 0, with_volumes(claimed("b"), name="yn")),
-            Scope.NOTHING,
-            id="a pod on a node that takes the volumes all the same",
-        ),
-        pytest.param(
-            Change(ChangeKind.POD_ADDED, 1, with_volumes(claimed("b"), name="ym")),
-            Scope.ROW,
-            id="a pod on a node that has enough with it",
-        ),
-        pytest.param(
-            Change(ChangeKind.POD_REMOVED, 0, with_volumes(claimed("a"), name="x")), Scope.ROW, id="a pod that goes"
-        ),
-        pytest.param(Change(ChangeKind.POD_ADDED, 0, pod("x")), Scope.NOTHING, id="a pod without volumes"),
-        pytest.param(Change(ChangeKind.OBJECT, subject=claim("a")), frozenset(), id="a claim nobody uses"),
-        pytest.param(Change(ChangeKind.OBJECT, subject=claim("b")), frozenset((0, 1)), id="a claim two nodes use"),
-        pytest.param(Change(ChangeKind.OBJECT, subject=volume("b")), frozenset((0, 1)), id="its volume"),
-        pytest.param(
-            Change(ChangeKind.OBJECT, subject=attachment("1", "m", "a"), before=attachment("1", "n", "a")),
-            frozenset((0, 1)),
-            id="an attachment elsewhere than before",
-        ),
-        pytest.param(Change(ChangeKind.OBJECT, subject=storage_class("s", CSI)), Scope.EVERYTHING, id="a class"),
-        pytest.param(
-            Change(ChangeKind.OBJECT, subject=csi_node("m")), frozenset((1,)), id="what the CSINode of a node says"
-        ),
-        pytest.param(Change(ChangeKind.OBJECT, subject=csi_driver(CSI)), Scope.EVERYTHING, id="a driver"),
-        pytest.param(Change(ChangeKind.NODE_UPDATED, 0), Scope.NOTHING, id="a node"),
+        pytest.param(lambda c: c.assume(with_volumes(claimed("b"), name="x"), "m"), {"m"}, id="a pod with volumes"),
+        pytest.param(lambda c: c.remove_pod(c.pod_table.pod("default/yn")), {"n"}, id="a pod that goes"),
+        pytest.param(lambda c: c.assume(pod("x"), "n"), set(), id="a pod without volumes"),
+        pytest.param(lambda c: c.put(claim("z")), set(), id="a claim nobody uses"),
+        pytest.param(lambda c: c.put(claim("b")), {"n", "m"}, id="a claim two nodes use"),
+        pytest.param(lambda c: c.put(volume("b")), {"n", "m"}, id="its volume"),
+        pytest.param(lambda c: c.put(attachment("1", "m", "a")), {"m"}, id="an attachment"),
+        pytest.param(lambda c: c.put(csi_node("m")), None, id="what the CSINode of a node says"),
+        pytest.param(lambda c: c.add_node(node("n", labels={"x": "y"})), None, id="a node"),
     ],
 )
-def test_which_changes_affect_a_pod_with_a_claim(change, scope):
+def test_which_changes_affect_a_pod_with_a_claim(happens, affected):
     holders = [with_volumes(claimed("b"), name=f"y{name}", on=name) for name in "nm"]
     nodes = [node("n"), node("m"), csi_node("n", csi_example_com=2), csi_node("m", csi_example_com=1)]
     c = cluster(*nodes, *bound("a", "b"), *holders)
-    plugin, cycle = over(c), Cycle(with_volumes(claimed("a")))
-    assert plugin.pre_filter(cycle, c.nodes) is None
-    assert plugin.moved_by(cycle, change) == scope
-    assert plugin.moved_by(Cycle(pod()), change) is Scope.NOTHING
+    assert nodes_affected(over(c), with_volumes(claimed("a")), c, happens) == affected
 
 
 def test_without_limits_pods_affect_nothing():
     c = cluster(node("n"), csi_node("n", csi_example_com=None), *bound("a"))
-    plugin, cycle = over(c), Cycle(with_volumes(claimed("a")))
-    assert plugin.pre_filter(cycle, c.nodes) is None
-    added = Change(ChangeKind.POD_ADDED, 0, with_volumes(claimed("a"), name="x"))
-    assert plugin.moved_by(cycle, added) is Scope.NOTHING
+    added = with_volumes(claimed("a"), name="x")
+    assert nodes_affected(over(c), with_volumes(claimed("a")), c, lambda c: c.assume(added, "n")) == set()
 
 
 def test_pods_whose_volumes_no_pod_mounts_have_one_signature():

@@ -7,17 +7,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from schedctl.api.workloads import ReplicaSet, ReplicationController, Service, StatefulSet
-from schedctl.cache.changes import Change, ChangeKind
 from schedctl.config.args import PodTopologySpreadArgs
 from schedctl.engine.handles import ProfileHandle
 from schedctl.engine.nominators import Nominator
 from schedctl.errors import PluginError
 from schedctl.framework.arithmetic import natural_log
 from schedctl.framework.cycles import Cycle
-from schedctl.framework.points import Scope
 from schedctl.framework.statuses import SKIP, SUCCESS, Code, Status, unresolvable, unschedulable
 from schedctl.plugins.pod_topology_spread.plugin import PodTopologySpread
 from schedctl.testing.builders import HOSTNAME, ZONE, cluster, node, pod
+from schedctl.testing.plugin_answers import nodes_affected
 
 SKEWED = unschedulable("node(s) didn't match pod topology spread constraints")
 MISSING = unresolvable("node(s) didn't match pod topology spread constraints (missing required label)")
@@ -437,56 +436,29 @@ def test_each_position_sees_its_own_changes_only():
 # -- what moves the answers -----------------------------------------------------------
 
 
+def comes(other, on="a1"):
+    return lambda c: c.assume(other, on)
+
+
 @pytest.mark.parametrize(
-    ("incoming", "change", "scope"),
+    ("incoming", "happens", "affected"),
     [
-        pytest.param(
-            spread(constraint()), Change(ChangeKind.POD_ADDED, 0, web("x")), Scope.DOMAINS, id="a counted pod"
-        ),
-        pytest.param(
-            spread(soft()), Change(ChangeKind.POD_REMOVED, 0, web("x")), Scope.DOMAINS, id="one that is scored"
-        ),
-        pytest.param(
-            spread(constraint()), Change(ChangeKind.POD_ADDED, 0, web("x", labels={})), Scope.NOTHING, id="another pod"
-        ),
-        pytest.param(
-            spread(constraint()),
-            Change(ChangeKind.POD_ADDED, 0, web("x", namespace="other")),
-            Scope.NOTHING,
-            id="a pod elsewhere",
-        ),
-        pytest.param(
-            spread(constraint()),
-            Change(ChangeKind.POD_REMOVED, 0, web("x", metadata=GONE)),
-            Scope.NOTHING,
-            id="a pod that did not count any more",
-        ),
-        pytest.param(
-            spread(constraint(labels={})), Change(ChangeKind.POD_ADDED, 0, web("x")), Scope.NOTHING, id="of no selector"
-        ),
-        pytest.param(spread(soft()), Change(ChangeKind.NODE_UPDATED, 0), Scope.EVERYTHING, id="a node"),
-        pytest.param(web(), Change(ChangeKind.NODE_UPDATED, 0), Scope.NOTHING, id="a node, without constraints"),
-        pytest.param(
-            web(), Change(ChangeKind.OBJECT, subject=service(WEB)), Scope.EVERYTHING, id="a Service, with defaults"
-        ),
-        pytest.param(
-            web(), Change(ChangeKind.OBJECT, subject=service(WEB, "other")), Scope.NOTHING, id="a Service elsewhere"
-        ),
-        pytest.param(
-            spread(soft()), Change(ChangeKind.OBJECT, subject=service(WEB)), Scope.NOTHING, id="a Service, without"
-        ),
+        pytest.param(spread(constraint()), comes(web("x")), {"a1", "a2"}, id="a counted pod affects its domain"),
+        pytest.param(spread(constraint()), comes(web("x"), "b1"), None, id="all nodes where the minimum moves"),
+        pytest.param(spread(soft()), comes(web("x")), {"a1", "a2"}, id="one that is scored"),
+        pytest.param(spread(constraint()), comes(web("x", labels={})), set(), id="another pod"),
+        pytest.param(spread(constraint()), comes(web("x", namespace="other")), set(), id="a pod elsewhere"),
+        pytest.param(spread(constraint()), comes(web("x", metadata=GONE)), set(), id="a pod that does not count"),
+        pytest.param(spread(constraint(labels={})), comes(web("x")), set(), id="of no selector"),
+        pytest.param(spread(soft()), lambda c: c.add_node(node("a1", zone="b")), None, id="a node"),
+        pytest.param(web(), lambda c: c.add_node(node("a1", zone="b")), set(), id="a node, without constraints"),
+        pytest.param(web(), lambda c: c.put(service(WEB)), None, id="a Service, with defaults"),
+        pytest.param(spread(soft()), lambda c: c.put(service(WEB)), set(), id="a Service, without"),
     ],
 )
-@pytest.mark.parametrize("asked_before", [True, False], ids=["after a cycle", "without one"])
-def test_which_rows_a_change_affects(incoming, change, scope, asked_before):
-    made = cluster(*zones())
-    spread_plugin, cycle = plugin(made), Cycle(incoming)
-    if asked_before:
-        if spread_plugin.pre_filter(cycle, made.nodes) == SKIP:
-            cycle.skip_filter.add(spread_plugin.name)
-        if spread_plugin.pre_score(cycle, made.nodes) == SKIP:
-            cycle.skip_score.add(spread_plugin.name)
-    assert spread_plugin.moved_by(cycle, change) is scope
+def test_which_nodes_a_change_affects(incoming, happens, affected):
+    made = cluster(*(node(name, zone=name[0]) for name in ("a1", "a2", "b1")), web("w", on="a2"))
+    assert nodes_affected(plugin(made), incoming, made, happens) == affected
 
 
 def test_pods_with_equal_constraints_and_labels_have_one_signature():

@@ -6,14 +6,13 @@ import msgspec
 import pytest
 
 from schedctl.api.storage import PersistentVolumeClaim
-from schedctl.cache.changes import Change, ChangeKind
 from schedctl.framework.cycles import Cycle
-from schedctl.framework.points import Scope
 from schedctl.framework.reasons import ACCEPT
 from schedctl.framework.statuses import SKIP, SUCCESS, Code, Status
 from schedctl.plugins.volume_restrictions.plugin import STATE, VolumeRestrictions
 from schedctl.plugins.volume_restrictions.sources import sources_in_use
 from schedctl.testing.builders import cluster, node, pod
+from schedctl.testing.plugin_answers import nodes_affected
 
 PLUGIN = VolumeRestrictions(None, None)
 CONFLICT = Status(Code.UNSCHEDULABLE, ("node(s) had no available disk",))
@@ -228,30 +227,18 @@ def test_sources_in_use_follow_the_cluster():
 
 
 @pytest.mark.parametrize(
-    ("change", "scope"),
+    ("happens", "affected"),
     [
-        pytest.param(Change(ChangeKind.OBJECT, subject=claim()), Scope.EVERYTHING, id="the pod's claim"),
-        pytest.param(Change(ChangeKind.OBJECT, subject=claim("other")), Scope.NOTHING, id="another claim"),
-        pytest.param(
-            Change(ChangeKind.POD_ADDED, 0, with_volumes(claimed(), name="x")),
-            Scope.EVERYTHING,
-            id="a pod of the same claim",
-        ),
-        pytest.param(
-            Change(ChangeKind.POD_REMOVED, 0, with_volumes(gce(), name="x")), Scope.ROW, id="a pod of the same disk"
-        ),
-        pytest.param(
-            Change(ChangeKind.POD_ADDED, 0, with_volumes(gce("e"), ebs("d"), name="x")),
-            Scope.NOTHING,
-            id="a pod of other disks",
-        ),
-        pytest.param(Change(ChangeKind.NODE_UPDATED, 0), Scope.NOTHING, id="a node"),
+        pytest.param(lambda c: c.put(claim()), None, id="the pod's claim"),
+        pytest.param(lambda c: c.put(claim("other")), set(), id="another claim"),
+        pytest.param(lambda c: c.assume(with_volumes(claimed(), name="x"), "a"), None, id="a pod of the same claim"),
+        pytest.param(lambda c: c.assume(with_volumes(gce(), name="x"), "a"), {"a"}, id="a pod of the same disk"),
+        pytest.param(lambda c: c.add_node(node("b", labels={"x": "y"})), set(), id="a node"),
     ],
 )
-def test_which_changes_affect_a_pod_with_a_claim_and_a_disk(change, scope):
-    assert over(claim()).moved_by(Cycle(with_volumes(claimed(), gce())), change) is scope
-    assert over(claim()).moved_by(Cycle(pod()), change) is Scope.NOTHING
-    assert over(claim(mode="ReadWriteMany")).moved_by(Cycle(with_volumes(claimed())), change) is Scope.NOTHING
+def test_which_changes_affect_a_pod_with_a_claim_and_a_disk(happens, affected):
+    c = cluster(node("a"), node("b"), claim())
+    assert nodes_affected(over_cluster(c), with_volumes(claimed(), gce()), c, happens) == affected
 
 
 def test_pods_with_equal_volumes_have_one_signature():

@@ -104,12 +104,12 @@ def test_a_file_may_import_what_lies_beside_it(write_plugin):
             r"A\.score is a staticmethod: expected the method score\(cycle, nodes\)",
         ),
         (
-            HEAD + "class A(FilterPlugin):\n    def filter(self, cycle, nodes): ...\n    def follow(self, cycle): ...",
-            r"A\.follow\(self, cycle\) cannot be called as follow\(cycle, change\)",
+            HEAD + "class A(FilterPlugin):\n    def filter(self, cycle, nodes): ...\n    def signature(self): ...",
+            r"A\.signature\(self\) cannot be called as signature\(pod\)",
         ),
         (
-            HEAD + "class A(FilterPlugin):\n    def filter(self, cycle, nodes): ...\n    moves_by_template = True",
-            r"A\.moves_by_template is not a method: expected moves_by_template\(pod\)",
+            HEAD + "class A(FilterPlugin):\n    def filter(self, cycle, nodes): ...\n    signature = True",
+            r"A\.signature is not a method: expected signature\(pod\)",
         ),
         (
             HEAD + "class A(PermitPlugin):\n    async def permit(self, cycle, node_name): ...",

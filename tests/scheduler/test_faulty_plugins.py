@@ -159,20 +159,6 @@ def test_system_exit_in_the_text_of_a_fault_is_a_fault():
     assert re.search(rf"failed: Odd{PLACE}", scheduler_with(plugin(filter=raises))[0].attempt(pod()).error)
 
 
-def read_everything(self, cycle, nodes):
-    """Rests on more than can be taken down, so that `moved_by` is asked about every change."""
-    nodes.cluster.rest_on_everything()
-
-
-def test_an_exception_in_moved_by_ends_the_cycle_that_asks_about_a_change():
-    kind = plugin(moved_by=raising, signature=lambda self, pod: (), pre_filter=read_everything)
-    scheduler, _ = scheduler_with(kind)
-    alike = pod("one"), pod("two")
-    assert scheduler.attempt(alike[0]).error == ""
-    scheduler.place(scheduler.attempt(alike[0]))
-    assert re.fullmatch(rf"plugin \"Odd\" failed: KeyError: 'team'{PLACE}", scheduler.attempt(alike[1]).error)
-
-
 def test_an_exception_in_with_pods_ends_the_cycle_that_supposes_pods():
     promised = pod("promised", priority=10, status={"phase": "Pending", "nominatedNodeName": "a"})
     scheduler, _ = scheduler_with(plugin(with_pods=raising), node("a"), promised)
@@ -395,16 +381,6 @@ def test_sort_keys_that_cannot_be_compared_keep_the_later_pod_out():
     pods = run(scheduler).pods
     assert pods["default/other"].state is PodState.BOUND
     assert "sort_key returned what cannot be compared with the first" in pods["default/web"].message
-
-
-def test_a_change_that_spoils_nothing_known_is_an_error():
-    kind = plugin(moved_by=answering(None), signature=lambda self, pod: (), pre_filter=read_everything)
-    scheduler, _ = scheduler_with(kind)
-    scheduler.place(scheduler.attempt(pod("one")))
-    assert "moved_by returned None, expected a Scope" in scheduler.attempt(pod("two")).error
-    fine, _ = scheduler_with(plugin(moved_by=answering(framework.Scope.EVERYTHING), signature=lambda self, pod: ()))
-    fine.place(fine.attempt(pod("one")))
-    assert fine.attempt(pod("two")).error == ""
 
 
 @pytest.mark.parametrize(

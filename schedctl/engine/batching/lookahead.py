@@ -1,13 +1,13 @@
-"""Looking ahead: what will be said of a node with one more pod of a template on it, and two more, and so on.
+"""Looking ahead: what will be said of a node with one more pod of a class on it, and two more, and so on.
 
-The next placements of a template each change one row in a way that is known beforehand, so `rankings` has many rows
-judged in one column, which costs hardly more than judging one. Only plugins that declare `reads_template_only` can be
-asked so, and only as long as nothing else happens to the row.
+The next placements of a class each change one row in a way that is known beforehand, so many rows are judged in one
+column, which costs hardly more than judging one. Only plugins that are `foreseeable` can be asked so, and only as long
+as nothing else happens to the row.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Set
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ import numpy.typing as npt
 from schedctl.cache.arrays import BoolArray, IndexArray, IntArray
 from schedctl.cache.nodes import Nodes
 from schedctl.cache.pod_info import PodInfo
+from schedctl.engine.batching.answer_columns import AnswerColumn
 
 _MOST_LEVELS = 32
 """How many placements on one node are looked ahead at most."""
@@ -32,14 +33,21 @@ class Lookahead:
     """The answers about the next levels of each position; level k is what is true after k + 1 more placements there.
 
     Attributes:
-        footprint: the code of what each of the pods takes.
         plugins: the names of those who are asked.
     """
 
-    def __init__(self, nodes: Nodes, footprint: int, plugins: Set[str]) -> None:
+    def __init__(self, nodes: Nodes, footprint: int, stamps: Mapping[str, int]) -> None:
+        """Begin with nothing foreseen.
+
+        Args:
+            nodes: all nodes.
+            footprint: the code of what each of the pods takes.
+            stamps: the plugins that are asked, each with how many times it has forgotten answers.
+        """
         count = len(nodes)
-        self.footprint = footprint
-        self.plugins = frozenset(plugins)
+        self._footprint = footprint
+        self._stamps = stamps
+        self.plugins = frozenset(stamps)
         self._nodes = nodes
         self._level = np.zeros(count, np.int8)
         self._depth = np.zeros(count, np.int8)
@@ -50,10 +58,15 @@ class Lookahead:
         """Return whether the next level of a position is known."""
         return bool(self._level[position] < self._depth[position])
 
-    def void(self, names: Set[str], positions: IndexArray) -> None:
-        """Forget the levels of positions about which plugins had to be asked again."""
-        if not self.plugins.isdisjoint(names):
-            self._depth[positions] = 0
+    def holds(self, footprint: int, columns: Mapping[str, AnswerColumn]) -> bool:
+        """Return whether what is foreseen is about such pods, and still what the plugins would say."""
+        return footprint == self._footprint and all(
+            columns[name].forgotten == stamp and columns[name].is_foreseeable for name, stamp in self._stamps.items()
+        )
+
+    def void(self, positions: IndexArray) -> None:
+        """Forget the levels of positions to which something else has happened."""
+        self._depth[positions] = 0
 
     def extend(
         self,
@@ -69,7 +82,7 @@ class Lookahead:
         Where only a few have run out, those likely to come next are judged with them, all several levels ahead.
 
         Args:
-            pod: a pod of the template.
+            pod: a pod of the class.
             position: where one has just been placed, so that its next level is the row as it is.
             feasible: bool (n,).
             likely: positions in the order in which they are likely to be chosen next, intp.

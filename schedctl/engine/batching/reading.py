@@ -1,18 +1,17 @@
-"""Listening to plugins: what each of them reads of the cluster while it answers about the pods of a template."""
+"""Listening to a plugin: what it reads of the cluster while it answers, so that its answers may be kept."""
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Callable
-from typing import Any, TypeVar
+from collections.abc import Hashable
 
+import numpy as np
 from typing_extensions import override
 
 from schedctl.api.nodes import Node
 from schedctl.api.pods import Pod
-from schedctl.cache.arrays import IntArray
-from schedctl.cache.changes import Change
+from schedctl.cache.arrays import IndexArray, IntArray
 from schedctl.cache.nodes import ClusterView, Nodes
+from schedctl.cache.pod_info import PodInfo
 from schedctl.cache.reads import Reads
 from schedctl.engine import answers
 from schedctl.engine.calls import PluginRunner
@@ -20,120 +19,123 @@ from schedctl.engine.faults import PASSING, plugin_fault
 from schedctl.framework import points
 from schedctl.framework.cycles import Cycle
 from schedctl.framework.faults import ESCAPING
-from schedctl.framework.points import NodeSet, Plugin, Scope
+from schedctl.framework.points import NodeSet, Plugin
 from schedctl.framework.reasons import Verdicts
 from schedctl.framework.statuses import Status
 
-T = TypeVar("T")
-
 
 class ReadingRunner(PluginRunner):
-    """Calls plugins directly, and takes down what their answers rest on.
+    """Calls one plugin directly, and takes down what its answers rest on.
 
     Attributes:
-        reads: by plugin, what it has read since it last began anew.
-        more: whether a plugin has read what it had not before; set back by whoever goes by it.
+        before: what PreFilter and PreScore have read; what was read of rows there is read of all of them.
+        rows: what Filter and Score have read.
     """
 
     def __init__(self, cluster: ClusterView) -> None:
         self._cluster = cluster
-        self.reads: defaultdict[str, Reads] = defaultdict(Reads)
-        self.more = True
+        self.before = Reads()
+        self.rows = Reads()
 
-    def forget(self, plugin: str) -> None:
-        """Begin anew with a plugin."""
-        self.more = self.reads.pop(plugin, None) is not None or self.more
+    @property
+    def depends_on_pods(self) -> bool:
+        """Whether pods that come and go may change the answers."""
+        before, rows = self.before, self.rows
+        return bool(
+            rows.occupancy
+            or rows.tracked
+            or before.tracked
+            or rows.everything
+            or before.everything
+            or Pod in before.versions
+            or Pod in rows.versions
+        )
+
+    def rows_changed(self, since: int) -> IndexArray | None:
+        """Return the node rows that have changed after a generation in what was read; None where it may be any."""
+        cluster, before, rows = self._cluster, self.before, self.rows
+        if before.everything or rows.everything or not (cluster.holds(before) and cluster.holds(rows)):
+            return None
+        for tracked in before.tracked.values():
+            changed = tracked.rows_changed(since)
+            if changed is None or len(changed):
+                return None
+        table = cluster.node_table
+        parts = [np.flatnonzero(table.described[: len(table)] > since)] if rows.description else []
+        if rows.occupancy:
+            parts.append(np.flatnonzero(table.occupied[: len(table)] > since))
+        for tracked in rows.tracked.values():
+            changed = tracked.rows_changed(since)
+            if changed is None:
+                return None
+            parts.append(changed)
+        return np.unique(np.concatenate(parts)) if parts else np.empty(0, np.intp)
 
     @override
     def pre_filter(self, plugin: points.PreFilterPlugin, cycle: Cycle, nodes: Nodes) -> Status | NodeSet | None:
-        cluster, found = self._cluster, Reads()
-        before, cluster.reads = cluster.reads, found
+        cluster, before = self._cluster, self._cluster.reads
+        cluster.reads = self.before
         try:
             return super().pre_filter(plugin, cycle, nodes)
         finally:
-            self._add_before_rows(plugin, found)
+            self._rest_on_all_rows()
             cluster.reads = before
 
     @override
     def filter(self, plugin: points.FilterPlugin, cycle: Cycle, nodes: Nodes) -> Verdicts:
-        cluster, reads = self._cluster, self.reads[plugin.name]
-        before, cluster.reads, size = cluster.reads, reads, reads.size
+        cluster, before = self._cluster, self._cluster.reads
+        cluster.reads = self.rows
         try:
             return super().filter(plugin, cycle, nodes)
         finally:
             cluster.reads = before
-            self.more = self.more or reads.size != size
 
     @override
     def pre_score(self, plugin: points.PreScorePlugin, cycle: Cycle, nodes: Nodes) -> Status | None:
-        cluster, found = self._cluster, Reads()
-        before, cluster.reads = cluster.reads, found
+        cluster, before = self._cluster, self._cluster.reads
+        cluster.reads = self.before
         try:
             return super().pre_score(plugin, cycle, nodes)
         finally:
-            self._add_before_rows(plugin, found)
+            self._rest_on_all_rows()
             cluster.reads = before
 
     @override
     def score(self, plugin: points.ScorePlugin, cycle: Cycle, nodes: Nodes) -> IntArray:
-        cluster, reads = self._cluster, self.reads[plugin.name]
-        before, cluster.reads, size = cluster.reads, reads, reads.size
+        cluster, before = self._cluster, self._cluster.reads
+        cluster.reads = self.rows
         try:
             return super().score(plugin, cycle, nodes)
         finally:
             cluster.reads = before
-            self.more = self.more or reads.size != size
 
     @override
     def normalize(self, plugin: points.ScorePlugin, cycle: Cycle, nodes: Nodes, scores: IntArray) -> IntArray:
-        if type(plugin).normalize is points.ScorePlugin.normalize:
-            return scores
-        cluster, reads = self._cluster, self.reads[plugin.name]
-        before, cluster.reads, size = cluster.reads, reads, reads.size
+        cluster, before = self._cluster, self._cluster.reads
+        cluster.reads = self.rows
         try:
             return super().normalize(plugin, cycle, nodes, scores)
         finally:
             cluster.reads = before
-            self.more = self.more or reads.size != size
 
-    def moved_by(self, plugin: points.Plugin, cycle: Cycle, change: Change) -> Scope | frozenset[int]:
-        """Ask what a change spoils; of pods and nodes a plugin goes by the change, of objects it is listened to."""
-        return answers.scope(plugin, self._listen_to_objects(plugin, plugin.moved_by, cycle, change))
-
-    def follow(self, plugin: points.Plugin, cycle: Cycle, change: Change) -> Scope | frozenset[int]:
-        """Have a change counted; see `moved_by`."""
-        return answers.scope(plugin, self._listen_to_objects(plugin, plugin.follow, cycle, change), "follow")
-
-    def _listen_to_objects(self, plugin: points.Plugin, question: Callable[..., Any], *about: Any) -> Any:
-        cluster, found, reads = self._cluster, Reads(), self.reads[plugin.name]
-        before, cluster.reads, size = cluster.reads, found, reads.size
-        try:
-            return ask_plugin(plugin, question, *about)
-        finally:
-            cluster.reads = before
-            if found.versions or found.objects:
-                reads.versions.update(found.versions)
-                reads.objects.update(found.objects)
-                self.more = self.more or reads.size != size
-
-    def _add_before_rows(self, plugin: points.Plugin, found: Reads) -> None:
-        """Take down what was read before any row was judged: of rows it is all of them that the answers rest on."""
-        kinds = [kind for kind, read in ((Node, found.description), (Pod, found.occupancy)) if read]
-        found.description = found.occupancy = False
-        if kinds:
-            self._cluster.note_reads(*kinds)
-        self.reads[plugin.name].add(found)
-        self.more = True
+    def _rest_on_all_rows(self) -> None:
+        """Take down that what was read of rows before any of them was judged concerns all."""
+        before = self.before
+        if before.description:
+            self._cluster.note_reads(Node)
+        if before.occupancy:
+            self._cluster.note_reads(Pod)
+        before.description = before.occupancy = False
 
 
-def ask_plugin(plugin: Plugin, question: Callable[..., T], *about: Any) -> T:
-    """Return what a plugin answers to a question about reuse; what it lets out is its fault.
+def signature_of(plugin: Plugin, pod: PodInfo) -> Hashable | None:
+    """Return all that a plugin reads of a pod, None where it is asked about each.
 
     Raises:
-        CycleError: it fails.
+        CycleError: the plugin fails, or its signature cannot be hashed.
     """
     try:
-        return question(*about)
+        return answers.signature(plugin, plugin.signature(pod))
     except PASSING:
         raise
     except ESCAPING as fault:

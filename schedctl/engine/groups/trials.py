@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from schedctl.cache.cluster import Cluster
 from schedctl.engine.attempts import Attempt, attempt
-from schedctl.engine.batching.reuse import Templates
+from schedctl.engine.batching.signature_cache import SignatureCache
 from schedctl.engine.binding import BindingCycle
 from schedctl.engine.faults import PASSING, plugin_fault
 from schedctl.engine.fit_error import message
@@ -35,13 +35,13 @@ class Surroundings:
         profile: the plugins to run.
         cluster: what to place the pods on.
         nominator: the pods promised to nodes.
-        templates: the memory of pods alike, None to ask everything anew.
+        cache: what is remembered of earlier pods, None to ask everything anew.
     """
 
     profile: Profile
     cluster: Cluster
     nominator: Nominator
-    templates: Templates | None = None
+    cache: SignatureCache | None = None
 
 
 @dataclass(slots=True)
@@ -130,7 +130,7 @@ def place_in(where: Surroundings, cycle: GroupCycle, placement: Placement, *, wh
                 where.cluster,
                 pod,
                 where.nominator,
-                templates=where.templates if whole else None,
+                cache=where.cache if whole else None,
                 make_room=False,
                 admitted=True,
                 among=None if whole else placement.nodes,

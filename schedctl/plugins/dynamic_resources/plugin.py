@@ -15,11 +15,11 @@ import numpy as np
 from typing_extensions import override
 
 from schedctl.api import devices, field_errors, meta, node_selectors, resources, selectors
+from schedctl.api.nodes import Node
 from schedctl.cache.arrays import IntArray
-from schedctl.cache.changes import Change, ChangeKind
 from schedctl.cache.nodes import ClusterView, Nodes
 from schedctl.cache.pod_info import PodInfo
-from schedctl.devices.allocated import PendingAllocation, allocation_of, devices_in_use
+from schedctl.devices.allocated import devices_in_use
 from schedctl.devices.features import features_of
 from schedctl.errors import PluginError
 from schedctl.framework.arithmetic import default_normalize
@@ -41,7 +41,6 @@ from schedctl.framework.points import (
     PreEnqueuePlugin,
     PreFilterPlugin,
     ReservePlugin,
-    Scope,
     ScorePlugin,
 )
 from schedctl.framework.reasons import ACCEPT, CodeColumn, NodeLookup, Reason, Verdicts
@@ -74,6 +73,7 @@ STATE = StateKey["ClaimSearch | None"]("DynamicResources")
 
 It may be the search of an earlier pod with equal claims: `ClaimSearch.is_of` tells.
 """
+_KINDS = (devices.DeviceClass, devices.DeviceTaintRule, devices.ResourceSlice)
 _DEMANDS_KEPT = 256
 _NOT_FOUND = "claim allocation not found for node"
 BEST_ALTERNATIVE = 8
@@ -95,7 +95,6 @@ class UnscoredDynamicResources(
     memory_only = True
     reads = (devices.DeviceClass, devices.DeviceTaintRule, devices.ResourceClaim, devices.ResourceSlice)
     reads_feasible_set = False
-    finds_again = True
 
     unread = Reason("not found", code=Code.ERROR)
     unnamed = Reason(
@@ -146,6 +145,12 @@ class UnscoredDynamicResources(
         cycle.state[STATE] = None  # also of a pod that is refused below: PostFilter reads it
         if not extended and not pod.pod.spec.resource_claims:
             return SKIP
+        with cluster.rest_on(*_KINDS):  # what becomes of the pod's claims shows in its signature
+            return self._prepare(cycle, extended=extended)
+
+    def _prepare(self, cycle: Cycle, *, extended: bool) -> Status | None:
+        """Write the search for the pod's claims to the state."""
+        pod, cluster = cycle.pod, self.handle.cluster
         user_claims, status = self._claims_or_status(pod)
         if not status.successful:
             return status
@@ -155,7 +160,6 @@ class UnscoredDynamicResources(
             return SKIP
         reached_from: dict[int, node_selectors.NodeQuery] = {}
         unusable: dict[int, Unready] = {}
-        now = cluster.now()
         for index, claim in enumerate(claims):
             allocation = claim.status.allocation
             if allocation is None:
@@ -168,7 +172,7 @@ class UnscoredDynamicResources(
                     reached_from[index] = node_selectors.compile_node_selector(allocation.node_selector).require_valid()
                 except selectors.SelectorError as fault:
                     return error(str(fault))
-            why = unready(claim, self.args.binding_timeout, now) if self._conditions else None
+            why = unready(claim, self.args.binding_timeout, cluster.now()) if self._conditions else None
             if why is not None:
                 unusable[index] = why
         # The search and the allocator below it are large, and few pods have claims.
@@ -186,10 +190,16 @@ class UnscoredDynamicResources(
         search, rows = cycle.state[STATE], nodes.rows
         if search is None:
             return ACCEPT
+        from schedctl.devices.row_changes import device_rows_of
         from schedctl.plugins.dynamic_resources.search import Outcome
 
-        search = self._as_of_now(search)
-        outcomes = search.outcomes(rows)
+        if search.shareable:
+            device_rows = device_rows_of(nodes.cluster)
+            with nodes.cluster.rest_on(*_KINDS, Node, tracked=(device_rows,)):
+                search = self._as_of_now(search)
+                outcomes = search.outcomes(rows)
+        else:
+            outcomes = search.outcomes(rows)
         if not outcomes.any():
             return Verdicts((), NodeLookup(search.finding, rows))
         claims = [meta.key_of(claim) for claim in search.claims]
@@ -261,7 +271,8 @@ class UnscoredDynamicResources(
         row = cluster.node_table.row_of[node_name]
         if search.shareable and not search.is_of(cycle.pod):
             return self._reserve(self._resolve(cycle.pod).claims, row)
-        found = search.finding(row)
+        filtered = cycle.findings.get(self.name)
+        found: Finding | None = search.finding(row) if filtered is None else filtered.at(row)
         if found is None or not found.allocations:
             device_plugin_has_it = all(claim is search.special for _, claim in search.to_allocate)
             return SUCCESS if device_plugin_has_it else error(_NOT_FOUND)
@@ -350,55 +361,7 @@ class UnscoredDynamicResources(
         claims = self._shareable(pod)
         return None if claims is None else (names, *(msgspec.json.encode(claim.spec.devices) for claim in claims))
 
-    def moves_by_template(self, pod: PodInfo) -> bool:
-        """Pods move nothing."""
-        return True
-
-    def moved_by(self, cycle: Cycle, change: Change) -> Scope | frozenset[int]:
-        """Devices that are taken or given back move the nodes that see them; pods move nothing.
-
-        What becomes of the claims of the pod itself shows in its signature. Only a DeviceClass can make devices of what
-        a pod asks for that needs none.
-        """
-        search = _search_of(cycle)
-        if change.kind is ChangeKind.OBJECT and isinstance(change.subject, devices.DeviceClass):
-            return Scope.EVERYTHING
-        if search is None:
-            return Scope.NOTHING
-        if not search.shareable:
-            return Scope.EVERYTHING
-        if change.kind is not ChangeKind.OBJECT:
-            return Scope.NOTHING if change.kind in (ChangeKind.POD_ADDED, ChangeKind.POD_REMOVED) else Scope.ROW
-        if isinstance(change.subject, devices.ResourceClaim | PendingAllocation):
-            return self._moved_by_claim(search, change)
-        return Scope.EVERYTHING if isinstance(change.subject, self.reads) else Scope.NOTHING
-
     # -- inside ------------------------------------------------------------------
-
-    def _moved_by_claim(self, search: ClaimSearch, change: Change) -> Scope | frozenset[int]:
-        """Return what a claim moves that holds other devices than before.
-
-        Where devices are only taken, and a node still has enough, it had enough before. The note of an allocation that
-        has been written moves nothing by its end.
-        """
-        from schedctl.devices.groups import rows_that_see
-
-        cluster, given_back = self.handle.cluster, change.before
-        if isinstance(given_back, PendingAllocation) and given_back is change.subject:
-            written = cluster.get(devices.ResourceClaim, meta.key_of(given_back.claim))
-            taken = allocation_of(written)
-            if taken and taken == allocation_of(given_back.claim) and all(each.share_id is None for each in taken):
-                return Scope.NOTHING
-        rows = rows_that_see(cluster, (change.subject, change.before))
-        if not rows:
-            return Scope.EVERYTHING if rows is None else Scope.NOTHING
-        if given_back is not None and rows_that_see(cluster, (given_back,)) != frozenset():
-            return rows
-        if any(map(_has_alternatives, search.claims)):
-            return rows  # which still may do, but for another alternative, and so score otherwise
-        allocator = _allocator(search.claims, cluster)
-        assert allocator is not None
-        return frozenset(row for row in rows if not allocator.can_allocate(row, search.claims))
 
     def _as_of_now(self, search: ClaimSearch) -> ClaimSearch:
         """Return the search with the devices as they are now; what shareable claims ask for stays what it was."""
@@ -554,6 +517,18 @@ class DynamicResources(UnscoredDynamicResources, ScorePlugin):
             paired and not (self._features.alternatives and any(map(_has_alternatives, search.claims)))
         ):
             return scores
+        from schedctl.devices.row_changes import device_rows_of
+
+        with nodes.cluster.rest_on(*_KINDS, Node, tracked=(device_rows_of(nodes.cluster),)):
+            return self._worth_of_nodes(search, nodes, worth_of)
+
+    def _worth_of_nodes(
+        self,
+        search: ClaimSearch,
+        nodes: Nodes,
+        worth_of: Callable[[Sequence[devices.ResourceClaim], Finding], int],
+    ) -> IntArray:
+        scores = np.zeros(len(nodes), np.int64)
         search = self._as_of_now(search)
         search.outcomes(nodes.rows)
         worth: dict[Hashable, int] = {}

@@ -14,9 +14,10 @@ import numpy as np
 
 from schedctl.cache.affinity_terms import carried_terms
 from schedctl.cache.nodes import Nodes
+from schedctl.cache.pod_counters import NO_DOMAIN
 from schedctl.cache.pod_info import AffinityTerm, PodInfo
 from schedctl.framework.selector_wording import describe_selector
-from schedctl.plugins.inter_pod_affinity.state import NO_DOMAIN, AffinityState, matches_all, term_matcher
+from schedctl.plugins.inter_pod_affinity.state import AffinityState, matches_all, term_matcher
 
 NAMED = 10
 """How many pods a cause names; it counts them all."""

@@ -1,7 +1,7 @@
 """What InterPodAffinity knows of a cycle: the pod's terms, and pods counted by topology domain.
 
-A topology domain is a value of a node label; counts by domain (`DomainCounts`) are one ``bincount`` for each topology
-key, read for all nodes by one gather.
+A topology domain is a value of a node label; the cluster keeps the counts by domain current, and they are read for all
+nodes by one gather.
 """
 
 from __future__ import annotations
@@ -14,108 +14,16 @@ import numpy as np
 
 from schedctl.api import meta, selectors
 from schedctl.cache.arrays import BoolArray, IndexArray, IntArray
-from schedctl.cache.labels import LabelColumns
 from schedctl.cache.nodes import ClusterView, Nodes
 from schedctl.cache.pod_changes import PodChanges
+from schedctl.cache.pod_counters import DomainCounter, PodCounter, TermCounter
 from schedctl.cache.pod_info import AffinityTerm, PodInfo
 from schedctl.cache.pod_table import NO_NODE
-
-NO_DOMAIN = 0
-"""The domain of a node without the label."""
 
 
 def domains_of(nodes: Nodes, key: str) -> IndexArray:
     """Return the domain of each node of a column under a topology key, intp (n,)."""
     return nodes.gather(nodes.labels.domains(key).codes)
-
-
-class DomainCounts:
-    """Sums over running pods for each domain of a few topology keys.
-
-    Attributes:
-        pairs: how many times a pod was counted under a key its node has; 0 when nothing was.
-    """
-
-    __slots__ = ("_labels", "_sums", "pairs")
-
-    def __init__(self, labels: LabelColumns) -> None:
-        self._labels = labels
-        self.pairs = 0
-        self._sums: dict[str, IntArray] = {}
-
-    @property
-    def keys(self) -> Iterable[str]:
-        """The topology keys under which something was counted."""
-        return self._sums
-
-    def add(
-        self,
-        key: str,
-        nodes: IndexArray,
-        counts: IntArray | None = None,
-        amounts: IntArray | None = None,
-        factor: int = 1,
-    ) -> None:
-        """Count pods under a topology key.
-
-        Args:
-            key: the node label; pods on nodes without it are not counted.
-            nodes: intp (m,), node rows.
-            counts: int64 (m,), how many pods on each; one if None.
-            amounts: int64 (m,), what they add on each node; `counts` if None.
-            factor: what amounts are multiplied with.
-        """
-        domains = self._labels.domains(key)
-        at = domains.codes[nodes]
-        sums = np.bincount(at, counts if amounts is None else amounts, minlength=len(domains)).astype(np.int64)
-        # pods are counted, not what they add: upstream skips when nothing was counted, not when weights cancel out
-        self.pairs += len(nodes) - int(sums[0]) if counts is None else int(counts[at != NO_DOMAIN].sum())
-        sums[NO_DOMAIN] = 0
-        if factor != 1:
-            sums *= factor
-        if key in self._sums:
-            sums += self._sums[key]
-        self._sums[key] = sums
-
-    def domain(self, key: str, node: int) -> int:
-        """Return the domain of a node row under a topology key."""
-        return int(self._labels.domains(key).codes[node])
-
-    def with_amounts(self, node: int, amounts: Sequence[tuple[str, int, int]]) -> DomainCounts:
-        """Return the sums with pods come to a node, or gone from it, counted too.
-
-        Args:
-            node: the node row.
-            amounts: (topology key, what to add, how many pods that is), negative for pods that have gone.
-        """
-        if not amounts:
-            return self
-        counts = DomainCounts(self._labels)
-        counts.pairs, counts._sums = self.pairs, dict(self._sums)
-        for key, amount, pods in amounts:
-            domain = self.domain(key, node)
-            sums = counts._sums.get(key)
-            if sums is None:
-                sums = counts._sums[key] = np.zeros(len(self._labels.domains(key)), np.int64)
-            elif sums is self._sums.get(key):  # shared with the state before; another amount may have copied it
-                sums = counts._sums[key] = sums.copy()
-            if domain != NO_DOMAIN:
-                sums[domain] += amount
-                counts.pairs += pods
-        return counts
-
-    def at(self, key: str, domains: IndexArray) -> IntArray:
-        """Return the sum in each of some domains, int64 (n,); 0 for `NO_DOMAIN`."""
-        sums: IntArray = self._sums[key][domains]
-        return sums
-
-    def any_at(self, key: str, domains: IndexArray) -> BoolArray:
-        """Return in which of some domains the sum is above 0, bool (n,)."""
-        above: BoolArray = (self._sums[key] > 0)[domains]
-        return above
-
-    def __contains__(self, key: str) -> bool:
-        return key in self._sums
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,63 +43,72 @@ class HypotheticalCounts:
 
 @dataclass(frozen=True, slots=True)
 class ScoreState:
-    """What PreScore found.
+    """What PreScore found; what is counted is counted live.
 
     Attributes:
-        preferences: the pod's preferred terms, their namespace selectors resolved to names, with signed weights.
-        sums: weights of the terms of either side that are about the other, by domain.
+        preferences: running pods that match one of the pod's preferred terms, with its signed weight.
+        others: terms of running pods about the pod, with what their weights are multiplied with.
     """
 
-    preferences: tuple[tuple[AffinityTerm, int], ...]
-    sums: DomainCounts
+    preferences: tuple[tuple[DomainCounter, int], ...]
+    others: tuple[tuple[TermCounter, int], ...]
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing is counted; weights that cancel out are something."""
+        # lists, not generators: each is read, so that it is known of each that it was
+        mine = [pods.is_empty for pods, _ in self.preferences]
+        theirs = [terms.is_empty for terms, _ in self.others]
+        return all(mine) and all(theirs)
+
+    def sums(self, nodes: Nodes) -> IntArray:
+        """Return the weights that each node's domains add up to, int64 (n,)."""
+        total: IntArray | None = None
+        domains: dict[str, IndexArray] = {}
+
+        def domains_at(key: str) -> IndexArray:
+            if key not in domains:
+                domains[key] = domains_of(nodes, key)
+            return domains[key]
+
+        for pods, weight in self.preferences:
+            found = pods.sums[domains_at(pods.key)]
+            found *= weight
+            total = found if total is None else total + found
+        for terms, factor in self.others:
+            for key in terms.keys:
+                found = terms.at(key, domains_at(key))
+                if factor != 1:
+                    found *= factor
+                total = found if total is None else total + found
+        return np.zeros(len(nodes), np.int64) if total is None else total
 
 
 @dataclass(frozen=True)
 class AffinityState:
-    """What PreFilter found; see `DomainCounts` for the counts.
+    """What PreFilter found; what is counted is counted live.
 
     Attributes:
         pod: the pod to be placed.
         required, anti: its required terms, their namespace selectors resolved to names.
-        attracting: running pods that match all required terms, under the key of each.
-        unwanted: running pods that match an anti-affinity term, under its key.
-        repelling: running pods with an anti-affinity term that matches the pod, under its key.
+        attracting: by topology key of a required term, running pods that match all required terms.
+        unwanted: running pods that match an anti-affinity term, one for each.
+        repelling: the anti-affinity terms of running pods about the pod.
         supposed: what a supposed column adds, None when the column is as the cluster is.
     """
 
     pod: PodInfo
     required: tuple[AffinityTerm, ...]
     anti: tuple[AffinityTerm, ...]
-    attracting: DomainCounts
-    unwanted: DomainCounts
-    repelling: DomainCounts
+    attracting: Mapping[str, DomainCounter]
+    unwanted: tuple[DomainCounter, ...]
+    repelling: TermCounter
     supposed: HypotheticalCounts | None = None
-
-    @cached_property
-    def required_keys(self) -> tuple[str, ...]:
-        """The topology keys of the required terms, each once."""
-        return tuple(dict.fromkeys(term.topology_key for term in self.required))
 
     @cached_property
     def attracts_itself(self) -> bool:
         """Whether the pod matches all its own required terms."""
         return matches_all(self.required, self.pod)
-
-    def matching_keys(self, other: PodInfo) -> tuple[Sequence[str], Sequence[str]]:
-        """Return under which topology keys another pod counts as company, and under which as unwanted."""
-        attracting = self.required_keys if matches_all(self.required, other) else ()
-        return attracting, [t.topology_key for t in self.anti if t.matches(other.namespace, None, other.labels)]
-
-    def with_pod(
-        self, attracting: Sequence[str], unwanted: Sequence[str], repelling: Sequence[str], node: int, sign: int
-    ) -> AffinityState:
-        """Return the state with a pod counted that came to a node row (+1) or went (-1), under these topology keys."""
-        return replace(
-            self,
-            attracting=self.attracting.with_amounts(node, [(key, sign, sign) for key in attracting]),
-            unwanted=self.unwanted.with_amounts(node, [(key, sign, sign) for key in unwanted]),
-            repelling=self.repelling.with_amounts(node, [(key, sign, sign) for key in repelling]),
-        )
 
     def hypothetical(self, nodes: Nodes, changes: PodChanges) -> AffinityState:
         """Return the state that fits a supposed column, whose changes these are."""
@@ -232,21 +149,13 @@ def matches_all(terms: Sequence[AffinityTerm], info: PodInfo) -> bool:
 
 
 def term_matcher(pod: PodInfo, cluster: ClusterView) -> Callable[[AffinityTerm], bool]:
-    """Return what tells whether a term of another pod is about a pod.
+    """Return what tells whether a term of another pod is about a pod."""
 
-    The labels of its namespace are looked up for terms alone that select by them and are about such a pod otherwise.
-    """
-
-    def is_about_pod(term: AffinityTerm) -> bool:
-        selector = term.namespace_selector
-        if pod.namespace in term.namespaces or selector.everything or selector.nothing:
-            return term.matches(pod.namespace, None, pod.labels)
-        if not term.selector.matches(pod.labels):
-            return False
+    def labels_of_namespace() -> Mapping[str, str] | None:
         namespace = cluster.get(meta.Namespace, pod.namespace)
-        return selector.matches(namespace.metadata.labels if namespace is not None else None)
+        return namespace.metadata.labels if namespace is not None else None
 
-    return is_about_pod
+    return lambda term: term.concerns(pod.namespace, pod.labels, labels_of_namespace)
 
 
 def resolve_namespaces(terms: Iterable[AffinityTerm], cluster: ClusterView) -> tuple[AffinityTerm, ...]:
@@ -266,15 +175,17 @@ def _resolve_term(term: AffinityTerm, cluster: ClusterView) -> AffinityTerm:
     return term._replace(namespaces=term.namespaces | selected, namespace_selector=selectors.NOTHING)
 
 
-def nodes_selected(cluster: ClusterView, terms: tuple[AffinityTerm, ...]) -> IndexArray:
-    """Return the node row of each running pod that matches all of the (resolved) terms, one at least, intp (pods,)."""
-    nodes: IndexArray = cluster.pods_selected(terms[0].selector).node[_pods_selected(cluster, terms)]
-    return nodes
+def count_pods(cluster: ClusterView, terms: Sequence[AffinityTerm]) -> PodCounter:
+    """Return the count of the running pods that match all of the (resolved) terms, one at least."""
+    (selector, namespaces), *more = [
+        (term.selector, None if term.namespace_selector.everything else term.namespaces) for term in terms
+    ]
+    return cluster.counter(selector, namespaces, *more)
 
 
 def _pods_selected(cluster: ClusterView, terms: tuple[AffinityTerm, ...]) -> IndexArray:
     """Return the pod rows of the running pods that match all of the (resolved) terms, one at least, intp (pods,)."""
-    table = cluster.pods_selected(terms[0].selector)
+    table = cluster.pod_table
     labelled = table.labels.select(terms[0].selector)
     for term in terms[1:]:
         labelled &= table.labels.select(term.selector)

@@ -10,13 +10,14 @@ from schedctl.api.meta import Namespace
 from schedctl.api.selectors import SelectorError
 from schedctl.cache.arrays import BoolArray
 from schedctl.cache.nodes import ClusterView
+from schedctl.cache.pod_counters import NO_DOMAIN
 from schedctl.cache.pod_info import AffinityTerm, PodInfo
 from schedctl.framework.remarks import Remark
 from schedctl.framework.selector_wording import describe_mismatch, describe_selector, is_near_miss
 from schedctl.framework.similar import closest_name, did_you_mean
 from schedctl.framework.usable_nodes import at_most, count_domains, usable_domains, usable_nodes
 from schedctl.framework.wording import few
-from schedctl.plugins.inter_pod_affinity.state import NO_DOMAIN, resolve_namespaces
+from schedctl.plugins.inter_pod_affinity.state import resolve_namespaces
 
 _EFFECTS = {
     "required pod anti-affinity": "keeps nothing apart",

@@ -39,7 +39,7 @@ class NodeAffinity(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin):
 
     filters_all_nodes = True
     reads_feasible_set = False
-    reads_template_only = True
+    foreseeable = True
     normalizes_by_extremes = True
     unmatched = Reason("node(s) didn't match Pod's node affinity/selector", unresolvable=True)
     enforced = Reason("node(s) didn't match scheduler-enforced node affinity", unresolvable=True)

@@ -36,7 +36,7 @@ class NodeDeclaredFeatures(PreFilterPlugin, FilterPlugin):
     """Rejects nodes that do not declare every feature the pod needs."""
 
     filters_all_nodes = True
-    reads_template_only = True
+    foreseeable = True
 
     unmatched = Reason("node(s) didn't match Pod's required features", unresolvable=True)
     lacking = Reason("node declared features check failed - unsatisfied requirements: {names}", unresolvable=True)

@@ -22,7 +22,7 @@ class NodeName(PreFilterPlugin, FilterPlugin):
     """Rejects all nodes but the one in ``spec.nodeName``."""
 
     filters_all_nodes = True
-    reads_template_only = True
+    foreseeable = True
 
     other = Reason("node(s) didn't match the requested node name", unresolvable=True)
 

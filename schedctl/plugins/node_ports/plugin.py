@@ -30,7 +30,7 @@ class NodePorts(PreFilterPlugin, FilterPlugin):
     """Rejects nodes on which another pod holds a host port the pod asks for."""
 
     filters_all_nodes = True
-    reads_template_only = True
+    foreseeable = True
 
     taken = Reason("node(s) didn't have free ports for the requested pod ports")
     unprepared = Reason(f'reading "{HOST_PORTS.name}" from cycleState: not found', code=Code.ERROR)

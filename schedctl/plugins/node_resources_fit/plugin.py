@@ -8,7 +8,7 @@ offers none of it.
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from typing_extensions import override
@@ -38,7 +38,25 @@ if TYPE_CHECKING:
     from schedctl.framework.wording import Wording
 
 
-REQUESTS = StateKey[Mapping[str, int]]("PreFilterNodeResourcesFit")
+_FEW = 1024
+"""Up to how many nodes are first asked all at once whether they have room."""
+
+
+class Requests(NamedTuple):
+    """What the pod asks for.
+
+    Attributes:
+        amounts: by resource.
+        names: of the resources of which it asks for more than none.
+        column: how much of each, int64 (r, 1).
+    """
+
+    amounts: Mapping[str, int]
+    names: tuple[str, ...]
+    column: IntArray
+
+
+REQUESTS = StateKey[Requests]("PreFilterNodeResourcesFit")
 
 
 class NodeResourcesFit(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin, PlacementScorePlugin):
@@ -50,7 +68,7 @@ class NodeResourcesFit(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
     filters_all_nodes = True
     reads = DEVICE_KINDS
     reads_feasible_set = False
-    reads_template_only = True
+    foreseeable = True
     too_many_pods = Reason("Too many pods")
     insufficient = Reason("Insufficient {resource}")
     unprepared = Reason(f'error reading "{REQUESTS.name}" from cycleState: not found', code=Code.ERROR)
@@ -61,6 +79,7 @@ class NodeResourcesFit(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
         self._ignored_groups = frozenset(args.ignored_resource_groups)
         strategy = args.scoring_strategy
         self._resources = strategy.resources
+        self._few = resource_scoring.MatrixScoring(self._resources, minimum=True)
         self._mean = resource_scoring.weighted_mean
         self._rate: resource_scoring.Rate = resource_scoring.least_allocated
         if strategy.type == "MostAllocated":
@@ -93,19 +112,25 @@ class NodeResourcesFit(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
 
     def pre_filter(self, cycle: Cycle, nodes: Nodes) -> None:
         """Add up what the pod asks for."""
-        cycle.state[REQUESTS] = cycle.pod.demand.fit_requests
+        amounts = cycle.pod.demand.fit_requests
+        names = tuple(name for name, amount in amounts.items() if amount)
+        column = np.array([[amounts[name]] for name in names], np.int64)
+        cycle.state[REQUESTS] = Requests(amounts, names, column)
 
     def filter(self, cycle: Cycle, nodes: Nodes) -> Verdicts:
         """Refuse nodes that lack a pod slot or a resource; what exceeds their very size no preemption can help."""
         if REQUESTS not in cycle.state:
             return self.unprepared.where(np.ones(len(nodes), np.bool_))
+        requests = cycle.state[REQUESTS]
+        if len(nodes) <= _FEW and self._has_room(nodes, requests):
+            return ACCEPT
         verdicts = ACCEPT
         used, capacity = nodes.pod_count, nodes.allowed_pods
         full = used >= capacity
         if full.any():
             # copies, here and below: the columns are the cluster's, and a verdict outlives what they show now
             verdicts = self.too_many_pods.where(full, requested=1, used=used.copy(), capacity=capacity.copy())
-        for resource, amount in cycle.state[REQUESTS].items():
+        for resource, amount in requests.amounts.items():
             if amount and not self._ignores(resource):
                 verdicts |= self._without_room(cycle.pod, nodes, resource, amount)
         return verdicts
@@ -115,9 +140,12 @@ class NodeResourcesFit(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
 
     def score(self, cycle: Cycle, nodes: Nodes) -> IntArray:
         """Rate each configured resource with the pod added, and take the mean by weight."""
-        columns = resource_scoring.resource_columns(
-            nodes, self._resources, cycle.pod.demand.fit_score_requests, minimum=True
-        )
+        requests = cycle.pod.demand.fit_score_requests
+        if self._mean is resource_scoring.weighted_mean:
+            matrix = self._few.matrix(nodes, requests)
+            if matrix is not None:
+                return self._few.weighted_mean(matrix, self._rate)
+        columns = resource_scoring.resource_columns(nodes, self._resources, requests, minimum=True)
         return self._mean(columns, self._rate, len(nodes))
 
     def placement_score(self, cycle: GroupCycle, placement: Placement, assignments: Sequence[Assignment]) -> int:
@@ -144,6 +172,15 @@ class NodeResourcesFit(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
         had = resources.allocatable(before.status.allocatable)
         more = any(offered.get(name, 0) > had.get(name, 0) for name in (resources.PODS, *requests))
         return Hint.QUEUE if more else Hint.SKIP
+
+    def _has_room(self, nodes: Nodes, requests: Requests) -> bool:
+        """Return whether all of a few nodes are sure to have room, as mostly they have; False says nothing."""
+        if bool((nodes.pod_count >= nodes.allowed_pods).any()):
+            return False
+        if not requests.names:
+            return True
+        found = nodes.matrix(requests.names)
+        return found is not None and bool((found[0] - found[1] >= requests.column).all())
 
     def _ignores(self, resource: str) -> bool:
         if not resources.is_extended(resource):

@@ -26,7 +26,7 @@ class NodeUnschedulable(PreFilterPlugin, FilterPlugin):
     """Rejects cordoned nodes, unless the pod tolerates the cordon."""
 
     filters_all_nodes = True
-    reads_template_only = True
+    foreseeable = True
 
     cordoned = Reason("node(s) were unschedulable", unresolvable=True)
 

@@ -15,17 +15,16 @@ from typing_extensions import override
 from schedctl.api import storage
 from schedctl.api.nodes import Node
 from schedctl.cache.arrays import BoolArray
-from schedctl.cache.changes import Change, ChangeKind
 from schedctl.cache.nodes import ClusterView, Nodes
 from schedctl.cache.pod_info import PodInfo
 from schedctl.framework.cycles import Cycle, StateKey
 from schedctl.framework.events import Registration
 from schedctl.framework.handles import Handle
-from schedctl.framework.points import FilterPlugin, PreFilterPlugin, Scope
+from schedctl.framework.points import FilterPlugin, PreFilterPlugin
 from schedctl.framework.reasons import ACCEPT, Reason, Verdicts
 from schedctl.framework.statuses import SKIP, Code, Status
 from schedctl.plugins.node_volume_limits.events import NODE_VOLUME_LIMITS
-from schedctl.plugins.node_volume_limits.usage import NodeDrivers, node_drivers, volumes_in_use
+from schedctl.plugins.node_volume_limits.usage import NodeDrivers, VolumesInUse, node_drivers, volumes_in_use
 from schedctl.plugins.node_volume_limits.volumes import Attachments, CSIVolume, Fault, attachments, is_attached
 from schedctl.releases import ReleaseChange
 
@@ -87,43 +86,6 @@ class NodeVolumeLimits(PreFilterPlugin, FilterPlugin):
         required = _shareable_attachments(self.handle.cluster, pod)
         return () if required.nothing else (required.here.content, required.elsewhere.content)
 
-    def moves_by_template(self, pod: PodInfo) -> bool:
-        """For pods with volumes it matters on which node another stands."""
-        return not any(map(is_attached, pod.pod.spec.volumes or ()))
-
-    def moved_by(self, cycle: Cycle, change: Change) -> Scope | frozenset[int]:
-        """A pod with volumes changes its own node, for a pod that has some; so do the objects of a node's storage.
-
-        A node that takes the volumes although a pod has come took them before. What becomes of the claims of the pod
-        itself shows in its signature.
-        """
-        if REQUIRED not in cycle.state or cycle.state[REQUIRED].nothing:
-            return Scope.NOTHING
-        cluster, subject = self.handle.cluster, change.subject
-        if change.kind is ChangeKind.NODES:
-            return Scope.ROW
-        if change.kind is ChangeKind.OBJECT and not isinstance(subject, self.reads):
-            return Scope.NOTHING
-        match subject:
-            case storage.CSIDriver():
-                return Scope.EVERYTHING
-            case storage.CSINode():
-                row = cluster.node_table.row_of.get(subject.metadata.name)
-                return Scope.NOTHING if row is None else frozenset((row,))
-        required = cycle.state[REQUIRED].here
-        drivers = cluster.derive(node_drivers, storage.CSINode, Node)
-        if not required.volumes or required.fault is not None or not drivers.limited_somewhere:
-            return Scope.NOTHING
-        if change.kind is ChangeKind.OBJECT:
-            rows = volumes_in_use(cluster).moved_by(cluster, change)
-            return Scope.EVERYTHING if rows is None else rows
-        if change.kind is ChangeKind.NODE_UPDATED or not drivers.limited[change.row]:
-            return Scope.NOTHING
-        if not any(map(is_attached, subject.pod.spec.volumes or ())):
-            return Scope.NOTHING
-        still = change.kind is ChangeKind.POD_ADDED and volumes_in_use(cluster).takes(change.row, required, drivers)
-        return Scope.NOTHING if still else Scope.ROW
-
     def events_to_register(self) -> tuple[Registration, ...]:
         """Attachments that end, and drivers and limits that change."""
         return NODE_VOLUME_LIMITS
@@ -133,7 +95,9 @@ class NodeVolumeLimits(PreFilterPlugin, FilterPlugin):
         if not any(map(is_attached, cycle.pod.pod.spec.volumes or ())):
             return SKIP
         cluster = nodes.cluster
-        cycle.state[REQUIRED] = (_pod_attachments if cluster.missing else _shareable_attachments)(cluster, cycle.pod)
+        with cluster.rest_on():  # what becomes of the pod's claims and volumes shows in its signature
+            find = _pod_attachments if cluster.missing else _shareable_attachments
+            cycle.state[REQUIRED] = find(cluster, cycle.pod)
         return None
 
     def filter(self, cycle: Cycle, nodes: Nodes) -> Verdicts:
@@ -169,7 +133,12 @@ class NodeVolumeLimits(PreFilterPlugin, FilterPlugin):
 
     def _overfull(self, required: Attachments, nodes: Nodes, drivers: NodeDrivers) -> Verdicts:
         """Refuse nodes on which a limit would be exceeded, fail on those whose volumes cannot be counted."""
-        in_use = volumes_in_use(nodes.cluster)
+        cluster = nodes.cluster
+        in_use = volumes_in_use(cluster)
+        with cluster.rest_on(tracked=(in_use.rows,)):
+            return self._exceeding(in_use, required, nodes, drivers)
+
+    def _exceeding(self, in_use: VolumesInUse, required: Attachments, nodes: Nodes, drivers: NodeDrivers) -> Verdicts:
         supposed = in_use.hypothetical_mounts(nodes)
         verdicts = ACCEPT
         faulty = in_use.faulty(nodes, supposed)

@@ -18,8 +18,9 @@ from schedctl.cache.arrays import BoolArray, CodeArray, IndexArray, IntArray, In
 from schedctl.cache.changes import Change, ChangeKind
 from schedctl.cache.nodes import ClusterView, Nodes
 from schedctl.cache.pod_info import PodInfo
+from schedctl.cache.reads import Journal, Tracked
 from schedctl.framework.mounts import Mounts
-from schedctl.plugins.node_volume_limits.volumes import Attachments, CSIVolume, Fault, attachments
+from schedctl.plugins.node_volume_limits.volumes import CSIVolume, Fault, attachments
 
 UNLIMITED = quantities.MAX_INT64
 NO_DRIVER = -1
@@ -92,11 +93,39 @@ class HypotheticalMounts:
     attached: BoolArray
 
 
+class MountedRows(Tracked):
+    """Which nodes have got other volumes; for whoever keeps answers about them."""
+
+    def __init__(self, volumes: VolumesInUse, cluster: ClusterView) -> None:
+        self._volumes = volumes
+        self._cluster = cluster
+        self.journal = Journal(0)
+
+    @override
+    def rows_changed(self, since: int) -> IndexArray | None:
+        self._volumes.catch_up(self._cluster)
+        rows = self.journal.since(since)
+        return None if rows is None else np.array(sorted(rows), np.intp)
+
+    def note(self, row: int) -> None:
+        """Note that a node has other volumes."""
+        self.journal.note(self._cluster.generation, row)
+
+    def begin(self) -> None:
+        """Note that all nodes may have."""
+        self.journal.begin(self._cluster.generation)
+
+
 class VolumesInUse(Mounts[CSIVolume | Fault]):
-    """The volumes that are attached to nodes. Pods count as on a node with a CSINode: no other has limits."""
+    """The volumes that are attached to nodes. Pods count as on a node with a CSINode: no other has limits.
+
+    Attributes:
+        rows: which nodes have got others.
+    """
 
     def __init__(self, cluster: ClusterView) -> None:
         super().__init__(cluster)
+        self.rows = MountedRows(self, cluster)
         self._faults: list[int] = []
         self._drivers: Interner[str] = Interner()
         self._driver_of: CodeArray = np.empty(0, np.int32)
@@ -121,17 +150,6 @@ class VolumesInUse(Mounts[CSIVolume | Fault]):
             gained = (supposed.after > 0).astype(np.int64) - (supposed.before > 0)
             np.add.at(used, supposed.positions, gained * (ours & ~supposed.attached))
         return used
-
-    def takes(self, row: int, required: Attachments, drivers: NodeDrivers) -> bool:
-        """Return whether a node is sure to take some more volumes, as if it had none of them yet."""
-        if self._faults:
-            return False
-        for driver in required.drivers:
-            limits, code = drivers.limits.get(driver), self._drivers.find_code(driver)
-            used = int(self._counts[code][row]) if code >= 0 else 0
-            if limits is not None and used + len(required.of(driver)) > limits[row]:
-                return False
-        return True
 
     def is_fresh(self, volume: CSIVolume) -> bool:
         """Return whether no running pod mounts a volume."""
@@ -189,21 +207,6 @@ class VolumesInUse(Mounts[CSIVolume | Fault]):
         before = np.array([self._mount_counts.get(pair, 0) for pair in pairs_there], np.int64)
         attached = np.array([pair in self._attached for pair in pairs_there], np.bool_)
         return HypotheticalMounts(positions, mounted, before, before + net, attached)
-
-    def moved_by(self, cluster: ClusterView, change: Change) -> frozenset[int] | None:
-        """Return the rows of the nodes that another object's change may have made have more or fewer; None for any."""
-        subject, row_of = change.subject, cluster.node_table.row_of
-        match subject:
-            case storage.VolumeAttachment():
-                nodes = (each.spec.node_name for each in (subject, change.before) if each is not None)
-                return frozenset(row_of[name] for name in nodes if name in row_of)
-            case storage.PersistentVolume() if subject.metadata.name in self._attached_names:
-                return None
-            case storage.PersistentVolume() | storage.PersistentVolumeClaim():
-                users = self._users.get((type(subject), meta.key_of(subject)), ())
-                pods = cluster.pod_table
-                return frozenset(int(pods.node[pods.row_of[key]]) for key in users if key in pods.row_of)
-        return None
 
     # -- keeping current ---------------------------------------------------------
 
@@ -265,6 +268,7 @@ class VolumesInUse(Mounts[CSIVolume | Fault]):
 
     @override
     def clear_counts(self) -> None:
+        self.rows.begin()
         self._mounts.clear()
         self._mount_counts.clear()
         self._attached, self._attached_is_known = frozenset(), False
@@ -273,6 +277,7 @@ class VolumesInUse(Mounts[CSIVolume | Fault]):
 
     def count_mounts(self, node: int, codes: Sequence[int]) -> None:
         """Count the volumes that the node did not have yet."""
+        self.rows.note(node)
         for code in codes:
             pair = node << _SHIFT | code
             before = self._mount_counts.get(pair, 0)
@@ -283,6 +288,7 @@ class VolumesInUse(Mounts[CSIVolume | Fault]):
 
     def uncount_mounts(self, node: int, codes: Sequence[int]) -> None:
         """Take back the volumes that nobody else has there."""
+        self.rows.note(node)
         for code in codes:
             pair = node << _SHIFT | code
             self._mounts[code] -= 1
@@ -325,6 +331,7 @@ class VolumesInUse(Mounts[CSIVolume | Fault]):
                 attached.add(row << _SHIFT | code)
         # a volume that a pod there mounts is counted already, whether or not it is attached
         for pair in attached ^ self._attached:
+            self.rows.note(pair >> _SHIFT)
             if pair not in self._mount_counts:
                 self._count(pair >> _SHIFT, pair & _CODE, 1 if pair in attached else -1)
         self._attached = frozenset(attached)
@@ -332,9 +339,10 @@ class VolumesInUse(Mounts[CSIVolume | Fault]):
 
 def volumes_in_use(cluster: ClusterView) -> VolumesInUse:
     """Return the volumes in use in a cluster, as it is now."""
-    volumes = cluster.derive(VolumesInUse)
-    cluster.note_reads(
-        storage.PersistentVolumeClaim, storage.PersistentVolume, storage.StorageClass, storage.VolumeAttachment
-    )
-    volumes.catch_up(cluster)
+    with cluster.rest_on():  # for that, there is `rows`
+        volumes = cluster.derive(VolumesInUse)
+        cluster.note_reads(
+            storage.PersistentVolumeClaim, storage.PersistentVolume, storage.StorageClass, storage.VolumeAttachment
+        )
+        volumes.catch_up(cluster)
     return volumes

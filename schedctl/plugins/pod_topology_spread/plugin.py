@@ -16,7 +16,6 @@ from typing_extensions import override
 from schedctl.api.nodes import Node
 from schedctl.api.selectors import SelectorError
 from schedctl.cache.arrays import IntArray
-from schedctl.cache.changes import Change, ChangeKind
 from schedctl.cache.nodes import Nodes
 from schedctl.cache.pod_info import PodInfo
 from schedctl.errors import PluginError
@@ -32,7 +31,7 @@ from schedctl.framework.events import (
     registers,
 )
 from schedctl.framework.handles import Handle
-from schedctl.framework.points import FilterPlugin, PreFilterPlugin, PreScorePlugin, Scope, ScorePlugin
+from schedctl.framework.points import FilterPlugin, PreFilterPlugin, PreScorePlugin, ScorePlugin
 from schedctl.framework.reasons import ACCEPT, Lookup, Reason, Verdicts
 from schedctl.framework.statuses import SKIP, Code, Status, error
 from schedctl.plugins.pod_topology_spread.constraints import (
@@ -47,10 +46,8 @@ from schedctl.plugins.pod_topology_spread.constraints import (
 from schedctl.plugins.pod_topology_spread.counts import (
     HardSpread,
     HardState,
-    MatchingPods,
     SoftState,
     hard_state,
-    is_counted,
     soft_state,
 )
 from schedctl.releases import ReleaseChange
@@ -70,7 +67,7 @@ class PodTopologySpread(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlug
 
     filters_all_nodes = True
     reads = GROUPING_KINDS
-    reads_template_only = True
+    foreseeable = True
 
     missing = Reason("node(s) didn't match pod topology spread constraints (missing required label)", unresolvable=True)
     skewed = Reason("node(s) didn't match pod topology spread constraints")
@@ -93,44 +90,6 @@ class PodTopologySpread(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlug
         affinity = spec.affinity and spec.affinity.node_affinity
         written = (spec.topology_spread_constraints, spec.node_selector, affinity, spec.tolerations, owners)
         return pod.namespace, frozenset(pod.labels.items()), msgspec.json.encode(written)
-
-    def moved_by(self, cycle: Cycle, change: Change) -> Scope:
-        """A counted pod moves its domain and, through the minimum, all others; so does a change of any node."""
-        pod = cycle.pod
-        if change.kind is ChangeKind.OBJECT:
-            regrouped = self._uses_defaults(pod) and isinstance(change.subject, GROUPING_KINDS)
-            moved = regrouped and change.subject.metadata.namespace == pod.namespace
-            return Scope.EVERYTHING if moved else Scope.NOTHING
-        try:
-            constraints = self._constraints_of(cycle)
-        except SelectorError:
-            return Scope.EVERYTHING
-        if change.kind in (ChangeKind.POD_ADDED, ChangeKind.POD_REMOVED):
-            other: PodInfo = change.subject
-            if other.is_terminating or other.namespace != pod.namespace:
-                return Scope.NOTHING
-            return Scope.DOMAINS if any(is_counted(c.selector, other) for c in constraints) else Scope.NOTHING
-        return Scope.EVERYTHING if constraints else Scope.NOTHING
-
-    def follow(self, cycle: Cycle, change: Change) -> Scope | frozenset[int]:
-        """Count a pod in its node's domains; where those are of one node and no minimum moves, that is a row."""
-        row, sign = change.row, 1 if change.kind is ChangeKind.POD_ADDED else -1
-        wide = False
-        if HARD in cycle.state:
-            hard = cycle.state[HARD]
-            now = cycle.state[HARD] = hard.with_pod(self.handle.cluster, change.subject, row, sign)
-            wide = any(
-                after is not before and (after.floor != before.floor or not after.domains.alone(row))
-                for before, after in zip(hard.spreads, now.spreads, strict=True)
-            )
-        if SOFT in cycle.state:
-            soft = cycle.state[SOFT]
-            later = cycle.state[SOFT] = soft.with_pod(change.subject, row, sign)
-            wide = wide or any(
-                after is not before and not (after.by_node or after.domains.alone(row))
-                for before, after in zip(soft.spreads, later.spreads, strict=True)
-            )
-        return Scope.DOMAINS if wide else frozenset((row,))
 
     def events_to_register(self) -> tuple[Registration, ...]:
         """Counted pods that come, go or are relabelled, and nodes that change the domains or who is counted."""
@@ -177,7 +136,7 @@ class PodTopologySpread(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlug
     def pre_score(self, cycle: Cycle, nodes: Nodes) -> Status | None:
         """Count the pods of each ScheduleAnyway constraint in the domains of the feasible nodes; Skip without any."""
         pod = cycle.pod
-        if SOFT in cycle.state:  # asked again for other feasible nodes: `follow` has kept the counts true
+        if SOFT in cycle.state:  # asked again for other feasible nodes: the counts are live
             cycle.state[SOFT] = cycle.state[SOFT].among(nodes)
             return None
         try:
@@ -187,11 +146,9 @@ class PodTopologySpread(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlug
             return error(f"calculating preScoreState: {problem}")
         if not constraints:
             return SKIP
-        cluster = nodes.cluster
-        counted = cycle.state[HARD].counted if HARD in cycle.state else MatchingPods(cluster, pod.namespace)
         # kube-scheduler's requireAllTopologies: only the system's own defaults bear with nodes that lack a key
         all_keys = not (self._uses_defaults(pod) and self._system_defaults)
-        cycle.state[SOFT] = soft_state(nodes, pod, constraints, counted, all_keys=all_keys)
+        cycle.state[SOFT] = soft_state(nodes, pod, constraints, all_keys=all_keys)
         return None
 
     def score(self, cycle: Cycle, nodes: Nodes) -> IntArray:
@@ -203,14 +160,10 @@ class PodTopologySpread(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlug
         if SOFT not in cycle.state:
             raise PluginError(f'error reading "{SOFT.name}" from cycleState: not found')
         state = cycle.state[SOFT]
-        scores = np.zeros(len(nodes), np.float64)
-        for spread in state.spreads:
-            if spread.by_node:
-                # each node is its own domain here, and a bare one has no pod in it
-                worth = spread.empty_worth if nodes.bare else spread.worth
-                scores += nodes.gather(worth)
-            else:
-                scores += spread.worth.take(nodes.gather(spread.domains.codes))
+        first, *others = state.spreads
+        scores = first.worth(nodes)
+        for spread in others:
+            scores += spread.worth(nodes)
         rounded = round_half_away(scores).astype(np.int64)
         if state.ignored is not None:
             rounded[state.ignored[nodes.rows]] = 0
@@ -268,12 +221,18 @@ class PodTopologySpread(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlug
         floor: int | IntArray
         if spread.supposed is None:
             floor = spread.floor
-            crowded = spread.counts + (spread.self_match - floor) > constraint.max_skew
-            crowded[0] = False  # no domain: those nodes are refused for the missing label
-            if not crowded.any():
-                return verdicts
-            refused = crowded[domains]
-            counts = Lookup(spread.counts, domains.copy())
+            most = constraint.max_skew - (spread.self_match - floor)
+            if len(nodes) > len(spread.counts):
+                crowded = spread.counts > most
+                crowded[0] = False  # no domain: those nodes are refused for the missing label
+                if not crowded.any():
+                    return verdicts
+                refused = crowded[domains]
+            else:
+                refused = (spread.counts[domains] > most) & ~lacking
+                if not refused.any():
+                    return verdicts
+            counts = Lookup(spread.counts.copy(), domains.copy())
         else:
             counts = here = spread.counts[domains] + spread.supposed
             floor = spread.floors(domains, here)
@@ -286,7 +245,7 @@ class PodTopologySpread(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlug
             self_match=spread.self_match,
             minimum=floor,
             max_skew=constraint.max_skew,
-            domains=spread,
+            domains=spread.as_evidence,
             **spread.missing_domains,
         )
 
@@ -300,20 +259,6 @@ class PodTopologySpread(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlug
         if written:
             return own_constraints(written, pod.labels, action, self.release)
         return self._defaults.of(pod, action)
-
-    def _constraints_of(self, cycle: Cycle) -> tuple[Constraint, ...]:
-        """Return all constraints of a cycle's pod, from the state where it has them."""
-        hard: tuple[Constraint, ...] = ()
-        soft: tuple[Constraint, ...] = ()
-        if HARD in cycle.state:
-            hard = tuple(spread.constraint for spread in cycle.state[HARD].spreads)
-        elif self.name not in cycle.skip_filter:
-            hard = self._constraints(cycle.pod, DO_NOT_SCHEDULE)
-        if SOFT in cycle.state:
-            soft = tuple(spread.constraint for spread in cycle.state[SOFT].spreads)
-        elif self.name not in cycle.skip_score:
-            soft = self._constraints(cycle.pod, SCHEDULE_ANYWAY)
-        return hard + soft
 
     def _uses_defaults(self, pod: PodInfo) -> bool:
         return bool(self._defaults) and not pod.pod.spec.topology_spread_constraints

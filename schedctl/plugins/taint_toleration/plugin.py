@@ -37,7 +37,7 @@ class TaintToleration(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin
 
     filters_all_nodes = True
     reads_feasible_set = False
-    reads_template_only = True
+    foreseeable = True
     normalizes_by_extremes = True
     untolerated = Reason("node(s) had untolerated taint(s)", unresolvable=True)
 

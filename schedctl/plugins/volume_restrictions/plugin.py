@@ -15,13 +15,12 @@ from typing_extensions import override
 
 from schedctl.api.storage import PersistentVolumeClaim
 from schedctl.cache.arrays import BoolArray, IntArray
-from schedctl.cache.changes import Change, ChangeKind
 from schedctl.cache.nodes import ClusterView, Nodes
 from schedctl.cache.pod_info import PodInfo
 from schedctl.framework.cycles import Cycle, StateKey
 from schedctl.framework.events import Registration
 from schedctl.framework.mounts import MountChanges
-from schedctl.framework.points import FilterPlugin, PreFilterPlugin, Scope
+from schedctl.framework.points import FilterPlugin, PreFilterPlugin
 from schedctl.framework.reasons import ACCEPT, Reason, Verdicts
 from schedctl.framework.statuses import SKIP, Code, Status
 from schedctl.plugins.volume_restrictions.events import VOLUME_RESTRICTIONS
@@ -142,12 +141,7 @@ class VolumeRestrictions(PreFilterPlugin, FilterPlugin):
             if ONE_POD in (claim.spec.access_modes or ()):
                 exclusive.add(source.name)
         disks = _disks(sources)
-        in_use = 0
-        if exclusive:
-            in_use_by_pods = sources_in_use(cluster)
-            for name in exclusive:
-                code = in_use_by_pods.things.find_code(Source(CLAIM, name, pod.namespace))
-                in_use += code >= 0 and len(in_use_by_pods.pods_mounting(cluster, (code,))) > 0
+        in_use = sum(cluster.claim_users(f"{pod.namespace}/{name}") > 0 for name in exclusive)
         return RestrictionState(disks, frozenset(exclusive), in_use) if disks or in_use else None
 
     def _conflicts(self, disks: Sequence[Source], nodes: Nodes) -> Verdicts:
@@ -155,13 +149,15 @@ class VolumeRestrictions(PreFilterPlugin, FilterPlugin):
         if not disks:
             return ACCEPT
         cluster = nodes.cluster
-        sources = sources_in_use(cluster)
-        changed = sources.mount_changes(cluster, nodes.changes) if nodes.changes is not None else None
-        codes = list({code for disk in disks for code in sources.conflicting_disks(disk)})
-        if not codes:
+        with cluster.rest_on(occupancy=True):  # the disks of the pods on a node are looked up in an index
+            sources = sources_in_use(cluster)
+            changed = sources.mount_changes(cluster, nodes.changes) if nodes.changes is not None else None
+            codes = list({code for disk in disks for code in sources.conflicting_disks(disk)})
+            users = cluster.pod_table.node[sources.pods_mounting(cluster, codes)] if codes else ()
+            by_row = np.bincount(users, minlength=len(cluster.node_table)) if codes else None
+        if by_row is None:
             return ACCEPT
-        users = cluster.pod_table.node[sources.pods_mounting(cluster, codes)]
-        mounts = nodes.gather(np.bincount(users, minlength=len(cluster.node_table)))
+        mounts = nodes.gather(by_row)
         if changed is not None:
             mounts = mounts + _net(changed, codes, len(nodes))
         refused: BoolArray = mounts > 0
@@ -172,31 +168,6 @@ class VolumeRestrictions(PreFilterPlugin, FilterPlugin):
     def signature(self, pod: PodInfo) -> Hashable:
         """The disks and claims it mounts, if they may keep it from nodes."""
         return () if self._is_free(pod) else tuple(sources_of(pod))
-
-    def moves_by_template(self, pod: PodInfo) -> bool:
-        """By their disks and claims alone."""
-        return True
-
-    def moved_by(self, cycle: Cycle, change: Change) -> Scope:
-        """A pod with a claim of this one may change all rows, one with a disk of it those of its node.
-
-        Whether its disks and claims may keep it from nodes shows in its signature.
-        """
-        if self._is_free(cycle.pod):
-            return Scope.NOTHING
-        sources = sources_of(cycle.pod)
-        if change.kind is ChangeKind.NODES:
-            return Scope.ROW
-        if isinstance(change.subject, PersistentVolumeClaim):
-            metadata = change.subject.metadata
-            return Scope.EVERYTHING if Source(CLAIM, metadata.name, metadata.namespace) in sources else Scope.NOTHING
-        if change.kind not in (ChangeKind.POD_ADDED, ChangeKind.POD_REMOVED):
-            return Scope.NOTHING
-        theirs = sources_of(change.subject)
-        if any(source.kind == CLAIM and source in sources for source in theirs):
-            return Scope.EVERYTHING
-        alike = {(source.kind, source.name) for source in sources}
-        return Scope.ROW if any((source.kind, source.name) in alike for source in theirs) else Scope.NOTHING
 
     @override
     def wording(self) -> Mapping[str, Wording]:

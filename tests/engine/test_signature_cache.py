@@ -14,11 +14,11 @@ from schedctl.api.workloads import Service, ServiceSpec
 from schedctl.cache.pod_info import PodInfo
 from schedctl.conformance.cases import Case, cluster_of, configuration
 from schedctl.engine.attempts import attempt
-from schedctl.engine.batching.reuse import Templates
+from schedctl.engine.batching.signature_cache import SignatureCache
 from schedctl.engine.fit_error import message
 from schedctl.engine.nominators import Nominator
 from schedctl.errors import NotModelled
-from schedctl.framework.points import Scope, ScorePlugin
+from schedctl.framework.points import ScorePlugin
 from schedctl.framework.profiles import Profile
 from schedctl.scheduler import Scheduler
 from schedctl.testing.builders import cluster, node, pod
@@ -94,13 +94,13 @@ def test_equal_pod_gets_the_answer_of_a_full_cycle(family):
         pick = random.Random(case.id)
         cluster, pods = cluster_of(case)
         scheduler = Scheduler(cluster, configuration(case))
-        templates = Templates(cluster)
+        cache = SignatureCache(cluster)
         served_pods = [pod for pod in pods if scheduler.profile_of(pod) is not None]
         for number in range(14 if served_pods else 0):
             pod = twin(pick.choice(served_pods), number)
             profile = scheduler.profile_of(pod)
             try:
-                again = attempt(profile, cluster, pod, Nominator(), templates=templates)
+                again = attempt(profile, cluster, pod, Nominator(), cache=cache)
                 anew = attempt(profile, cluster, pod, Nominator())
             except NotModelled:
                 continue
@@ -108,7 +108,7 @@ def test_equal_pod_gets_the_answer_of_a_full_cycle(family):
             if pick.random() < 0.3:
                 with cluster.fork():
                     change(cluster, served_pods, pick, 100 + number)
-                    inside = attempt(profile, cluster, pod, Nominator(), templates=templates)
+                    inside = attempt(profile, cluster, pod, Nominator(), cache=cache)
                     assert facts(inside) == facts(attempt(profile, cluster, pod, Nominator())), (case.id, number)
             change(cluster, served_pods, pick, number)
 
@@ -126,17 +126,14 @@ class Once(ScorePlugin):
     def signature(self, pod):
         return ()
 
-    def moved_by(self, cycle, change):
-        return Scope.NOTHING
-
 
 def test_a_plugin_that_failed_is_asked_again():
     args = {"broken": True}
     plugin = Once(args, None)
     profile = Profile("default-scheduler", {"Once": plugin}, score=(plugin,), weights={"Once": 1})
     made = cluster(node("a"), node("b"))
-    templates = Templates(made)
-    assert "broken" in attempt(profile, made, pod("p"), Nominator(), templates=templates).error
-    assert "broken" in attempt(profile, made, pod("q"), Nominator(), templates=templates).error
+    cache = SignatureCache(made)
+    assert "broken" in attempt(profile, made, pod("p"), Nominator(), cache=cache).error
+    assert "broken" in attempt(profile, made, pod("q"), Nominator(), cache=cache).error
     args["broken"] = False
-    assert attempt(profile, made, pod("r"), Nominator(), templates=templates).scoring.totals.tolist() == [7, 7]
+    assert attempt(profile, made, pod("r"), Nominator(), cache=cache).scoring.totals.tolist() == [7, 7]

@@ -1,14 +1,13 @@
-"""When a choice is read off a ranking, when the cycle is run in full, and that nobody can tell by the answer."""
+"""When a choice is read off an equivalence class, when the cycle is run in full, and that nobody can tell."""
 
 import msgspec
 import numpy as np
 import pytest
 
 from schedctl.api.meta import Namespace, ObjectMeta
-from schedctl.cache.changes import ChangeKind
 from schedctl.engine.attempts import attempt
 from schedctl.framework.cycles import StateKey
-from schedctl.framework.points import FilterPlugin, NodeSet, PreFilterPlugin, PreScorePlugin, Scope, ScorePlugin
+from schedctl.framework.points import FilterPlugin, NodeSet, PreFilterPlugin, PreScorePlugin, ScorePlugin
 from schedctl.framework.reasons import ACCEPT, Reason
 from schedctl.framework.statuses import SKIP, unschedulable
 from schedctl.scheduler import Scheduler
@@ -44,8 +43,8 @@ def ask(scheduler, incoming, **options):
     return outcome
 
 
-def uses_ranking(outcome):
-    return outcome.ranking is not None
+def uses_class(outcome):
+    return outcome.equivalence_class is not None
 
 
 def replace_node(made, name, **more):
@@ -59,17 +58,17 @@ def scheduler():
     return Scheduler(cluster(node("a", zone="x"), node("b", zone="x"), node("c", zone="y"), pod("old", on="b")))
 
 
-def test_second_equal_pod_uses_the_ranking(scheduler):
-    assert not uses_ranking(place(scheduler, web(0)))
-    assert uses_ranking(ask(scheduler, web(1)))
-    assert uses_ranking(ask(scheduler, web(1))), "and so is one who asks again"
+def test_choice_is_read_off_the_class_from_the_first_pod_on(scheduler):
+    assert uses_class(place(scheduler, web(0)))
+    assert uses_class(ask(scheduler, web(1)))
+    assert uses_class(ask(scheduler, web(1))), "and so is one who asks again"
 
 
-def test_each_template_has_a_ranking_of_its_own(scheduler):
+def test_each_template_has_a_class_of_its_own(scheduler):
     place(scheduler, web(0))
-    assert not uses_ranking(ask(scheduler, web(1, cpu="200m")))
-    assert uses_ranking(ask(scheduler, web(2, cpu="200m")))
-    assert uses_ranking(ask(scheduler, web(3)))
+    assert uses_class(ask(scheduler, web(1, cpu="200m")))
+    assert uses_class(ask(scheduler, web(2, cpu="200m")))
+    assert uses_class(ask(scheduler, web(3)))
 
 
 def nothing(scheduler):
@@ -130,7 +129,7 @@ def a_promise_is_taken_back(scheduler):
 
 
 @pytest.mark.parametrize(
-    ("happens", "from_ranking"),
+    ("happens", "from_class"),
     [
         (nothing, True),
         (a_pod_like_it_is_placed, True),
@@ -140,52 +139,45 @@ def a_promise_is_taken_back(scheduler):
         (an_old_pod_goes, True),
         (a_namespace_comes, True),  # nobody has terms about its labels
         (a_node_fills_up, True),
-        (a_node_is_resized, False),  # how common an image is goes by all nodes
-        (a_node_is_added, False),
-        (a_node_goes, False),
+        (a_node_is_resized, True),
+        (a_node_is_added, True),
+        (a_node_goes, True),
         (a_node_is_promised, False),
         (a_promise_is_taken_back, True),
     ],
 )
-def test_ranking_is_used_while_changes_can_be_followed(happens, from_ranking, scheduler):
+def test_class_is_used_while_changes_can_be_followed(happens, from_class, scheduler):
     place(scheduler, web(0))
     ask(scheduler, web(1))
     happens(scheduler)
-    assert uses_ranking(ask(scheduler, web(2))) is from_ranking
+    assert uses_class(ask(scheduler, web(2))) is from_class
 
 
-def test_full_cycle_makes_a_new_ranking(scheduler):
+def test_sampling_never_uses_the_class(scheduler):
     place(scheduler, web(0), web(1))
-    a_node_is_added(scheduler)
-    assert not uses_ranking(ask(scheduler, web(2)))
-    assert uses_ranking(ask(scheduler, web(3)))
-
-
-def test_sampling_never_uses_the_ranking(scheduler):
-    place(scheduler, web(0), web(1))
-    assert not uses_ranking(ask(scheduler, web(2), sampling=True))
+    assert not uses_class(ask(scheduler, web(2), sampling=True))
     ask(scheduler, web(3))
-    assert uses_ranking(ask(scheduler, web(4)))
+    assert uses_class(ask(scheduler, web(4)))
 
 
-def test_nominated_node_is_evaluated_before_the_ranking(scheduler):
+def test_nominated_node_is_evaluated_before_the_class(scheduler):
     place(scheduler, web(0), web(1))
     status = replace(web(2).pod.status, nominated_node_name="b")
     promised = type(web(2))(replace(web(2).pod, status=status))
     outcome = ask(scheduler, promised)
-    assert not uses_ranking(outcome)
+    assert not uses_class(outcome)
     assert outcome.nominated_first
     assert outcome.chosen == "b"
 
 
-def test_ranking_survives_a_reverted_fork(scheduler):
+def test_class_survives_a_reverted_fork(scheduler):
     place(scheduler, web(0), web(1))
     before = ask(scheduler, web(2)).ties
     with scheduler.fork():
         another_pod_lands(scheduler)
         assert ask(scheduler, web(2)).ties != before
     after = ask(scheduler, web(2))
-    assert uses_ranking(after)
+    assert uses_class(after)
     assert after.ties == before
 
 
@@ -197,9 +189,9 @@ def test_nodes_fill_up_until_the_pod_is_unschedulable():
     for number in range(5):
         outcome = ask(scheduler, web(number, cpu="500m"))
         scheduler.place(outcome, outcome.chosen)
-        assert uses_ranking(outcome) is (number > 0)
+        assert uses_class(outcome)
     refused = ask(scheduler, web(9, cpu="500m"))
-    assert not uses_ranking(refused), "that nothing fits is for the whole cycle to say"
+    assert not uses_class(refused), "that nothing fits is for the whole cycle to say"
     assert refused.is_unschedulable
     assert refused.unschedulable_plugins == {"NodeResourcesFit"}
 
@@ -215,18 +207,18 @@ def test_full_node_becomes_feasible_again():
     scheduler.cluster.remove_pod(full)
     again = ask(scheduler, web(4))
     assert again.feasible == 2
-    assert uses_ranking(again)
+    assert uses_class(again)
 
 
-def test_newly_feasible_node_needs_a_full_cycle():
+def test_newly_feasible_node_is_judged():
     full = pod("full", cpu="1", on="b")
     scheduler = Scheduler(cluster(node("a", cpu="1"), node("b", cpu="1"), full))
     place(scheduler, web(0), web(1))
     scheduler.cluster.remove_pod(full)
     judged = ask(scheduler, web(2))
-    assert not uses_ranking(judged)
+    assert uses_class(judged)
     assert judged.feasible == 2
-    assert uses_ranking(ask(scheduler, web(3)))
+    assert uses_class(ask(scheduler, web(3)))
 
 
 # -- by domain -------------------------------------------------------------------
@@ -252,9 +244,9 @@ SPREAD = [{"maxSkew": 1, "whenUnsatisfiable": "DoNotSchedule", **term("web")}]
         ),
     ],
 )
-def test_ranking_follows_affinity_and_spreading(wishes, scheduler):
+def test_class_follows_affinity_and_spreading(wishes, scheduler):
     place(scheduler, web(0, **wishes), web(1, **wishes), web(2, **wishes))
-    assert uses_ranking(ask(scheduler, web(3, **wishes)))
+    assert uses_class(ask(scheduler, web(3, **wishes)))
     a_pod_like_it_goes(scheduler)
     ask(scheduler, web(4, **wishes))
 
@@ -315,7 +307,7 @@ def doing(number, what):
 
 
 @pytest.mark.parametrize(
-    ("does", "from_ranking", "feasible"),
+    ("does", "from_class", "feasible"),
     [
         pytest.param("", True, 3, id="one that passes all nodes is asked, and the rest is read off"),
         pytest.param("skip", True, 3, id="one that skips Filter is asked to score"),
@@ -327,11 +319,11 @@ def doing(number, what):
         pytest.param("overshoot", False, 0, id="one that scores beyond the range, too"),
     ],
 )
-def test_plugin_without_signature_is_called_for_every_pod(does, from_ranking, feasible):
+def test_plugin_without_signature_is_called_for_every_pod(does, from_class, feasible):
     scheduler = scheduler_with(Anew, cluster(node("a"), node("b"), node("c")))
     assert place(scheduler, web(0), web(1)).chosen == "c"
     outcome = ask(scheduler, doing(2, does))
-    assert uses_ranking(outcome) is from_ranking
+    assert uses_class(outcome) is from_class
     assert outcome.feasible == feasible
     assert bool(outcome.error) is (does in ("fail", "overshoot"))
     ask(scheduler, web(3))
@@ -342,11 +334,11 @@ def test_plugin_without_signature_is_called_for_every_pod(does, from_ranking, fe
     ]
 
 
-def test_ranking_survives_a_rejection_by_a_plugin_without_signature():
+def test_class_survives_a_rejection_by_a_plugin_without_signature():
     scheduler = scheduler_with(Anew, cluster(node("a"), node("b"), node("c")))
     place(scheduler, web(0), web(1), doing(2, "refuse a"))
     ask(scheduler, web(3))
-    assert uses_ranking(ask(scheduler, web(4)))
+    assert uses_class(ask(scheduler, web(4)))
 
 
 # -- state -------------------------------------------------------------------------
@@ -355,26 +347,19 @@ PODS = StateKey[int]("Crowded")
 
 
 class Crowded(PreScorePlugin, ScorePlugin):
-    """Scores all nodes by how many pods run in all; pods move nothing of an answer that was never given."""
+    """Scores all nodes by how many pods run in all."""
 
     reads_feasible_set = False
-    reads_template_only = True
+    foreseeable = True
 
     def pre_score(self, cycle, nodes):
-        cycle.state[PODS] = len(list(self.handle.cluster.pod_table))
+        cycle.state[PODS] = nodes.cluster.counter({})
 
     def score(self, cycle, nodes):
-        return np.full(len(nodes), min(cycle.state[PODS], 100))
+        return np.full(len(nodes), min(int(cycle.state[PODS].by_row.sum()), 100))
 
     def signature(self, pod):
         return ()
-
-    def moved_by(self, cycle, change):
-        return Scope.DOMAINS if PODS in cycle.state else Scope.NOTHING
-
-    def follow(self, cycle, change):
-        cycle.state[PODS] += 1 if change.kind is ChangeKind.POD_ADDED else -1
-        return Scope.DOMAINS
 
 
 def test_plugin_is_called_again_after_changes_while_unschedulable():
@@ -403,9 +388,6 @@ class Overshoots(ScorePlugin):
     def signature(self, pod):
         return ()
 
-    def moved_by(self, cycle, change):
-        return Scope.ROW
-
 
 def test_score_out_of_range_is_reported_by_a_full_cycle():
     scheduler = scheduler_with(Overshoots, cluster(node("a")))
@@ -425,9 +407,6 @@ class Fuller(ScorePlugin):
     def signature(self, pod):
         return ()
 
-    def moved_by(self, cycle, change):
-        return Scope.ROW
-
 
 @pytest.mark.parametrize(("weight", "width"), [(1, np.int32), (2**31 - 1, np.int64)])
 def test_totals_are_int64_only_for_large_weights(weight, width):
@@ -439,8 +418,8 @@ profiles: [{{plugins: {{multiPoint: {{enabled: [{{name: Fuller, weight: {weight}
     scheduler = Scheduler.configured(cluster(node("a"), node("b")), configuration.encode(), [Fuller])
     place(scheduler, *(web(number) for number in range(6)))
     outcome = ask(scheduler, web(6))
-    assert outcome.ranking.totals.dtype == width
-    assert outcome.ranking.totals.max() == outcome.scoring.totals.max()
+    assert outcome.equivalence_class.totals.dtype == width
+    assert outcome.equivalence_class.totals.max() == outcome.scoring.totals.max()
 
 
 # -- reading later -------------------------------------------------------------------
@@ -489,45 +468,19 @@ def test_first_node_by_name_is_chosen_whatever_the_order_of_arrival():
     scheduler = Scheduler(cluster(node("c"), node("a"), node("b")))
     place(scheduler, web(0), web(1))
     third = ask(scheduler, web(2))
-    assert uses_ranking(third)
+    assert uses_class(third)
     assert (third.chosen, third.ties) == ("c", ["c"])
     scheduler.place(third, "c")
     assert ask(scheduler, web(3)).ties == ["a", "b", "c"]
     assert ask(scheduler, web(3)).chosen == "a"
 
 
-def test_ranking_ignores_rows_of_removed_nodes():
+def test_class_ignores_rows_of_removed_nodes():
     scheduler = Scheduler(cluster(node("a"), node("b"), node("c"), node("d")))
     place(scheduler, web(0), web(1))
     scheduler.cluster.remove_node("a")
     for number in range(2, 9):
         outcome = ask(scheduler, web(number))
         assert "a" not in outcome.ties
-        assert uses_ranking(outcome) is (number > 2)
+        assert uses_class(outcome)
         scheduler.place(outcome, outcome.chosen)
-
-
-class Names(ScorePlugin):
-    """Says of every pod that it moves the rows that its argument names."""
-
-    reads_feasible_set = False
-    rows: frozenset[int] = frozenset()
-
-    def score(self, cycle, nodes):
-        return np.minimum(nodes.pod_count, 100)
-
-    def signature(self, pod):
-        return ()
-
-    def moved_by(self, cycle, change):
-        return self.rows
-
-
-@pytest.mark.parametrize("gone", ["a", "b", "d"])
-def test_moved_by_may_name_rows_of_removed_nodes(gone):
-    scheduler = scheduler_with(Names, cluster(node("a"), node("b"), node("c"), node("d")))
-    scheduler.cluster.remove_node(gone)
-    (profile,) = scheduler.profiles.values()
-    profile.plugins["Names"].rows = frozenset(range(4))
-    place(scheduler, *(web(number) for number in range(6)))
-    ask(scheduler, web(7))

@@ -1,0 +1,496 @@
+"""`AnswerColumn`: what one plugin says about the pods of one signature, kept while what it read holds.
+
+Equivalence classes whose pods a plugin reads alike share its column. A column is brought up to date by whoever needs it
+first, at the rows that have changed in what the plugin read there; the others see in its logs which rows are new.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import numpy.typing as npt
+
+from schedctl.api.pods import Pod
+from schedctl.cache.arrays import BoolArray, IndexArray, IntArray
+from schedctl.cache.nodes import Nodes
+from schedctl.cache.pod_info import PodInfo
+from schedctl.cache.reads import Reads
+from schedctl.engine.batching.reading import ReadingRunner
+from schedctl.engine.batching.surroundings import NO_ROWS, ChangeLog, Foresight, Surroundings, distinct
+from schedctl.framework.arithmetic import MAX_NODE_SCORE
+from schedctl.framework.cycles import Cycle
+from schedctl.framework.points import FilterPlugin, NodeSet, Plugin, PreFilterPlugin, PreScorePlugin, ScorePlugin
+from schedctl.framework.reasons import Verdicts
+from schedctl.framework.statuses import Code, Status
+
+_Scores = npt.NDArray[np.int64 | np.int8]
+_FEW = 4
+"""One in how many rows are few: more of them are not gathered, and the whole column is asked for again."""
+
+
+class CannotUpdate(Exception):
+    """An answer has to be worked out by a full cycle: a plugin refuses the pod, fails, or leaves no node."""
+
+
+class AnswerColumn:
+    """What one plugin says about pods of one signature.
+
+    Attributes:
+        plugin: the plugin.
+        cycle: of the last pod that was asked about; only what this plugin leaves is in its state.
+        runner: asks the plugin, and knows what the answers rest on.
+        generation: of the cluster that the answers are of.
+        pre_filter: what PreFilter says.
+        asked_at: the generation at which PreFilter was asked last.
+        rejected: bool (n,), which nodes Filter rejects; None where it rejects none.
+        verdicts: what Filter says of all nodes at once, while that holds.
+        filter_log: where `rejected` has changed, or is to be asked for.
+        pre_score: what PreScore says.
+        scores: by position the raw scores, int64 (n,), or the normalised ones, int8 (n,), if they are the same; None
+            while nobody has asked.
+        score_log: where `scores` have changed, or are to be asked for.
+        out_of_range: whether some score of a plugin that does not normalise is none.
+        is_blank: whether all scores are 0, as those of a plugin are that has nothing to say.
+        has_findings: whether Filter finds out more than verdicts.
+        forgotten: how many times answers were forgotten.
+    """
+
+    def __init__(self, around: Surroundings, plugin: Plugin, pod: PodInfo, *, listens: bool) -> None:
+        """Begin, with nothing known yet.
+
+        Args:
+            around: the cluster.
+            plugin: the plugin.
+            pod: the first of the pods.
+            listens: whether it hears of events, so that it may know what it has not read.
+        """
+        self._around = around
+        self._cluster = around.cluster
+        self.plugin = plugin
+        self.name = plugin.name
+        self.cycle = Cycle(pod)
+        self._listens = listens
+        self.runner = ReadingRunner(around.cluster)
+        self.generation = around.cluster.generation
+        self._filters_any_row = isinstance(plugin, FilterPlugin) and (plugin.filters_all_nodes or plugin.foreseeable)
+        self.normalizes = isinstance(plugin, ScorePlugin) and type(plugin).normalize is not ScorePlugin.normalize
+        self.has_findings = False
+        self.depends_on_pods = True
+        self.forgotten = 0
+        self.asked_at = -1
+        self.pre_filter: Status | NodeSet | None = None
+        self.rejected: BoolArray | None = None
+        self.verdicts: Verdicts | None = None
+        self.filter_log = ChangeLog(self.generation)
+        self._is_judged = False
+        self._filter_known: BoolArray | None = None
+        self.pre_score: Status | None = None
+        self.is_prepared = False
+        self.scores: _Scores | None = None
+        self.score_log = ChangeLog(self.generation)
+        self.out_of_range = False
+        self.is_blank = True
+        self._score_known: BoolArray | None = None
+        self.reset()
+
+    def copy_for_scores(self) -> AnswerColumn:
+        """Return a column of a class's own for PreScore and Score, which go on from what PreFilter has left here."""
+        private = AnswerColumn(self._around, self.plugin, self.cycle.pod, listens=self._listens)
+        private.begin_from(self)
+        return private
+
+    def begin_from(self, shared: AnswerColumn) -> None:
+        """Go on from what PreFilter has left in a shared column."""
+        self.cycle.state = shared.cycle.state.copy()
+        self.cycle.skip_filter = set(shared.cycle.skip_filter)
+        self.asked_at = shared.asked_at
+
+    def rejects(self, column: Nodes) -> BoolArray:
+        """Ask which rows of a column Filter rejects, bool (n,)."""
+        rejected = self._ask_filter(column)
+        return np.zeros(len(column), np.bool_) if rejected is None else rejected
+
+    def worth(self, column: Nodes) -> IntArray:
+        """Ask for the scores of a column, which are not normalised, int64 (n,).
+
+        Raises:
+            CannotUpdate: one is out of range.
+        """
+        raw = self._ask_score(column)
+        if int(raw.view(np.uint64).max(initial=0)) > MAX_NODE_SCORE:
+            raise CannotUpdate
+        return raw
+
+    @property
+    def is_foreseeable(self) -> bool:
+        """Whether what becomes of a row when a pod comes can be asked for beforehand, and is all that changes."""
+        rows = self.runner.rows
+        return (
+            self.plugin.foreseeable
+            and rows.occupancy
+            and not (rows.tracked or rows.everything)
+            and not (self.normalizes and self.scores is not None)
+        )
+
+    # -- keeping current ---------------------------------------------------------
+
+    def reset(self) -> None:
+        """Forget everything."""
+        generation = self._cluster.generation
+        self.cycle = Cycle(self.cycle.pod)
+        self.runner = ReadingRunner(self._cluster)
+        self.runner.before.everything = self._listens
+        self.asked_at = -1
+        self.pre_filter = None
+        self._forget_filter(generation)
+        self.reset_scores()
+
+    def reset_scores(self) -> None:
+        """Forget what PreScore and Score say."""
+        self.pre_score = None
+        self.is_prepared = False
+        self._forget_scores(self._cluster.generation)
+
+    def update(self, foresight: Foresight | None = None) -> None:
+        """Bring the answers up to the cluster.
+
+        Raises:
+            CycleError: the plugin fails.
+            PluginError: it says that it cannot answer.
+            CannotUpdate: its Filter fails on a node.
+        """
+        cluster, since = self._cluster, self.generation
+        now = cluster.generation
+        moved_objects = cluster.objects_since > since
+        if since != now and (self.depends_on_pods or moved_objects):
+            try:
+                if self._has_lapsed(since, moved_objects=moved_objects):
+                    self.reset()
+                else:
+                    self._update_rows(since, foresight, moved_objects=moved_objects)
+            except BaseException:
+                self.reset()
+                self.generation = now
+                raise
+        self.generation = now
+
+    def _has_lapsed(self, since: int, *, moved_objects: bool) -> bool:
+        """Return whether PreFilter or PreScore has to be asked again."""
+        before = self.runner.before
+        if before.everything or self.runner.rows.everything:
+            return True
+        if (moved_objects or Pod in before.versions) and not self._cluster.holds(before):
+            return True
+        for tracked in before.tracked.values():
+            changed = tracked.rows_changed(since)
+            if changed is None or len(changed):
+                return True
+        return False
+
+    def _update_rows(self, since: int, foresight: Foresight | None, *, moved_objects: bool) -> None:
+        """Ask again about the rows that have changed in what was read of them."""
+        changed = self._changed(self.runner.rows, since, moved_objects=moved_objects)
+        if changed is None:
+            self.runner.rows = Reads()
+            self._forget_filter(self._cluster.generation)
+            self._forget_scores(self._cluster.generation)
+            return
+        if not len(changed):
+            return
+        alone = foresight is not None and len(changed) == 1 and int(changed[0]) == foresight.row
+        if alone and self._take(foresight):
+            return
+        positions = changed if self._around.whole else self._around.nodes.positions(changed)
+        self._ask_again(positions)
+
+    def _changed(self, reads: Reads, since: int, *, moved_objects: bool) -> IndexArray | None:
+        """Return the node rows that have changed in what was read of them, None for all."""
+        if (moved_objects or Pod in reads.versions) and not self._cluster.holds(reads):
+            return None
+        parts = []
+        if reads.occupancy or reads.description:
+            described, occupied = self._around.changed_rows(since)
+            if reads.occupancy and len(occupied):
+                parts.append(occupied)
+            if reads.description and len(described):
+                parts.append(described)
+        for tracked in reads.tracked.values():
+            rows = tracked.rows_changed(since)
+            if rows is None:
+                return None
+            if len(rows):
+                parts.append(rows if self._around.whole else self._alive(rows))
+        if not parts:
+            return NO_ROWS
+        return parts[0] if len(parts) == 1 else distinct(parts, len(self._cluster.node_table))
+
+    def _alive(self, rows: IndexArray) -> IndexArray:
+        alive: IndexArray = rows[self._cluster.node_table.alive[rows]]
+        return alive
+
+    def _take(self, foresight: Foresight | None) -> bool:
+        """Take over what was foreseen of one row, if all of it was."""
+        assert foresight is not None
+        name, position = self.name, foresight.position
+        if (name not in foresight.rejected and name not in foresight.scores) or not self.is_foreseeable:
+            return False
+        filters, scores = self._filter_known is None, self.scores is not None
+        if (filters and self._filters and name not in foresight.rejected) or (scores and name not in foresight.scores):
+            return False
+        at = None
+        if filters and self._filters:
+            self.verdicts = None
+            rejected = foresight.rejected[name]
+            if rejected != (self.rejected is not None and bool(self.rejected[position])):
+                at = np.array([position], np.intp)
+                self._rejections()[position] = rejected
+                self.filter_log.note(self._cluster.generation, at)
+        if scores:
+            assert self.scores is not None
+            if self.scores[position] != foresight.scores[name]:
+                self.scores[position] = foresight.scores[name]
+                self.is_blank = False
+                self.score_log.note(self._cluster.generation, np.array([position], np.intp) if at is None else at)
+        return True
+
+    def _ask_again(self, positions: IndexArray) -> None:
+        now, around = self._cluster.generation, self._around
+        many = len(positions) * _FEW > len(around.nodes)
+        self.verdicts = None
+        if self._filters and self._filter_known is not None:
+            self._filter_known[positions] = False
+            self.filter_log.note(now, positions)
+        elif self._filters and many:
+            self._judge_all()
+        elif self._filters:
+            rejected = self._ask_filter(around.column(positions))
+            before = self.rejected[positions] if self.rejected is not None else None
+            if before is None:
+                flipped = positions[rejected] if rejected is not None else NO_ROWS
+            else:
+                flipped = positions[before] if rejected is None else positions[before != rejected]
+            if len(flipped):
+                self._rejections()[positions] = False if rejected is None else rejected
+                self.filter_log.note(now, flipped)
+        if self.scores is None:
+            return
+        if self._score_known is not None:
+            self._score_known[positions] = False
+            self.score_log.note(now, positions)
+        elif many:
+            self._score_all()
+        else:
+            self._set_scores(positions, self._ask_score(around.column(positions)))
+
+    # -- PreFilter and Filter ----------------------------------------------------
+
+    @property
+    def is_judged(self) -> bool:
+        """Whether it is known of all nodes whether Filter rejects them."""
+        return self.skips_filter or self._filter_known is None
+
+    @property
+    def skips_filter(self) -> bool:
+        """Whether Filter is left out."""
+        return self.name in self.cycle.skip_filter
+
+    @property
+    def _filters(self) -> bool:
+        """Whether Filter has been asked, so that there are answers to keep."""
+        return self._is_judged and self.name not in self.cycle.skip_filter
+
+    def ask_pre_filter(self) -> None:
+        """Ask PreFilter, if that is still to be done."""
+        if self.asked_at >= 0:
+            return
+        if isinstance(self.plugin, PreFilterPlugin):
+            self.pre_filter = self.runner.pre_filter(self.plugin, self.cycle, self._around.nodes)
+            if _skips(self.pre_filter):
+                self.cycle.skip_filter.add(self.name)
+        self.asked_at = self._cluster.generation
+        self.depends_on_pods = self.runner.depends_on_pods
+
+    def judge(self, standing: BoolArray | None) -> BoolArray | None:
+        """Return which nodes Filter rejects, bool (n,), None for none; it holds for those that stand.
+
+        Raises:
+            CycleError: the plugin fails.
+            CannotUpdate: it fails on a node.
+        """
+        if self.skips_filter:
+            return None
+        if self._filter_known is not None:
+            if self._filters_any_row:
+                self._judge_all()
+            else:
+                self._judge_standing(standing)
+        return self.rejected
+
+    def judge_whole(self, cycle: Cycle, nodes: Nodes) -> Verdicts:
+        """Return what Filter says of all nodes, from memory if that holds."""
+        if self.verdicts is None:
+            assert isinstance(self.plugin, FilterPlugin)
+            verdicts = self.runner.filter(self.plugin, cycle, nodes)
+            self.depends_on_pods = self.runner.depends_on_pods
+            if verdicts.findings is not None:
+                self.has_findings = True
+                return verdicts
+            self._is_judged = True
+            if not any(part.reason.code is Code.ERROR for part in verdicts.parts):
+                self._note_rejections(verdicts.mask.copy() if verdicts.parts else None)
+                self._filter_known = None
+            self.verdicts = verdicts
+        return self.verdicts
+
+    def _judge_all(self) -> None:
+        self._note_rejections(self._ask_filter(self._around.nodes))
+        self._filter_known = None
+        self._is_judged = True
+
+    def _note_rejections(self, rejected: BoolArray | None) -> None:
+        """Keep what Filter says of all nodes, and take down where that is new."""
+        before, now = self.rejected, self._cluster.generation
+        if rejected is not None and not rejected.any():
+            rejected = None
+        self.rejected = rejected
+        if self._filter_known is not None or (before is None and rejected is None):
+            return  # nobody has seen others
+        if before is None or rejected is None:
+            either = before if before is not None else rejected
+            flipped = NO_ROWS if either is None else np.flatnonzero(either)
+        else:
+            flipped = np.flatnonzero(before != rejected)
+        if len(flipped):
+            self.filter_log.note(now, flipped)
+
+    def _judge_standing(self, standing: BoolArray | None) -> None:
+        """Ask about the nodes that stand and are not known, as a filter is asked that does not want all nodes."""
+        known = self._filter_known
+        assert known is not None
+        unknown = np.flatnonzero(~known if standing is None else standing & ~known)
+        self._is_judged = True
+        if len(unknown):
+            column = self._around.nodes if len(unknown) == len(known) else self._around.column(unknown)
+            rejected = self._ask_filter(column)
+            if rejected is not None or self.rejected is not None:
+                self._rejections()[unknown] = False if rejected is None else rejected
+            known[unknown] = True
+
+    def _ask_filter(self, column: Nodes) -> BoolArray | None:
+        """Return which rows of a column Filter rejects, None for none."""
+        assert isinstance(self.plugin, FilterPlugin)
+        verdicts = self.runner.filter(self.plugin, self.cycle, column)
+        self.depends_on_pods = self.runner.depends_on_pods
+        if verdicts.findings is not None:
+            self.has_findings = True
+        if not verdicts.parts:
+            return None
+        if any(part.reason.code is Code.ERROR for part in verdicts.parts):
+            raise CannotUpdate
+        return verdicts.mask.copy() if column is self._around.nodes else verdicts.mask
+
+    def _rejections(self) -> BoolArray:
+        """Return what Filter rejects, to be written to."""
+        if self.rejected is None:
+            self.rejected = np.zeros(len(self._around.nodes), np.bool_)
+        return self.rejected
+
+    def _forget_filter(self, generation: int) -> None:
+        self.rejected = self.verdicts = None
+        self._filter_known = np.zeros(len(self._around.nodes), np.bool_)
+        self._is_judged = False
+        self.filter_log.begin(generation)
+        self.forgotten += 1
+
+    # -- PreScore and Score ------------------------------------------------------
+
+    @property
+    def skips_score(self) -> bool:
+        """Whether Score is left out."""
+        return self.name in self.cycle.skip_score
+
+    def ask_pre_score(self, feasible: Nodes) -> None:
+        """Ask PreScore, if that is still to be done.
+
+        Raises:
+            CycleError: the plugin fails.
+            CannotUpdate: it refuses.
+        """
+        if self.is_prepared:
+            return
+        self.cycle.skip_score.discard(self.name)
+        if isinstance(self.plugin, PreScorePlugin):
+            self.pre_score = self.runner.pre_score(self.plugin, self.cycle, feasible)
+            self.depends_on_pods = self.runner.depends_on_pods
+            if _skips(self.pre_score):
+                self.cycle.skip_score.add(self.name)
+            elif self.pre_score is not None and not self.pre_score.successful:
+                raise CannotUpdate
+        self.is_prepared = True
+
+    def rate(self, feasible: BoolArray, nodes: Callable[[], Nodes]) -> None:
+        """See to it that the scores of the feasible nodes, of which a column can be made, are known."""
+        if self._score_known is None:
+            return
+        if self.plugin.foreseeable:
+            self._score_all()
+            return
+        unknown = np.flatnonzero(feasible & ~self._score_known)
+        if len(unknown):
+            every = len(unknown) == int(np.count_nonzero(feasible))
+            raw = self._ask_score(nodes() if every else self._around.column(unknown))
+            self._set_scores(unknown, raw, log=False)
+            self._score_known[unknown] = True
+
+    def raw_scores(self, nodes: Nodes) -> IntArray:
+        """Return the raw scores of a column of feasible nodes, int64 (n,), asked for where they are not known."""
+        positions = self._around.nodes.positions(nodes.rows)
+        feasible = np.zeros(len(self._around.nodes), np.bool_)
+        feasible[positions] = True
+        self.rate(feasible, lambda: nodes)
+        if self.scores is None or self.out_of_range:
+            assert isinstance(self.plugin, ScorePlugin)
+            return self.runner.score(self.plugin, self.cycle, nodes)
+        return self.scores[positions].astype(np.int64)
+
+    def _score_all(self) -> None:
+        raw = self._ask_score(self._around.nodes)
+        if self._score_known is None and self.scores is not None:
+            moved = np.flatnonzero(self.scores != raw)
+            if len(moved):
+                self.score_log.note(self._cluster.generation, moved)
+        self.scores, self._score_known = None, None
+        self._set_scores(slice(None), raw, log=False)
+
+    def _set_scores(self, where: IndexArray | slice, raw: IntArray, *, log: bool = True) -> None:
+        if self.scores is None:
+            self.scores = np.zeros(len(self._around.nodes), np.int64 if self.normalizes else np.int8)
+            self.is_blank = True
+        most = int(raw.view(np.uint64).max(initial=0))  # as unsigned integers, negative scores are the largest
+        if most:
+            self.is_blank = False
+        if most > MAX_NODE_SCORE and not self.normalizes:
+            self.out_of_range = True
+            raw = np.where((raw < 0) | (raw > MAX_NODE_SCORE), -1, raw)
+        if log and isinstance(where, np.ndarray):
+            self.score_log.note(self._cluster.generation, where)
+        self.scores[where] = raw
+
+    def _ask_score(self, column: Nodes) -> IntArray:
+        assert isinstance(self.plugin, ScorePlugin)
+        raw = self.runner.score(self.plugin, self.cycle, column)
+        self.depends_on_pods = self.runner.depends_on_pods
+        return raw
+
+    def _forget_scores(self, generation: int) -> None:
+        self.scores = None
+        self.out_of_range = False
+        self.is_blank = True
+        self._score_known = np.zeros(len(self._around.nodes), np.bool_)
+        self.score_log.begin(generation)
+        self.forgotten += 1
+
+
+def _skips(answer: Status | NodeSet | None) -> bool:
+    return isinstance(answer, Status) and answer.code is Code.SKIP

@@ -1,0 +1,307 @@
+"""What each score plugin adds to the totals of an equivalence class, kept from one placement to the next.
+
+A normalised score depends on the feasible set, as a rule through the least and the largest raw score alone, so it is
+the class's own; a score that is not normalised is read off the plugin's column. Sums are worked out again at the nodes
+where a part of them is new.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+
+import numpy as np
+import numpy.typing as npt
+
+from schedctl.cache.arrays import BoolArray, IndexArray, IntArray
+from schedctl.cache.nodes import Nodes
+from schedctl.engine.batching.answer_columns import AnswerColumn, CannotUpdate
+from schedctl.engine.batching.surroundings import NO_ROWS, Surroundings, distinct
+from schedctl.framework.arithmetic import MAX_NODE_SCORE
+from schedctl.framework.points import ScorePlugin
+from schedctl.framework.profiles import Profile
+
+_SCORE = np.int8
+Scores = npt.NDArray[np.int64 | np.int8]
+
+
+class Contribution:
+    """What one plugin contributes.
+
+    Attributes:
+        plugin: the plugin.
+        column: its raw scores.
+        weight: what a normalised score is multiplied with.
+        normalized: int8 (n,), true where a node is feasible; None where all have the same, or it is the column's.
+        same_for_all: the normalised score of all nodes, where they have the same.
+        least, most: the extremes of the raw scores of the feasible nodes, as of the last normalisation.
+        uniform: whether the raw scores of all nodes are the same, so that it does not matter which are feasible.
+    """
+
+    __slots__ = ("column", "least", "most", "normalized", "plugin", "same_for_all", "uniform", "weight")
+
+    def __init__(self, plugin: ScorePlugin, column: AnswerColumn, weight: int) -> None:
+        self.plugin = plugin
+        self.column = column
+        self.weight = weight
+        self.normalized: npt.NDArray[np.int8] | None = None
+        self.same_for_all = 0
+        self.least = self.most = 0
+        self.uniform = False
+
+    def at(self, positions: IndexArray) -> Scores | int:
+        """Return the normalised scores at some positions."""
+        column = self.column
+        if not column.normalizes:
+            assert column.scores is not None
+            return 0 if column.is_blank else column.scores[positions]
+        return self.same_for_all if self.normalized is None else self.normalized[positions]
+
+    def everywhere(self) -> Scores | int:
+        """Return the normalised scores of all nodes."""
+        if not self.column.normalizes:
+            assert self.column.scores is not None
+            return 0 if self.column.is_blank else self.column.scores
+        return self.same_for_all if self.normalized is None else self.normalized
+
+
+class Contributions:
+    """The contributions of the score plugins to one class's totals.
+
+    Attributes:
+        sums: int32 or int64 (n,), the weighted sum, true where a node is feasible.
+        is_prepared_anew: whether PreScore was asked in the last update.
+    """
+
+    def __init__(self, around: Surroundings, profile: Profile, columns: Mapping[str, AnswerColumn]) -> None:
+        self._around = around
+        self._profile = profile
+        self._columns = columns
+        # int32 halves the memory to go through for each placement; weights are not bounded, so it may not do
+        widest = sum(profile.weights[plugin.name] for plugin in profile.score) * MAX_NODE_SCORE
+        self._dtype = np.dtype(np.int32 if widest <= np.iinfo(np.int32).max else np.int64)
+        self.sums: npt.NDArray[np.int32 | np.int64] = np.zeros(0, self._dtype)
+        self._parts: dict[str, Contribution] = {}
+        self._private: dict[str, AnswerColumn] = {}
+        self._preparing = tuple(plugin for plugin in profile.pre_score if plugin.name in columns)
+        self._scorers = tuple(plugin for plugin in profile.score if plugin.name in columns)
+        self._names = tuple(dict.fromkeys(plugin.name for plugin in (*self._preparing, *self._scorers)))
+        self._shifted = False
+        self.is_prepared_anew = False
+        self.generation = -1
+
+    @property
+    def private_columns(self) -> Iterator[AnswerColumn]:
+        """The columns of plugins whose PreScore or Score read the feasible set, which no two classes share."""
+        yield from self._private.values()
+
+    @property
+    def skipping(self) -> set[str]:
+        """The plugins whose PreScore skips."""
+        return {plugin.name for plugin in self._preparing if self._column_of(plugin.name).skips_score}
+
+    def has(self, name: str) -> bool:
+        """Return whether a plugin contributes."""
+        return name in self._parts
+
+    def forget(self) -> None:
+        """Have everything worked out again next time."""
+        self.generation = -1
+
+    def update(
+        self, feasible: BoolArray, nodes: Callable[[], Nodes], *, renewed: bool, flipped: IndexArray | None
+    ) -> IndexArray | None:
+        """Bring the sums up to date, and return where they are new; None where that may be anywhere.
+
+        Args:
+            feasible: which nodes are feasible, bool (n,), at least one.
+            nodes: makes the column of the feasible nodes.
+            renewed: whether PreFilter was asked again.
+            flipped: where a node has become feasible, or no longer is; None where that may be anywhere.
+
+        Raises:
+            CannotUpdate: a plugin refuses, or a score is out of range.
+            CycleError: a plugin fails.
+            PluginError: one says that it cannot answer.
+        """
+        since = -1 if renewed else self.generation
+        self.generation = -1
+        same = since >= 0 and flipped is not None and not len(flipped)
+        for name, private in self._private.items():
+            private.cycle.pod = self._columns[name].cycle.pod
+            private.update()
+        self._prepare(nodes, same=same)
+        whole = since < 0
+        if whole or self.is_prepared_anew:
+            whole = self._choose_parts() or whole
+        self._shifted = False
+        gained = flipped is None or bool(feasible[flipped].any())
+        moved: list[IndexArray] = []
+        if not (same or flipped is None or all(part.column.plugin.foreseeable for part in self._parts.values())):
+            moved.append(flipped)  # what others would score a node that was rejected was not known
+        for part in self._parts.values():
+            found = self._refresh(part, feasible, nodes, -1 if whole else since, same=same, gained=gained)
+            if found is None:
+                whole = True
+            elif len(found):
+                moved.append(found)
+        self.generation = self._around.cluster.generation
+        if whole or flipped is None:
+            self._sum_everywhere()
+            return None
+        if not moved:
+            return None if self._shifted else NO_ROWS
+        at = moved[0] if len(moved) == 1 else np.concatenate(moved)  # a node that comes twice gets the same sum twice
+        if len(at) > len(feasible):
+            at = distinct(moved, len(feasible))
+        self.sums[at] = self._sums_at(at)
+        return None if self._shifted else at
+
+    def _sums_at(self, at: IndexArray) -> npt.NDArray[np.int32 | np.int64]:
+        sums = np.zeros(len(at), self._dtype)
+        same_for_all = 0
+        for part in self._parts.values():
+            scores = part.at(at)
+            if isinstance(scores, int):
+                same_for_all += scores * part.weight
+            else:
+                sums += scores if part.weight == 1 else np.multiply(scores, part.weight, dtype=self._dtype)
+        if same_for_all:
+            sums += same_for_all
+        return sums
+
+    def _column_of(self, name: str) -> AnswerColumn:
+        return self._private.get(name) or self._columns[name]
+
+    # -- PreScore ----------------------------------------------------------------
+
+    def _prepare(self, nodes: Callable[[], Nodes], *, same: bool) -> None:
+        """Ask PreScore where its answer may be another."""
+        self.is_prepared_anew = False
+        for name in self._names:
+            if self._columns[name].plugin.reads_feasible_set:
+                self._seed(name, same=same)
+            column = self._column_of(name)
+            if not column.is_prepared:
+                column.ask_pre_score(nodes())
+                self.is_prepared_anew = True
+
+    def _seed(self, name: str, *, same: bool) -> None:
+        """Have a column of its own ask PreScore again, from the state on that the shared one's PreFilter has left."""
+        shared, private = self._columns[name], self._private.get(name)
+        if private is None:
+            private = self._private[name] = shared.copy_for_scores()
+        elif private.asked_at != shared.asked_at:
+            private.reset()
+            private.begin_from(shared)
+        elif not (same or (private.skips_score and private.plugin.foreseeable)):
+            private.reset_scores()
+
+    def _choose_parts(self) -> bool:
+        """See who contributes; return whether that are others than before."""
+        names = [plugin.name for plugin in self._scorers if not self._column_of(plugin.name).skips_score]
+        if names == list(self._parts):
+            return False
+        before, weights = self._parts, self._profile.weights
+        scorers = {plugin.name: plugin for plugin in self._scorers}
+        self._parts = {
+            name: before.get(name) or Contribution(scorers[name], self._column_of(name), weights[name])
+            for name in names
+        }
+        return True
+
+    # -- Score -------------------------------------------------------------------
+
+    def _refresh(
+        self,
+        part: Contribution,
+        feasible: BoolArray,
+        nodes: Callable[[], Nodes],
+        since: int,
+        *,
+        same: bool,
+        gained: bool,
+    ) -> IndexArray | None:
+        """Bring a contribution up to date, and return where it is new; None where it may be anywhere."""
+        column = part.column
+        if not same or since < column.score_log.latest:
+            column.rate(feasible, nodes)
+        moved = column.score_log.since(since) if since >= 0 else None
+        if not column.normalizes:
+            if column.out_of_range:
+                assert column.scores is not None
+                if bool((column.scores[feasible] < 0).any()):
+                    raise CannotUpdate
+            return moved
+        if moved is not None and not len(moved) and (same or part.uniform):
+            return NO_ROWS
+        assert column.scores is not None
+        raw = (column.scores if feasible.all() else column.scores[feasible]).astype(np.int64)
+        least, most = int(raw.min()), int(raw.max())
+        kept = (least, most) == (part.least, part.most) and part.plugin.normalizes_by_extremes and not gained
+        if kept and since >= 0:
+            if moved is not None:
+                return self._normalize_rows(part, feasible, moved)
+            if part.uniform and least == most:
+                return NO_ROWS
+        part.least, part.most = least, most
+        part.uniform = (
+            least == most
+            and part.plugin.normalizes_by_extremes
+            and not part.plugin.reads_feasible_set
+            and (len(raw) == len(feasible) or (part.plugin.foreseeable and bool((column.scores == least).all())))
+        )
+        before = part.everywhere()
+        self._normalize(part, feasible, nodes(), raw)
+        if since < 0:
+            return None
+        change = np.subtract(part.everywhere(), before, dtype=self._dtype)
+        if change.any():
+            # where other parts have moved as well, all of it is summed up again
+            self.sums += change * part.weight
+            self._shifted = True
+        return NO_ROWS
+
+    def _normalize(self, part: Contribution, feasible: BoolArray, nodes: Nodes, raw: IntArray) -> None:
+        """Normalise the raw scores of the feasible nodes."""
+        scores = _in_range(part.column.runner.normalize(part.plugin, part.column.cycle, nodes, raw))
+        first = int(scores[0])
+        if not part.uniform and (len(scores) < len(feasible) or not bool((scores == first).all())):
+            part.normalized = np.zeros(len(feasible), _SCORE)
+            part.normalized[feasible] = scores
+        else:
+            part.normalized, part.same_for_all = None, first
+
+    def _normalize_rows(self, part: Contribution, feasible: BoolArray, positions: IndexArray) -> IndexArray:
+        """Normalise the new raw scores of a few nodes, beside the extremes, which are as they were."""
+        positions = positions[feasible[positions]]
+        if not len(positions):
+            return NO_ROWS
+        raw = part.column.scores
+        assert raw is not None
+        # the plugin sees the extremes in two rows in front, of some node or other: it may look at scores alone
+        extremes = np.array((part.least, part.most), np.int64)
+        scores: IntArray = np.concatenate((extremes, raw[positions]), dtype=np.int64)
+        column = self._around.nodes.take(np.concatenate((np.repeat(positions[0], 2), positions)))
+        normalized = _in_range(part.column.runner.normalize(part.plugin, part.column.cycle, column, scores))[2:]
+        if part.normalized is None:
+            part.normalized = np.full(len(feasible), part.same_for_all, _SCORE)
+        part.normalized[positions] = normalized
+        return positions
+
+    def _sum_everywhere(self) -> None:
+        self.sums = np.zeros(len(self._around.nodes), self._dtype)
+        for part in self._parts.values():
+            scores = part.everywhere()
+            self.sums += scores if part.weight == 1 else np.multiply(scores, part.weight, dtype=self._dtype)
+
+
+def _in_range(scores: IntArray) -> IntArray:
+    """Return normalised scores.
+
+    Raises:
+        CannotUpdate: one is outside the range, which is a fault of its plugin.
+    """
+    most = int(scores.view(np.uint64).max(initial=0))  # as unsigned integers, negative scores are the largest
+    if most > MAX_NODE_SCORE:
+        raise CannotUpdate
+    return scores

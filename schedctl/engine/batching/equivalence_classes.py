@@ -1,0 +1,282 @@
+"""`EquivalenceClass`: which nodes are feasible for pods that all plugins read alike, and what each is worth to them.
+
+Verdicts and raw scores are the plugins' own (`answer_columns`); a class adds what depends on its feasible set, which is
+normalised scores and totals, and keeps them true from one placement to the next. It answers "which nodes are best";
+verdicts, reasons and scores by plugin are worked out in full when somebody reads them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+
+from schedctl.cache.arrays import BoolArray, IndexArray, IntArray
+from schedctl.cache.changes import Change, ChangeKind
+from schedctl.cache.nodes import Nodes
+from schedctl.cache.pod_info import PodInfo
+from schedctl.engine.batching.answer_columns import AnswerColumn, CannotUpdate
+from schedctl.engine.batching.contributions import Contributions
+from schedctl.engine.batching.lookahead import Lookahead
+from schedctl.engine.batching.surroundings import NO_ROWS, Foresight, Surroundings, distinct
+from schedctl.framework.cycles import Cycle, CycleState
+from schedctl.framework.points import NodeSet
+from schedctl.framework.profiles import Profile
+
+_INFEASIBLE = -1
+"""The total of an infeasible node; totals of others are never negative."""
+_FEW = 8
+"""One in how many nodes are few: where more have changed, whole columns are worked out again."""
+_FEW_CHANGES = 8
+"""Up to how many changes since the last pod are looked through for its placement."""
+
+
+class EquivalenceClass:
+    """The outcome of a cycle for pods of one class, by position in the column of all nodes.
+
+    Attributes:
+        nodes: all nodes.
+        generation: of the cluster, -1 where nothing is known.
+        columns: what each plugin says that has a signature for them, by name, in the order of asking.
+        feasible: bool (n,).
+        feasible_nodes: how many nodes are feasible.
+        totals: int32 or int64 (n,), the weighted sum where a node is feasible, negative elsewhere.
+        pre_filter_nodes, narrowing_plugins: as an attempt has them.
+        anew: the plugins that are asked about every pod, and have no part in the totals.
+        is_new: whether no pod of it has come yet; whoever asks says when one has.
+    """
+
+    def __init__(self, around: Surroundings, profile: Profile, columns: Mapping[str, AnswerColumn]) -> None:
+        """Begin, with nothing known yet."""
+        self._around = around
+        self._cluster = around.cluster
+        self.profile = profile
+        self.nodes = around.nodes
+        self.is_new = True
+        self.generation = -1
+        self.columns = columns
+        self._all = tuple(columns.values())
+        self.anew = frozenset(p.name for p in profile.deciding_plugins if p.name not in columns)
+        self._filters = tuple(columns[plugin.name] for plugin in profile.filter if plugin.name in columns)
+        self._contributions = Contributions(around, profile, columns)
+        self.pre_filter_nodes: frozenset[str] | None = None
+        self.narrowing_plugins: frozenset[str] = frozenset()
+        self._searched: BoolArray | None = None
+        self.feasible: BoolArray = np.zeros(len(self.nodes), np.bool_)
+        self.feasible_nodes = 0
+        self.totals: IntArray = np.zeros(0, np.int64)
+        self._column: Nodes | None = None
+        self._state: CycleState | None = None
+        self._pod: PodInfo | None = None
+        self._lookahead: Lookahead | None = None
+        self._consecutive = 0
+
+    # -- keeping current ---------------------------------------------------------
+
+    def update(self, pod: PodInfo) -> None:
+        """Bring the totals up to the cluster, for a pod of the class.
+
+        Raises:
+            CannotUpdate: the cycle is to be run in full.
+            CycleError: a plugin fails.
+            PluginError: one says that it cannot answer.
+        """
+        since, now = self.generation, self._cluster.generation
+        if since != now:
+            foresight = self._foresee(since, now)
+            self.generation = -1  # should a plugin fail, all of it is worked out again
+            renewed, moved_objects = since < 0, self._cluster.objects_since > since
+            for column in self._all:
+                column.cycle.pod = pod
+                if column.depends_on_pods or moved_objects or column.asked_at < 0:
+                    column.update(foresight)
+                    renewed = renewed or column.asked_at > since or column.asked_at < 0
+                elif column.generation < now:
+                    column.generation = now
+            if renewed:
+                self._ask_pre_filters()
+            flipped = self._stand(-1 if renewed else since)
+            if flipped is None or len(flipped):
+                self._column = None
+            if self.feasible_nodes:
+                self._total(renewed=renewed, flipped=flipped)
+            else:
+                self._contributions.forget()
+            self.generation = now
+        self._pod = pod
+        if not self.feasible_nodes:
+            raise CannotUpdate
+
+    def _ask_pre_filters(self) -> None:
+        """Ask PreFilter where that is to be done, and find out which nodes are left."""
+        narrowed: frozenset[str] | None = None
+        plugins: list[str] = []
+        for plugin in self.profile.pre_filter:
+            column = self.columns.get(plugin.name)
+            if column is None:
+                continue
+            column.ask_pre_filter()
+            answer = column.pre_filter
+            if isinstance(answer, NodeSet):
+                plugins.append(plugin.name)
+                narrowed = answer.names if narrowed is None else narrowed & answer.names
+            elif answer is not None and not (answer.successful or column.skips_filter):
+                raise CannotUpdate
+        for column in self._all:
+            column.ask_pre_filter()  # of those that have no such point, it is noted that they begin
+        self.pre_filter_nodes, self.narrowing_plugins = narrowed, frozenset(plugins)
+        self._searched = None
+        self._state = None
+        if narrowed is not None:
+            row_of = self._cluster.node_table.row_of
+            rows = [row_of[name] for name in narrowed if name in row_of]
+            self._searched = np.isin(self.nodes.rows, rows)
+
+    def _stand(self, since: int) -> IndexArray | None:
+        """Find out which nodes are feasible, and return where that is new; None where it may be anywhere."""
+        positions: list[IndexArray] = []
+        whole, many = since < 0, 0
+        for column in self._filters:
+            if column.filter_log.latest > since and not whole:
+                moved = column.filter_log.since(since)
+                if moved is None:
+                    whole = True
+                elif len(moved):
+                    positions.append(moved)
+                    many += len(moved)
+        if whole or many * _FEW > len(self.nodes):
+            return self._stand_everywhere(first=since < 0)
+        if not positions:
+            return NO_ROWS
+        return self._stand_at(distinct(positions, len(self.nodes)))
+
+    def _stand_everywhere(self, *, first: bool) -> IndexArray | None:
+        before = self.feasible
+        feasible = np.ones(len(self.nodes), np.bool_) if self._searched is None else self._searched.copy()
+        for column in self._filters:
+            rejected = column.judge(feasible)
+            if rejected is not None:
+                feasible &= ~rejected
+        self.feasible = feasible
+        self.feasible_nodes = int(np.count_nonzero(feasible))
+        return None if first else np.flatnonzero(before != feasible)
+
+    def _stand_at(self, at: IndexArray) -> IndexArray:
+        fits = np.ones(len(at), np.bool_) if self._searched is None else self._searched[at]
+        for column in self._filters:
+            if not column.is_judged:
+                standing = np.zeros(len(self.nodes), np.bool_)
+                standing[at[fits]] = True
+                column.judge(standing)
+            if column.rejected is not None and not column.skips_filter:
+                fits = fits & ~column.rejected[at]
+        flipped: IndexArray = at[fits != self.feasible[at]]
+        self.feasible[at] = fits
+        self.feasible_nodes += 2 * int(np.count_nonzero(self.feasible[flipped])) - len(flipped)
+        return flipped
+
+    @property
+    def column(self) -> Nodes:
+        """The feasible nodes."""
+        if self._column is None:
+            everywhere = self.feasible_nodes == len(self.nodes)
+            self._column = self.nodes if everywhere else self.nodes.take(np.flatnonzero(self.feasible))
+        return self._column
+
+    def _feasible_column(self) -> Nodes:
+        return self.column
+
+    def _total(self, *, renewed: bool, flipped: IndexArray | None) -> None:
+        """Bring the totals up to date."""
+        contributions = self._contributions
+        moved = contributions.update(self.feasible, self._feasible_column, renewed=renewed, flipped=flipped)
+        if moved is not None and flipped is not None and len(flipped):
+            many = (len(moved) + len(flipped)) * _FEW > len(self.nodes)
+            moved = None if many else distinct((moved, flipped), len(self.nodes))
+        if contributions.is_prepared_anew:
+            self._state = None
+        sums = contributions.sums
+        if moved is None:
+            # 0 where a node is feasible and -1, which has every bit, where it is not: several times as fast as `where`
+            infeasible = self.feasible.astype(sums.dtype)
+            infeasible += _INFEASIBLE
+            self.totals = np.bitwise_or(sums, infeasible, out=infeasible)
+        elif len(moved):
+            self.totals[moved] = np.where(self.feasible[moved], sums[moved], _INFEASIBLE)
+
+    # -- one row, foreseen -------------------------------------------------------
+
+    def _foresee(self, since: int, now: int) -> Foresight | None:
+        """Return what was foreseen of the row on which the last pod has been placed, if nothing else has happened."""
+        row = self._placed_on(since, now)
+        if row is None:
+            self._consecutive = 0
+            if self._lookahead is not None and since >= 0:
+                self._lookahead.void(self._positions_changed(since))
+            return None
+        self._consecutive += 1
+        assert self._pod is not None
+        table, position = self._cluster.pod_table, self.nodes.position(row)
+        # of this very pod: equal signatures need not be equal footprints, where no plugin reads what sets them apart
+        footprint = int(table.footprint[table.row_of[self._pod.key]])
+        foreseen = self._lookahead
+        if foreseen is not None and not foreseen.holds(footprint, self.columns):
+            foreseen = self._lookahead = None
+        if foreseen is None:
+            if self._consecutive < 2:  # a second pod in a row is the sign that more are coming
+                return None
+            stamps = {column.name: column.forgotten for column in self._all if column.is_foreseeable}
+            if not stamps:
+                return None
+            foreseen = self._lookahead = Lookahead(self.nodes, footprint, stamps)
+        if not foreseen.reaches(position):
+            if not self.feasible[position]:  # only feasible nodes are looked ahead from
+                return None
+            self._look_further(foreseen, position)
+        return Foresight(row, position, *foreseen.advance(position))
+
+    def _placed_on(self, since: int, now: int) -> int | None:
+        """Return the row on which the last pod was placed, if that and changes of objects are all that happened."""
+        if since < 0 or self._pod is None or now - since > _FEW_CHANGES:
+            return None
+        placed: Change | None = None
+        for change in self._cluster.changes_since(since) or ():
+            if change.kind is ChangeKind.OBJECT:
+                continue
+            if placed is not None:
+                return None
+            placed = change
+        if placed is None or placed.kind is not ChangeKind.POD_ADDED or placed.subject is not self._pod:
+            return None
+        return placed.row
+
+    def _positions_changed(self, since: int) -> IndexArray:
+        described, occupied = self._around.changed_rows(since)
+        return self.nodes.positions(np.concatenate((described, occupied)) if len(described) else occupied)
+
+    def _look_further(self, lookahead: Lookahead, position: int) -> None:
+        columns = [self.columns[name] for name in lookahead.plugins]
+        filters = {each.name: each.rejects for each in columns if each in self._filters and not each.skips_filter}
+        scores = {each.name: each.worth for each in columns if self._contributions.has(each.name)}
+        likely = np.flatnonzero(self.totals == self.totals.max())
+        assert self._pod is not None
+        lookahead.extend(self._pod, position, self.feasible, likely, filters, scores)
+
+    # -- answering ---------------------------------------------------------------
+
+    def prepare(self, cycle: Cycle) -> None:
+        """Give a cycle the state that the plugins' PreFilter and PreScore have left, but for those asked anew."""
+        if self._state is None:
+            self._state = CycleState()
+            for column in (*self._all, *self._contributions.private_columns):
+                self._state.take(column.cycle.state)
+            self._skip_filter = {column.name for column in self._all if column.skips_filter}
+            self._skip_score = self._contributions.skipping
+        # copies: plugins asked anew write into the pod's cycle, and the class must not see it
+        cycle.state = self._state.copy()
+        cycle.skip_filter, cycle.skip_score = set(self._skip_filter), set(self._skip_score)
+
+    @property
+    def finders(self) -> Iterator[AnswerColumn]:
+        """The columns of plugins whose Filter finds out more than verdicts, which is a pod's own."""
+        return (column for column in self._all if column.has_findings)

@@ -1,0 +1,194 @@
+"""`SignatureCache`: the memory of one scheduler, by what plugins read of a pod.
+
+Pods are of one class when every plugin of the profile gives them equal signatures; plugins that read two classes alike
+share a column. An `EquivalenceClass` answers where it can; where it cannot, the cycle is run in full over what columns
+know (`CachedRunner`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable
+from weakref import WeakValueDictionary
+
+from schedctl.api.resources import kubelet_grant
+from schedctl.api.sharing import content
+from schedctl.cache.cluster import Cluster
+from schedctl.cache.pod_info import PodInfo
+from schedctl.engine.batching.answer_columns import AnswerColumn, CannotUpdate
+from schedctl.engine.batching.cached_runner import CachedRunner
+from schedctl.engine.batching.equivalence_classes import EquivalenceClass
+from schedctl.engine.batching.reading import signature_of
+from schedctl.engine.batching.surroundings import Surroundings
+from schedctl.engine.faults import PASSING, CycleError
+from schedctl.engine.handles import ProfileHandle
+from schedctl.errors import NotModelled, PluginError
+from schedctl.framework.faults import ESCAPING
+from schedctl.framework.points import Plugin
+from schedctl.framework.profiles import Profile
+
+_SIGNATURES_KEPT = 4096
+"""Of how many pods that are written differently the signatures are remembered."""
+_KEPT = 2048
+"""How many classes are remembered; the least recently used goes first."""
+_ROWS_KEPT = 6_000_000
+"""And how many rows of nodes at most, over all classes, but for `_FEWEST` classes."""
+_FEWEST = 16
+_Key = tuple[str, tuple[Hashable, ...]]
+
+
+class SignatureCache:
+    """The memory of one scheduler over one cluster."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        self._cluster = cluster
+        self._nodes_since = -1
+        self._classes: dict[_Key, EquivalenceClass] = {}
+        self._columns: WeakValueDictionary[tuple[str, str, Hashable], AnswerColumn] = WeakValueDictionary()
+        self._written: dict[tuple[str, bytes], _Written] = {}
+        self._contents: dict[int, tuple[PodInfo, bytes]] = {}
+        self._around = Surroundings(cluster)
+
+    def runner(self, profile: Profile, pod: PodInfo) -> CachedRunner:
+        """Return what a cycle about to begin is run with.
+
+        Raises:
+            CycleError: a plugin fails.
+        """
+        return CachedRunner(self._class_of(profile, pod))
+
+    def update(self, profile: Profile, pod: PodInfo) -> EquivalenceClass | None:
+        """Return the pod's class, which knows the best nodes; None where the cycle is to be run in full.
+
+        Raises:
+            CycleError: a plugin fails over its signature.
+        """
+        found = self._class_of(profile, pod)
+        if found.is_new:
+            found.is_new = False
+            if (
+                found.anew
+            ):  # a plugin that is asked about every pod may well reject nodes, and is not asked twice for it
+                return None
+        try:
+            found.update(pod)
+        except (CannotUpdate, CycleError, PluginError, NotModelled):
+            return None
+        return found
+
+    def _class_of(self, profile: Profile, pod: PodInfo) -> EquivalenceClass:
+        if self._nodes_since != self._cluster.nodes_since:  # other nodes are other positions for all that is kept
+            self._nodes_since = self._cluster.nodes_since
+            self._classes.clear()
+            self._columns.clear()
+            self._written.clear()
+            self._around = Surroundings(self._cluster)
+        written = self._written_as(profile, pod)
+        parts = _specific_parts(profile, pod) if profile.pod_specific_plugins else ()
+        # hashing all signatures would take longer than the rest of this: they are, mostly, what they were
+        if written is not None and written.found is not None and parts == written.parts:
+            return written.found
+        if written is None or written.found is None:
+            signatures = tuple(signature_of(plugin, pod) for plugin in profile.deciding_plugins)
+        else:
+            parts = tuple([signature_of(plugin, pod) for _, plugin in profile.pod_specific_plugins])
+            signatures = written.with_parts(profile, parts)
+        key = profile.scheduler_name, signatures
+        found = self._classes.pop(key, None)
+        if found is None:
+            found = self._make_class(profile, pod, signatures)
+        self._classes[key] = found  # put back last, so that they are more or less in order of use
+        if written is not None:
+            written.parts, written.found = parts, found
+        return found
+
+    def _make_class(self, profile: Profile, pod: PodInfo, signatures: tuple[Hashable, ...]) -> EquivalenceClass:
+        named = zip(profile.deciding_plugins, signatures, strict=True)
+        columns = {plugin.name: self._column(profile, plugin, part, pod) for plugin, part in named if part is not None}
+        if len(self._classes) >= max(_FEWEST, min(_KEPT, _ROWS_KEPT // max(1, len(self._around.nodes)))):
+            gone = self._classes.pop(next(iter(self._classes)))
+            for written in self._written.values():
+                if written.found is gone:
+                    written.found = None
+        return EquivalenceClass(self._around, profile, columns)
+
+    def _column(self, profile: Profile, plugin: Plugin, signature: Hashable, pod: PodInfo) -> AnswerColumn:
+        key = profile.scheduler_name, plugin.name, signature
+        column = self._columns.get(key)
+        if column is None:
+            listens = isinstance(plugin.handle, ProfileHandle) and plugin.handle.listens(plugin)
+            column = self._columns[key] = AnswerColumn(self._around, plugin, pod, listens=listens)
+        return column
+
+    def _written_as(self, profile: Profile, pod: PodInfo) -> _Written | None:
+        """Return what is known of pods that are written like this one, None where that cannot be compared."""
+        content = self._content_of(pod)
+        if not content:
+            return None
+        key = profile.scheduler_name, content
+        known = self._written.get(key)
+        if known is None:
+            if len(self._written) >= _SIGNATURES_KEPT:
+                self._written.clear()
+            signatures = tuple(
+                signature_of(plugin, pod) if plugin.foreseeable else None for plugin in profile.deciding_plugins
+            )
+            known = self._written[key] = _Written(signatures)
+        return known
+
+    def _content_of(self, pod: PodInfo) -> bytes:
+        """Return all that a template writes of a pod, and the kubelet grants it; b"" where it cannot be compared."""
+        known = self._contents.get(id(pod))
+        if known is not None:
+            return known[1]
+        metadata, spec = pod.pod.metadata, pod.pod.spec
+        named = metadata.name if any(volume.ephemeral for volume in spec.volumes or ()) else ""  # so are its claims
+        template = metadata.namespace, metadata.labels, metadata.owner_references, spec, named
+        encoded = content((template, kubelet_grant(pod.pod.status), pod.is_terminating)) or b""
+        if len(self._contents) >= _SIGNATURES_KEPT:
+            self._contents.clear()
+        self._contents[id(pod)] = pod, encoded
+        return encoded
+
+
+class _Written:
+    """What is known of pods that are written alike.
+
+    Attributes:
+        signatures: those of plugins that read no more of a pod than what a template writes, None for the others.
+        parts: the signatures of the others, of the pod that came last.
+        found: its class, None where there is none any more.
+    """
+
+    __slots__ = ("found", "parts", "signatures")
+
+    def __init__(self, signatures: tuple[Hashable, ...]) -> None:
+        self.signatures = signatures
+        self.parts: tuple[Hashable, ...] = ()
+        self.found: EquivalenceClass | None = None
+
+    def with_parts(self, profile: Profile, parts: tuple[Hashable, ...]) -> tuple[Hashable, ...]:
+        """Return all signatures of a pod, given those that are its own."""
+        signatures = list(self.signatures)
+        for (place, _), part in zip(profile.pod_specific_plugins, parts, strict=True):
+            signatures[place] = part
+        return tuple(signatures)
+
+
+def _specific_parts(profile: Profile, pod: PodInfo) -> tuple[Hashable, ...]:
+    """Return the signatures of the plugins that may read what is a pod's own."""
+    try:
+        return tuple([plugin.signature(pod) for _, plugin in profile.pod_specific_plugins])
+    except PASSING:
+        raise
+    except ESCAPING:  # asked once more, one by one, so that it is the fault of one
+        return tuple([signature_of(plugin, pod) for _, plugin in profile.pod_specific_plugins])
+
+
+def signature(profile: Profile, pod: PodInfo, plugins: Iterable[Plugin]) -> Hashable | None:
+    """Return all that some plugins of a profile read of a pod, None where one of them forbids reuse.
+
+    Raises:
+        CycleError: a plugin fails, or its signature is not hashable.
+    """
+    parts = tuple(signature_of(plugin, pod) for plugin in plugins)
+    return None if None in parts else (profile.scheduler_name, *parts)

@@ -1,0 +1,121 @@
+"""What is asked about, and what has changed: the nodes of a cluster, small columns of them, and logs of positions."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from schedctl.cache.arrays import IndexArray
+from schedctl.cache.cluster import Cluster
+from schedctl.cache.nodes import Nodes
+
+NO_ROWS: IndexArray = np.empty(0, np.intp)
+_LOG_KEPT = 64
+"""How many changes of a column are kept; whoever is further behind takes all rows for new."""
+
+
+def distinct(parts: Sequence[IndexArray], among: int) -> IndexArray:
+    """Return the numbers, below so many, of some arrays, each once and in order, intp."""
+    if len(parts) == 1 and len(parts[0]) == 1:
+        return parts[0]
+    there = np.zeros(among, np.bool_)  # several times as fast as `np.unique`
+    for part in parts:
+        there[part] = True
+    return np.flatnonzero(there)
+
+
+class ChangeLog:
+    """Which positions of a column have changed, by generation."""
+
+    __slots__ = ("_begins", "_generations", "_positions", "latest")
+
+    def __init__(self, generation: int) -> None:
+        self.begin(generation)
+
+    def begin(self, generation: int) -> None:
+        """Note that everything may have changed."""
+        self.latest = self._begins = generation
+        self._generations: list[int] = []
+        self._positions: list[IndexArray] = []
+
+    def note(self, generation: int, positions: IndexArray) -> None:
+        """Note that some positions have changed."""
+        self.latest = generation
+        self._generations.append(generation)
+        self._positions.append(positions)
+        if len(self._positions) > 2 * _LOG_KEPT:
+            self._begins = self._generations[_LOG_KEPT - 1]
+            del self._generations[:_LOG_KEPT], self._positions[:_LOG_KEPT]
+
+    def since(self, generation: int) -> IndexArray | None:
+        """Return the positions that have changed after a generation, of which some may come twice; None for any."""
+        if generation < self._begins:
+            return None
+        parts = self._positions[bisect_right(self._generations, generation) :]
+        return NO_ROWS if not parts else parts[0] if len(parts) == 1 else np.concatenate(parts)
+
+
+class Foresight(NamedTuple):
+    """What the look-ahead knows of the one row on which a pod of the class has just been placed.
+
+    Attributes:
+        row, position: the row, and where it stands.
+        rejected: whether a plugin rejects it now, by name.
+        scores: its score, by name.
+    """
+
+    row: int
+    position: int
+    rejected: dict[str, bool]
+    scores: dict[str, int]
+
+
+class Surroundings:
+    """The cluster and all its nodes, and the small columns that plugins are asked about again.
+
+    Attributes:
+        cluster: the cluster.
+        nodes: all nodes; they are the same ones as long as this is used.
+    """
+
+    def __init__(self, cluster: Cluster) -> None:
+        self.cluster = cluster
+        self.nodes = cluster.nodes
+        self.whole = len(self.nodes) == len(cluster.node_table)
+        self._changed: dict[int, tuple[IndexArray, IndexArray]] = {}
+        self._columns: dict[bytes, Nodes] = {}
+        self._generation = -1
+
+    def changed_rows(self, since: int) -> tuple[IndexArray, IndexArray]:
+        """Return the rows of nodes that are described, and those that are occupied, otherwise than at a generation."""
+        self._forget_earlier()
+        found = self._changed.get(since)
+        if found is None:
+            table = self.cluster.node_table
+            alive = table.alive[: len(table)]
+            occupied = np.flatnonzero(table.occupied[: len(table)] > since)
+            described = NO_ROWS
+            if self.cluster.objects_since > since:
+                described = np.flatnonzero(table.described[: len(table)] > since)
+            if not self.whole:
+                described, occupied = described[alive[described]], occupied[alive[occupied]]
+            found = self._changed[since] = described, occupied
+        return found
+
+    def column(self, positions: IndexArray) -> Nodes:
+        """Return the column of some positions; plugins that are asked about the same ones share it."""
+        self._forget_earlier()
+        key = positions.tobytes()
+        column = self._columns.get(key)
+        if column is None:
+            column = self._columns[key] = self.nodes.take_now(positions)
+        return column
+
+    def _forget_earlier(self) -> None:
+        if self._generation != self.cluster.generation:
+            self._generation = self.cluster.generation
+            self._changed.clear()
+            self._columns.clear()
