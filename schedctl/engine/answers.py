@@ -7,10 +7,12 @@ function hands an answer on, or says what was expected instead.
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from schedctl.api.texts import tidy
 from schedctl.cache.arrays import IntArray
 from schedctl.cache.nodes import Nodes
 from schedctl.cache.pod_info import PodInfo
@@ -73,7 +75,9 @@ def status(plugin: Plugin, method: str, answer: Any, instead: str = "") -> Statu
         raise _error(plugin, f"{method} gave {faults.quote(answer.reasons)} for reasons, expected a tuple of texts")
     if answer.code is Code.WAIT and not (isinstance(answer.timeout, int | float) and answer.timeout > 0):
         raise _error(plugin, f"{method} would wait for {faults.quote(answer.timeout)}, expected seconds above 0")
-    return answer
+    texts = tuple(map(tidy, answer.reasons))
+    checked: Status = answer if texts == answer.reasons else replace(answer, reasons=texts)
+    return checked
 
 
 def require_state(plugin: Plugin, cycle: Cycle) -> None:
@@ -98,6 +102,9 @@ def pre_filter(plugin: Plugin, answer: Any) -> Status | NodeSet | None:
     if isinstance(answer, NodeSet):
         if not isinstance(answer.names, frozenset | set):
             raise _error(plugin, f"pre_filter gave {faults.quote(answer.names)} for names, expected a frozenset")
+        strangers = [name for name in answer.names if not isinstance(name, str)]
+        if strangers:
+            raise _error(plugin, f"pre_filter gave {faults.quote(strangers[0])} among names, expected texts")
         return answer
     return status(plugin, "pre_filter", answer, ", a NodeSet or None")
 

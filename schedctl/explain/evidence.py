@@ -13,10 +13,11 @@ from typing import Any
 
 import msgspec
 
-from schedctl.api.texts import whole
+from schedctl.api.texts import tidy
 from schedctl.cache.nodes import Nodes
 from schedctl.cache.pod_info import PodInfo
 from schedctl.engine.filtering import Filtering
+from schedctl.framework.faults import ESCAPING, describe
 from schedctl.framework.reasons import Part, Verdicts
 from schedctl.framework.remedies import Evidence, Rejection
 
@@ -69,14 +70,24 @@ def _read(plugin: str, part: Part, rows: Iterable[int], nodes: Nodes) -> Iterato
 
 def camel_case(evidence: Mapping[str, Any]) -> Evidence:
     """Return evidence as JSON knows it, under camelCase names."""
-    return {_camel(name): plain(value) for name, value in evidence.items()}
+    return {_camel(name): tell(value) for name, value in evidence.items()}
+
+
+def tell(value: Any) -> Any:
+    """Return a value of a plugin as JSON knows it; where it cannot be told, that."""
+    try:
+        return plain(value)
+    except KeyboardInterrupt:
+        raise
+    except ESCAPING as fault:  # what a value is made of, and turning it into text, is the plugin's
+        return f"{type(value).__name__} that cannot be told ({describe(fault)})"
 
 
 def plain(value: Any) -> Any:
     """Return a value as JSON knows it: pods by key, sets sorted, records as maps with camelCase names."""
     match value:
         case str() if not isinstance(value, Enum):
-            return whole(value)
+            return tidy(value)
         case None | bool() | int() | float() | str():
             return value.value if isinstance(value, Enum) else value
         case PodInfo():

@@ -7,8 +7,9 @@ that is none, costs its own words alone, and is told in their place.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import TypeVar
+from typing import TypeVar, cast
 
+from schedctl.api.texts import tidy
 from schedctl.engine.faults import describe_fault
 from schedctl.framework import faults
 from schedctl.framework.points import Plugin
@@ -47,4 +48,4 @@ def collect(
             expected = expected or f"a sequence of {'texts' if kind is str else kind.__name__}"
             tell(f"{plugin.name} failed: {faults.wrong(plugin, method, answer, expected)}")
             return []
-    return answers
+    return cast(list[T], [tidy(answer) for answer in answers if isinstance(answer, str)]) if kind is str else answers

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
+from schedctl.api.texts import tidy
 from schedctl.cache.pod_info import PodInfo
 from schedctl.engine import answers, fit_error
 from schedctl.engine.attempts import Attempt
@@ -144,9 +145,9 @@ def _reservation_text(node: str, plugin: str, message: str, waits: Mapping[str, 
 def _remark(name: str, remark: framework.Remark) -> Remark:
     return Remark(
         plugin=name,
-        text=remark.text,
-        details=list(remark.details),
-        evidence={key: evidence.plain(value) for key, value in remark.evidence.items()},
+        text=tidy(remark.text),
+        details=list(map(tidy, remark.details)),
+        evidence={str(key): evidence.tell(value) for key, value in remark.evidence.items()},
     )
 
 

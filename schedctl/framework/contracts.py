@@ -16,9 +16,11 @@ import msgspec
 
 from schedctl.api.durations import Duration
 from schedctl.api.kinds import KINDS, Kind
+from schedctl.api.texts import clip
 from schedctl.framework.points import POINTS, Plugin
 
 _SCALARS = (bool, int, float, str, bytes, Duration)
+_LONGEST_NAME = 253
 _OF_KUBERNETES = frozenset(kind.name for kind in KINDS)
 _EXPLANATIONS = ("wording", "remedies", "allocations", "notes", "explain_preemption", "preemption_notes")
 _OPTIONAL = (
@@ -60,9 +62,10 @@ def _name(plugin: type[Plugin]) -> Iterator[str]:
         not isinstance(name, str)
         or not name
         or name != name.strip()
+        or len(name) > _LONGEST_NAME
         or any(not letter.isprintable() for letter in name)
     ):
-        yield f"the name of {plugin.__name__} is {name!r}: expected a word such as {plugin.__name__}"
+        yield f"the name of {plugin.__name__} is {clip(repr(name))}: expected a word such as {plugin.__name__}"
 
 
 def _methods(plugin: type[Plugin], points: list[type[Plugin]]) -> Iterator[str]:

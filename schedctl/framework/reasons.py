@@ -16,6 +16,7 @@ from typing import Any, Protocol, TypeGuard
 import numpy as np
 import numpy.typing as npt
 
+from schedctl.api.texts import tidy
 from schedctl.cache.arrays import BoolArray, IndexArray
 from schedctl.errors import PluginError
 from schedctl.framework import faults
@@ -83,8 +84,15 @@ class Reason:
         return Status(self.code, (self.format(evidence),), causes=(Cause(self.reference, evidence),))
 
     def format(self, evidence: Mapping[str, Any]) -> str:
-        """Return the text with the evidence filled in."""
-        return self.text.format_map(evidence) if self.fields else self.text
+        """Return the text with the evidence filled in; a value whose text fails is told as that."""
+        if not self.fields:
+            return self.text
+        try:
+            return tidy(self.text.format_map(evidence))
+        except KeyboardInterrupt:
+            raise
+        except faults.ESCAPING as fault:  # turning a value into text is code of the plugin's
+            return f"{self.text} ({faults.describe(fault)})"
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ import dataclasses
 import io
 import json
 import os
+import re
 import signal
 
 import jsonschema
@@ -233,6 +234,53 @@ def test_watch_asks_plugins(schedctl, server, tmp_path, monkeypatch):
     ran = schedctl("watch", "shop/theirs", "--timeout", "1ms", "--plugin", str(tmp_path / "never.py"))
     assert (ran.code, ran.err) == (1, "")
     assert "2 never" in ran.out
+
+
+FAILING = """
+import sys
+from schedctl.framework import *
+
+
+class Odd(FilterPlugin, ScorePlugin, PostFilterPlugin, ReservePlugin, PermitPlugin):
+    memory_only = True
+
+    def filter(self, cycle, nodes):
+        return self.fail("filter", Verdicts())
+
+    def score(self, cycle, nodes):
+        return self.fail("score", nodes.pod_count)
+
+    def post_filter(self, cycle, nodes, codes):
+        return self.fail("post_filter", None)
+
+    def reserve(self, cycle, node_name):
+        return self.fail("reserve", SUCCESS)
+
+    def unreserve(self, cycle, node_name):
+        self.fail("unreserve", None)
+
+    def permit(self, cycle, node_name):
+        return self.fail("permit", SUCCESS)
+
+    def events_to_register(self):
+        return self.fail("events_to_register", ())
+
+    def fail(self, point, otherwise):
+        return sys.exit(7) if point == POINT else otherwise
+"""
+
+
+@pytest.mark.parametrize("point", ["filter", "score", "reserve", "permit", "events_to_register"])
+@pytest.mark.parametrize(
+    "words", [("watch", "shop/theirs", "--timeout", "1ms"), ("bind", "shop/theirs"), ("calibrate",)]
+)
+def test_plugin_that_ends_the_process_is_told_with_its_line(schedctl, server, tmp_path, monkeypatch, point, words):
+    monkeypatch.setattr(watching, "Watch", Quiet)
+    (tmp_path / "odd.py").write_text(f"POINT = {point!r}\n{FAILING}")
+    ran = schedctl(*words, "--plugin", str(tmp_path / "odd.py"))
+    assert ran.code in (0, 1, 2, 4, 5)
+    if words != ("calibrate",) or point == "events_to_register":  # which has no placement to make again here
+        assert re.search(r"SystemExit: 7 \(odd\.py:\d+\)", ran.out + ran.err)
 
 
 def test_watch_refuses_files(schedctl):

@@ -123,6 +123,10 @@ def test_a_file_may_import_what_lies_beside_it(write_plugin):
             HEAD + "class A(BindPlugin):\n    name = ' x'\n    def bind(self, cycle, node_name): ...",
             r"the name of A is ' x': expected a word such as A",
         ),
+        (
+            HEAD + "class A(BindPlugin):\n    name = 'x' * 254\n    def bind(self, cycle, node_name): ...",
+            r"the name of A is 'x{200,}'",
+        ),
         (HEAD + "class A(Plugin):\n    pass", r"A has no extension point: it inherits none of PreEnqueuePlugin, "),
         (
             HEAD + "class A(BindPlugin):\n    args_type = dict\n    def bind(self, cycle, node_name): ...",

@@ -288,6 +288,7 @@ def rows(nodes, value=True):
             framework.Status(Code.UNSCHEDULABLE, "no"),
             "pre_filter gave 'no' for reasons, expected a tuple of texts",
         ),
+        ("pre_filter", framework.NodeSet(frozenset(("a", 7))), "pre_filter gave 7 among names, expected texts"),
         ("filter", None, "filter returned None, expected Verdicts"),
         ("filter", lambda cycle, nodes: rows(nodes), "filter returned an array of bool (2), expected Verdicts"),
         (
@@ -549,6 +550,51 @@ def test_what_plugins_look_at_cannot_be_written_to(write):
     scheduler, _ = scheduler_with(plugin(filter=scribbling))
     error = scheduler.attempt(pod(cpu="1")).error
     assert re.fullmatch(rf"plugin \"Odd\" failed: (Attribute|Type|Value)Error: .*{PLACE}", error)
+
+
+class Mute:
+    """A value without words."""
+
+    def __str__(self):
+        raise RuntimeError("no words")
+
+
+CIRCLE = []
+CIRCLE.append(CIRCLE)
+
+
+@pytest.mark.parametrize(
+    ("value", "text", "told"),
+    [
+        pytest.param(
+            Mute(), "RuntimeError: no words", "Mute that cannot be told (RuntimeError: no words", id="no text"
+        ),
+        pytest.param(CIRCLE, "[[...]]", "list that cannot be told (RecursionError", id="a circle"),
+        pytest.param("\ud800", "\ufffd", "\ufffd", id="half a character"),
+        pytest.param("x" * 70_000, "… (70,012 characters)", "… (70,000 characters)", id="a text of many pages"),
+        pytest.param(b"x", "b'x'", "b'x'", id="bytes"),
+        pytest.param({(1, 2): {3}}, "{(1, 2): {3}}", {"[1, 2]": [3]}, id="a mapping by tuples"),
+        pytest.param(float("nan"), "nan", None, id="no number"),
+    ],
+)
+@pytest.mark.parametrize("whole_pod", [False, True], ids=["Filter", "PreFilter"])
+def test_evidence_of_any_kind_is_told(value, text, told, whole_pod):
+    def refuses(self, cycle, nodes):
+        return MASK.status(why=value) if whole_pod else MASK.where(rows(nodes), why=value)
+
+    scheduler, _ = scheduler_with(plugin(**{"pre_filter" if whole_pod else "filter": refuses}))
+    answer = explain(scheduler, pod().pod)
+    assert text in answer.message
+    document = msgspec.json.decode(msgspec.json.encode(answer))
+    (reason,) = document["reasons"]
+    why = (reason if whole_pod else reason["groups"][0])["evidence"]["why"]
+    assert why == told or told in why
+
+
+def test_reason_of_many_megabytes_is_cut():
+    kind = plugin(pre_filter=answering(framework.unschedulable("x" * 9_000_000)))
+    error = scheduler_with(kind)[0].attempt(pod()).pre_filter.message
+    assert (len(error) < 2000, error.endswith("… (9,000,000 characters)")) == (True, True)
 
 
 def test_pods_on_a_node_are_a_list_of_ones_own():
