@@ -121,6 +121,8 @@ class _WorstCase:
             resource: np.array([each.get(resource, 0) for each in requests], np.int64)
             for resource in dict.fromkeys(name for each in requests for name in each)
         }
+        self._anti = [carried_terms(each.example).required_anti for each in classes]
+        self._ports = [_host_ports(each.example) for each in classes]
         self._terminating = any(info.is_terminating for info in scheduler.cluster.pod_table)
         self._largest: dict[str, int] = {}
 
@@ -167,17 +169,16 @@ class _WorstCase:
 
     def _find_closing(self, info: PodInfo) -> _Closing:
         """Return which classes close nodes to a pod: by anti-affinity of either side, or by host ports."""
-        about_pod, ports = term_matcher(info, self._cluster), {each.port for each in info.host_ports}
+        about_pod, ports = term_matcher(info, self._cluster), _host_ports(info)
         own = carried_terms(info).required_anti
         on_its_node, elsewhere = np.zeros(len(self._classes), np.bool_), 0
-        for number, each in enumerate(self._classes):
-            keys = [term.topology_key for term in carried_terms(each.example).required_anti if about_pod(term)]
+        for number, (each, anti, their_ports) in enumerate(zip(self._classes, self._anti, self._ports, strict=True)):
+            keys = [term.topology_key for term in anti if about_pod(term)]
             if own:
                 about_other = term_matcher(each.example, self._cluster)
                 keys += [term.topology_key for term in own if about_other(term)]
             domains = [self._largest_domain(key) for key in set(keys)]
-            shares_port = not ports.isdisjoint(port.port for port in each.example.host_ports)
-            on_its_node[number] = shares_port or 1 in domains
+            on_its_node[number] = 1 in domains or not ports.isdisjoint(their_ports)
             elsewhere += each.size * sum(nodes for nodes in domains if nodes > 1)
         return _Closing(on_its_node, elsewhere)
 
@@ -262,6 +263,11 @@ _ROUNDING = 1e-9
 def _requests(info: PodInfo) -> dict[str, int]:
     """Return what a pod takes of a node, the place in its list of pods included."""
     return {_SLOTS: 1} | {name: amount for name, amount in info.demand.fit_requests.items() if amount}
+
+
+def _host_ports(info: PodInfo) -> frozenset[int]:
+    """Return the numbers of the host ports of a pod; by protocol and address they are not told apart."""
+    return frozenset(each.port for each in info.host_ports)
 
 
 def _brings_objects(spec: PodSpec) -> bool:

@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-import msgspec
-
-from schedctl.api.pods import Pod, PodSpec, Volume
+from schedctl.api.pods import Pod
 from schedctl.cache.pod_info import PodInfo
 
 
@@ -48,19 +46,7 @@ def pod_classes(pods: Iterable[PodInfo], most: int) -> list[PodClass] | None:
 
 
 def _are_equal(one: PodInfo, other: PodInfo) -> bool:
-    if one.labels != other.labels:
-        return False
-    spec, other_spec = one.pod.spec, other.pod.spec
-    return spec == other_spec or _without_plain_volumes(spec) == _without_plain_volumes(other_spec)
-
-
-def _without_plain_volumes(spec: PodSpec) -> PodSpec:
-    """Return a spec without volumes of which nothing but the name is read, such as the token of a service account.
-
-    The API server names that one anew for each pod.
-    """
-    volumes = [each for each in spec.volumes or () if each != Volume(name=each.name)]
-    return msgspec.structs.replace(spec, volumes=volumes)
+    return one.labels == other.labels and one.pod.spec == other.pod.spec
 
 
 def _controller(pod: Pod) -> tuple[str, str] | None:
