@@ -143,6 +143,21 @@ def test_a_pod_that_nobody_makes_again_is_lost() -> None:
         assert pod.is_pending
 
 
+def test_a_pod_whose_template_names_a_node_that_is_lost_is_not_scheduled_elsewhere() -> None:
+    before = placed(cluster(*zoned(1, 1)), deployment(replicas=2, nodeName="a0"))
+    deciding_keys = {pod.keys[-1] for pod in before.workloads[0].pods}
+    lost, kept = scenarios.cases(LOSE_ZONE, before.cluster)
+    for deciding in (None, deciding_keys):
+        with scenarios.play(lost, before, deciding) as situation:
+            assert fates(situation) == {"web[0]": "Orphaned", "web[1]": "Orphaned"}
+            assert {
+                "node a0 of spec.nodeName does not exist" in pod.message for pod in situation.workloads[0].pods
+            } == {True}
+            assert situation.changes == ["removed a0"]
+        with scenarios.play(kept, before, deciding) as situation:
+            assert fates(situation) == {"web[0]": "a0", "web[1]": "a0"}
+
+
 def test_a_case_leaves_no_trace() -> None:
     before = placed(cluster(*zoned(2, 2), running("old-0", "a0")), deployment(replicas=3))
     pods = {info.key: before.node_of(info.key) for info in before.cluster.pod_table}
