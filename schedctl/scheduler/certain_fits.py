@@ -7,13 +7,14 @@ the place that hurts most, and a feasible node is left all the same.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from schedctl.api.node_selectors import required_node_affinity
 from schedctl.api.pods import PodSpec
+from schedctl.api.resources import kubelet_grant
 from schedctl.cache.affinity_terms import carried_terms
 from schedctl.cache.arrays import BoolArray, IndexArray, IntArray
 from schedctl.cache.node_matching import nodes_meeting
@@ -49,7 +50,7 @@ _BOUNDED = (NodePorts, NodeResourcesFit, PodTopologySpread, InterPodAffinity)
 _FILTERS = frozenset(each.name for each in (*_UNMOVED, *_BOUNDED))
 
 
-def all_fit(scheduler: Scheduler, pods: Iterable[PodInfo]) -> bool:
+def all_fit(scheduler: Scheduler, pods: Sequence[PodInfo]) -> bool:
     """Return whether each of some pods is certain to find a node at its first attempt, without preemption.
 
     They are tried one after another, in any order, each once, with all nodes looked at, and nobody else comes or is
@@ -62,6 +63,8 @@ def all_fit(scheduler: Scheduler, pods: Iterable[PodInfo]) -> bool:
     cluster = scheduler.cluster
     if scheduler.nominator or cluster.missing or not all(map(_is_known, scheduler.profiles.values())):
         return False
+    if any(any(kubelet_grant(info.pod.status)) for info in pods):
+        return False  # on a node they take what a kubelet has granted them, which is not what they ask for
     classes = pod_classes(pods, _MOST_CLASSES)
     if classes is None:
         return False
@@ -137,8 +140,8 @@ class _WorstCase:
             attempt = run_cycle(profile, self._cluster, info, self._scheduler.nominator, make_room=False)
         except NotModelled:
             return False
-        asked = {each.name for each in profile.filter} - attempt.cycle.skip_filter
-        if not attempt.fits or not asked <= _FILTERS:
+        filters = {each.name for each in profile.filter} - attempt.cycle.skip_filter
+        if not attempt.fits or not filters <= _FILTERS:
             return False
         if info.required_affinity and self._terminating:
             return False  # the company that makes nodes feasible may go
@@ -170,13 +173,13 @@ class _WorstCase:
     def _find_closing(self, info: PodInfo) -> _Closing:
         """Return which classes close nodes to a pod: by anti-affinity of either side, or by host ports."""
         about_pod, ports = term_matcher(info, self._cluster), _host_ports(info)
-        own = carried_terms(info).required_anti
+        unwanted = carried_terms(info).required_anti
         on_its_node, elsewhere = np.zeros(len(self._classes), np.bool_), 0
         for number, (each, anti, their_ports) in enumerate(zip(self._classes, self._anti, self._ports, strict=True)):
             keys = [term.topology_key for term in anti if about_pod(term)]
-            if own:
+            if unwanted:
                 about_other = term_matcher(each.example, self._cluster)
-                keys += [term.topology_key for term in own if about_other(term)]
+                keys += [term.topology_key for term in unwanted if about_other(term)]
             domains = [self._largest_domain(key) for key in set(keys)]
             on_its_node[number] = 1 in domains or not ports.isdisjoint(their_ports)
             elsewhere += each.size * sum(nodes for nodes in domains if nodes > 1)
@@ -224,14 +227,14 @@ class _WorstCase:
             return rows
         return rows[nodes_meeting(self._cluster.table_of_nodes(), required)[rows]]
 
-    def _outlasts(self, candidates: _Candidates, closing: _Closing, own: int) -> bool:
+    def _outlasts(self, candidates: _Candidates, closing: _Closing, number: int) -> bool:
         """Return whether a candidate is left to a pod of a class when the others have taken what they can.
 
         What a pod takes is measured by the resource of which it takes most, in nodes of medium spare room, and what it
         takes to fill a node by the resource of which least is needed. Who closes its node, fills one.
         """
-        number = len(candidates.rows) - closing.elsewhere
-        if number <= 0:
+        left = len(candidates.rows) - closing.elsewhere
+        if left <= 0:
             return False
         taken = closing.on_its_node.astype(np.float64)
         needed = np.full(len(candidates.rows), 1.0 if closing.on_its_node.any() else np.inf)
@@ -243,8 +246,8 @@ class _WorstCase:
             np.maximum(taken, amounts / medium, out=taken)
             np.minimum(needed, room / medium, out=needed)
         needed.sort()
-        budget = float(taken @ self._sizes - taken[own]) * (1 + _ROUNDING)
-        return int(np.searchsorted(np.cumsum(needed), budget, side="right")) < number
+        budget = float(taken @ self._sizes - taken[number]) * (1 + _ROUNDING)
+        return int(np.searchsorted(np.cumsum(needed), budget, side="right")) < left
 
     def _largest_domain(self, key: str) -> int:
         """Return how many nodes the largest domain of a topology key has."""

@@ -121,6 +121,11 @@ CASES = {
     "pods whose host port others take": (zones(2), webs(1, ports=PORT) + webs(2, app="other", ports=PORT), False),
     "pods that wait for a gate": (zones(2), webs(1, schedulingGates=[{"name": "wait"}]), False),
     "pods with a claim, which is bound to a volume on the way": (zones(2), webs(1, volumes=CLAIM), False),
+    "pods that a kubelet has granted more than they ask for": (
+        zones(2),
+        [pod("web-0", cpu="1", status={"phase": "Pending", "allocatedResources": {"cpu": "8"}})],
+        False,
+    ),
     "pods of another scheduler": (zones(2), webs(1, schedulerName="volcano"), False),
 }
 
