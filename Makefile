@@ -74,6 +74,7 @@ bench: bench-results  ## everything measured beside kube-scheduler and beside it
 	$(BIN)/python -m benchmarks.simulation
 	$(BIN)/python -m benchmarks.checks
 	$(BIN)/python -m benchmarks.triage
+	$(BIN)/python -m benchmarks.commands
 
 bench-quick: $(INSTALLED)  ## a first impression in about a minute: a few shapes, small; says so where there is no Go
 	$(BIN)/python -m benchmarks.shapes --quick

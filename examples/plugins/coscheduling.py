@@ -121,7 +121,7 @@ class Coscheduling(QueueSortPlugin, PreFilterPlugin, PostFilterPlugin, ReservePl
         others = (each.event for each in EVERY_EVENT if each.event.resource is not Resource.TARGET_POD)
         return (
             registers(Resource.TARGET_POD, Action.UPDATE_POD_LABEL),
-            *(Registration(event, _after_others) for event in others),
+            *(Registration(event, _after_others, _group_key) for event in others),
         )
 
     def sort_key(self, pod: PodInfo, arrival: float) -> tuple[int, int, str, str, float]:
@@ -167,11 +167,11 @@ class Coscheduling(QueueSortPlugin, PreFilterPlugin, PostFilterPlugin, ReservePl
     def unreserve(self, cycle: Cycle, node_name: str) -> None:
         """Give up the nodes of the others when one member loses its own."""
         pod = cycle.pod
-        for waiting in self._waiting(pod):
-            if waiting.pod.uid != pod.uid:
-                waiting.reject(
-                    self.name, f"PodGroup {_named(pod)} gets rejected: {pod.pod.metadata.name} lost its node"
-                )
+        text = f"PodGroup {_named(pod)} gets rejected: {pod.pod.metadata.name} lost its node"
+        for waiting in self.handle.waiting_pods():
+            # those that are rejected already are on their way back, and each of them comes by here
+            if waiting.verdict is None and waiting.pod.uid != pod.uid and _alike(waiting.pod, pod):
+                waiting.reject(self.name, text)
 
     def permit(self, cycle: Cycle, node_name: str) -> Status:
         """Let the group go once there are enough of it; else hold the pod back."""
@@ -260,8 +260,12 @@ def _named(pod: PodInfo) -> str:
     return pod.labels.get(GROUP_LABEL, "")
 
 
+def _group_key(pod: PodInfo) -> tuple[str, str]:
+    return pod.namespace, _named(pod)
+
+
 def _alike(one: PodInfo, other: PodInfo) -> bool:
-    return bool(_named(one)) and (one.namespace, _named(one)) == (other.namespace, _named(other))
+    return bool(_named(one)) and _group_key(one) == _group_key(other)
 
 
 def _after_others(pod: PodInfo, before: Any, after: Any) -> Hint:

@@ -7,15 +7,18 @@ the manifest as well as to the object of a live cluster.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import msgspec
 
+from schedctl.api.devices import ResourceClaim
 from schedctl.api.nodes import Node
 from schedctl.api.pods import Container, Pod, PodTemplateSpec
+from schedctl.api.storage import PersistentVolumeClaim
 from schedctl.api.workloads import CronJob
+from schedctl.cache.changes import Change
 from schedctl.cache.cluster import Cluster
 from schedctl.cache.pod_info import PodInfo
 from schedctl.framework.commands import kubectl
@@ -71,7 +74,9 @@ def patches_and_command(remedies: Sequence[Remedy], pod: Pod, cluster: Cluster) 
     with cluster.fork():
         for remedy in remedies:
             node = _node(remedy.node, cluster)
+            generation = cluster.generation
             before, edited = edited, remedy.apply(edited, cluster)
+            patches += _of_new_claims(cluster.changes_since(generation) or ())
             change = _merge(_builtins(node), _builtins(_node(remedy.node, cluster)))
             if change:
                 patches.append(Patch("Node", "", remedy.node, MERGE, change))
@@ -84,6 +89,16 @@ def patches_and_command(remedies: Sequence[Remedy], pod: Pod, cluster: Cluster) 
         patches += () if patch is None else (patch,)
         commands.append("" if patch is None else _command(source, patch, edited))
     return patches, " && ".join(commands) if all(commands) else ""
+
+
+def _of_new_claims(changes: Iterable[Change]) -> Iterator[Patch]:
+    """Yield the patches of claims that only manifests know of so far; one of a cluster has to be recreated."""
+    for change in changes:
+        before, after = change.before, change.subject
+        if isinstance(after, PersistentVolumeClaim | ResourceClaim) and before is not None and not before.metadata.uid:
+            spec = _merge(msgspec.to_builtins(before.spec), msgspec.to_builtins(after.spec))
+            if spec:
+                yield Patch(type(after).__name__, after.metadata.namespace, after.metadata.name, MERGE, {"spec": spec})
 
 
 def _node(name: str, cluster: Cluster) -> Node | None:

@@ -7,7 +7,7 @@ own and show in its metrics and logs: ``AssignedPodDelete``, ``NodeUpdateNodeTai
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum, IntFlag
 from functools import cached_property
@@ -151,10 +151,18 @@ Pods come as `PodInfo`, everything else as API structs. An exception counts as Q
 
 @dataclass(frozen=True)
 class Registration:
-    """An event a plugin wants to hear of, and its hint; without one every such event is worth another attempt."""
+    """An event a plugin wants to hear of, and its hint; without one every such event is worth another attempt.
+
+    Attributes:
+        event: the event.
+        hint: says of a pod whether such an event helps it.
+        reads: returns all that the hint reads of a pod, hashable, so that pods of which it reads the same are asked
+            about once. Without it, that is what the plugin's `signature` says.
+    """
 
     event: ClusterEvent
     hint: QueueingHint | None = None
+    reads: Callable[[PodInfo], Hashable] | None = None
 
 
 def registers(resource: Resource, action: Action, hint: QueueingHint | None = None) -> Registration:

@@ -205,7 +205,7 @@ def _stays_in_domain(hint: Hint) -> bool:
 def _describe_refusal(pod: JudgedPod, explanation: Explanation | None) -> str:
     if explanation is not None and explanation.nodes.total and explanation.reasons:
         return f", {explanation.nodes.feasible}/{explanation.nodes.total} nodes feasible"
-    return f": {pod.message}" if pod.message else ""
+    return f": {pod.message}" if pod.message and not pod.lost else ""  # that it is lost is said already
 
 
 def _restrict_to_domain(pod: Pod, keys: Sequence[str], value: str) -> Pod:

@@ -19,9 +19,10 @@ from schedctl.plugins.priority_sort import PrioritySort
 from schedctl.policy.documents import Scenario, substitute_value
 from schedctl.policy.situations import Situation, changed_situation, latest_key
 from schedctl.scheduler import Scheduler
+from schedctl.scheduler.certain_fits import all_fit
 from schedctl.simulation import what_if_syntax, what_ifs
 from schedctl.simulation.node_choices import SHORTHANDS, cluster_labels, label_of
-from schedctl.simulation.outcomes import PodState, Run, RunEnd
+from schedctl.simulation.outcomes import PodOutcome, PodState, Run, RunEnd
 from schedctl.simulation.replacement import ReplacementController, controller_of
 from schedctl.simulation.runs import Options, run
 from schedctl.simulation.what_ifs import WhatIf, WhatIfResult
@@ -71,8 +72,10 @@ def play(case: Case, before: Situation, deciding: Collection[str] | None = None)
     """Yield the situation that a case leads to; it holds for the length of the ``with`` block.
 
     Losing a zone displaces a third of a cluster, and most of it decides nothing. Where only some pods matter to the
-    checks, the run is first made with those pods alone that come to their turn before the last of them. Where that
-    does not settle what becomes of them (`_is_settled`), the whole run is made.
+    checks, it is first asked whether they and all whose turn comes before theirs are certain to find a node
+    (`scheduler.certain_fits`), which takes no run; the deciding pods are then placed, and nobody says where. Else the
+    run is made with those pods alone. Where that does not settle what becomes of them either (`_is_settled`), the
+    whole run is made.
 
     Args:
         case: the case.
@@ -93,7 +96,11 @@ def play(case: Case, before: Situation, deciding: Collection[str] | None = None)
             deciding_keys = {latest_key(successors, key) for key in deciding}
             bound = _lowest_priority(deciding_keys, scheduler.cluster)
             first = _pods_up_to(pods, deciding_keys, bound, scheduler)
-            if first is not None:
+            if first is not None and _are_certain(first, deciding_keys, scheduler):
+                facts = Run({info.key: PodOutcome(info, PodState.BOUND) for info in first}, end=RunEnd.SETTLED)
+                yield _situation(case, before, done, facts, ReplacementController(scheduler), successors, foreign)
+                return
+            if first is not None and len(first) < len(pods):
                 with scheduler.fork():
                     facts, controller = _run(scheduler, first)
                     # Without a bound none of the deciding pods is in the cluster any more.
@@ -194,7 +201,7 @@ def _pods_up_to(
 ) -> list[PodInfo] | None:
     """Return the pods whose turn comes before the deciding ones have had theirs, those included.
 
-    None where that cannot be told from the start, or where it is all of them.
+    None where that cannot be told from the start.
     """
     cluster = scheduler.cluster
     # Another QueueSort plugin may order the pods by something else than priority and arrival.
@@ -208,8 +215,6 @@ def _pods_up_to(
     end = max(
         (n + 1 for n, info in enumerate(ordered) if info.priority > bound or info.key in deciding_keys), default=0
     )
-    if end == len(pods):
-        return None
     first = {info.key for info in ordered[:end]}
     return [info for info in pods if info.key in first]
 
@@ -220,6 +225,13 @@ def _lowest_priority(keys: Collection[str], cluster: Cluster) -> int | None:
     priorities = [table.infos[table.row_of[key]].priority for key in keys if key in table.row_of]
     priorities += [cluster.pending[key].priority for key in keys if key in cluster.pending]
     return min(priorities, default=None)
+
+
+def _are_certain(first: Sequence[PodInfo], deciding_keys: Collection[str], scheduler: Scheduler) -> bool:
+    """Return whether all of the first pods find a node at once, and nothing else becomes of the deciding ones."""
+    if any(info.is_terminating and info.key in deciding_keys for info in scheduler.cluster.pod_table):
+        return False
+    return all_fit(scheduler, first)
 
 
 def _is_settled(facts: Run, first: Sequence[PodInfo], deciding_keys: Collection[str], bound: int) -> bool:

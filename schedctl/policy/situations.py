@@ -19,6 +19,7 @@ from schedctl.scheduler import Scheduler
 from schedctl.simulation import report_builder
 from schedctl.simulation.outcomes import Eviction, PodOutcome, Run
 from schedctl.simulation.simulations import Simulation
+from schedctl.simulation.simulator.external_events import MISSING_NODE
 from schedctl.sources.manifests import Sourced
 from schedctl.workloads.expansion import Workload
 from schedctl.workloads.quotas import QuotaUsage
@@ -375,6 +376,10 @@ def _after(pod: JudgedPod, cluster: Cluster, facts: Run, successors: Mapping[str
         return replace(
             pod, info=outcome.pod, fate=fate, node="", message=message, plugins=plugins, keys=keys, lost=lost
         )
+    if now in cluster.strays:
+        info = cluster.strays[now]
+        message = MISSING_NODE.format(info.pod.spec.node_name)
+        return replace(pod, info=info, fate=Fate.ORPHANED, node="", message=message, plugins=(), keys=keys)
     if now in cluster.pending:
         return replace(pod, info=cluster.pending[now], fate=Fate.QUEUED, node="", keys=keys)
     return replace(pod, fate=Fate.EVICTED, node="", message="no controller recreates it", keys=keys, lost=True)

@@ -64,7 +64,8 @@ class Patch(Record, frozen=True):
     """A change of one object, of its manifest as well as in the cluster.
 
     Attributes:
-        kind: of the object: a workload whose pod template is changed, a ``Pod`` without one, or a ``Node``.
+        kind: of the object: a workload whose pod template is changed, a ``Pod`` without one, a ``Node``, or a claim
+            that is not in the cluster yet.
         namespace: its namespace, "" for a node.
         name: its name.
         type: how to read the patch, in kubectl's words: ``strategic``, ``json`` or ``merge``.

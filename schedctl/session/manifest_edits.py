@@ -11,6 +11,7 @@ from typing import Any, Literal
 import msgspec
 
 from schedctl.api.defaults import with_namespace
+from schedctl.api.workloads import StatefulSet
 from schedctl.documents.findings import Path, path_text
 from schedctl.reports.reasons import Hint, ManifestEdit, Patch
 from schedctl.sources.manifests import Sourced
@@ -38,15 +39,33 @@ def edit_manifests(hint: Hint, manifests: Mapping[Workload, Sourced]) -> Hint:
     edits = [
         edit
         for patch in hint.patches
-        if (source := manifests.get((patch.kind, patch.namespace, patch.name))) is not None
-        for edit in _edits(patch, source)
+        if (found := _find_source(patch, manifests)) is not None
+        for edit in _edits(patch, *found)
     ]
     return msgspec.structs.replace(hint, command="", edits=edits) if edits else hint
 
 
-def _edits(patch: Patch, source: Sourced) -> Iterator[ManifestEdit]:
+def _find_source(patch: Patch, manifests: Mapping[Workload, Sourced]) -> tuple[Sourced, Path] | None:
+    """Return the object to edit for a patch, and where in it what is patched begins; None where nobody can edit it."""
+    source = manifests.get((patch.kind, patch.namespace, patch.name))
+    if source is not None:
+        return source, ()
+    if patch.kind != "PersistentVolumeClaim":
+        return None
+    for (_, namespace, name), one in manifests.items():
+        if namespace == patch.namespace and isinstance(one.object, StatefulSet):
+            for index, template in enumerate(one.object.spec.volume_claim_templates or ()):
+                stem, _, ordinal = patch.name.rpartition("-")
+                if ordinal.isdecimal() and stem == f"{template.metadata.name}-{name}":
+                    return one, ("spec", "volumeClaimTemplates", index)
+    return None
+
+
+def _edits(patch: Patch, source: Sourced, within: Path) -> Iterator[ManifestEdit]:
     content = msgspec.to_builtins(source.object)
-    changes = _operations(patch.patch) if patch.type == "json" else _changes(patch.patch, content, ())
+    for key in within:
+        content = content[key]
+    changes = _operations(patch.patch) if patch.type == "json" else _changes(patch.patch, content, within)
     for action, path, value in changes:
         place = source.place_of(path)
         yield ManifestEdit(

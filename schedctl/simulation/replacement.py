@@ -13,11 +13,13 @@ from typing_extensions import override
 
 from schedctl.api.generated_names import LONGEST_GENERATED, random_end
 from schedctl.api.meta import OwnerReference
-from schedctl.api.pods import Pod, PodStatus
+from schedctl.api.pods import Pod, PodStatus, PodTemplateSpec
+from schedctl.api.workloads import CronJob
+from schedctl.cache.cluster import Cluster
 from schedctl.cache.pod_info import PodInfo
 from schedctl.scheduler import Scheduler
 from schedctl.simulation.events import Controller, SimulatedEvent
-from schedctl.workloads import garbage
+from schedctl.workloads import garbage, ownership
 from schedctl.workloads.admission import RESOURCE_QUOTA
 from schedctl.workloads.api_server import Admission, Created
 from schedctl.workloads.expansion import Replica
@@ -45,14 +47,26 @@ def waits_for_deletion(pod: Pod) -> bool:
     return owner is not None and owner.kind in _AFTER_DELETION
 
 
-def successor(pod: Pod, taken: Callable[[str], bool]) -> Pod | None:
-    """Return the pod that takes the place of one that has to go, on no node yet; None if none does.
+def template_node(info: PodInfo, cluster: Cluster) -> str:
+    """Return the node that the template of a pod's workload names itself, "" where it leaves that to a scheduler."""
+    owner = ownership.workload_of(info, cluster)
+    workload = ownership.find_workload(owner, cluster) if owner is not None else None
+    if workload is None:
+        return ""
+    spec = workload.spec.job_template.spec if isinstance(workload, CronJob) else workload.spec
+    template: PodTemplateSpec | None = spec.template
+    return template.spec.node_name if template is not None else ""
+
+
+def successor(pod: Pod, taken: Callable[[str], bool], node_name: str = "") -> Pod | None:
+    """Return the pod that takes the place of one that has to go; None if none does.
 
     It is as admission left the pod before it, and marked as admitted by a uid of its own.
 
     Args:
         pod: the pod that has to go.
         taken: whether there is a pod of this key already.
+        node_name: the node that its template names, as a rule none.
     """
     owner = controller_of(pod)
     if owner is None:
@@ -75,7 +89,7 @@ def successor(pod: Pod, taken: Callable[[str], bool]) -> Pod | None:
         deletion_grace_period_seconds=None,
     )
     status = PodStatus(phase="Pending")
-    return _replace(pod, metadata=fresh, spec=_replace(pod.spec, node_name=""), status=status)
+    return _replace(pod, metadata=fresh, spec=_replace(pod.spec, node_name=node_name), status=status)
 
 
 class ReplacementController(Controller):
@@ -156,9 +170,12 @@ class ReplacementController(Controller):
 
     def _replace(self, pod: PodInfo) -> Iterator[SimulatedEvent]:
         """Create the pod that takes the place of another, if anything does."""
-        replacement = successor(pod.pod, lambda key: key in self._successor_keys or exists(key, self._cluster))
+        replacement = successor(pod.pod, self._is_taken, template_node(pod, self._cluster))
         if replacement is not None:
             yield from self._create_replacement(pod, replacement)
+
+    def _is_taken(self, key: str) -> bool:
+        return key in self._successor_keys or exists(key, self._cluster)
 
     def _create_replacement(self, pod: PodInfo, replacement: Pod) -> Iterator[SimulatedEvent]:
         created = self.admission.create(Replica(replacement))

@@ -134,7 +134,8 @@ def load(
         manifests = _finish(reading, allow_empty, complete)
     unread: list[Unread] = []
     if terms.creating:
-        read = {os.path.realpath(source.path) for source in named if source.path is not None}
+        foreign = reading.left_out.get(_FOREIGN, ())  # among them what somebody meant to be an object
+        read = {os.path.realpath(each.path) for each in named if each.path is not None and each.name not in foreign}
         unread = unread_files(paths, read, recursive=recursive)
     return replace(manifests, digests=digests, unread=unread)
 

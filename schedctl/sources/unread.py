@@ -87,7 +87,9 @@ def _reason(path: Path, target: str, top: str, *, is_hidden: bool, is_deep: bool
         return "its name, or that of its folder, begins with a dot"
     if not is_manifest_name(path.name):
         return "its name does not end in .yaml, .yml or .json"
-    return "--no-recursive leaves out the folders in a folder" if is_deep else "it is not read"
+    return (
+        "--no-recursive leaves out the folders in a folder" if is_deep else "no object of Kubernetes at its top level"
+    )
 
 
 def _leads_out(path: Path, top: str) -> bool:

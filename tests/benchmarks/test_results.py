@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
+import sys
 
 import pytest
 
-from benchmarks import goals, growth, machines, oracles, page, profile, results, shapes, workloads
+from benchmarks import commands, goals, growth, machines, oracles, page, profile, results, shapes, workloads
 from benchmarks.shapes import VARIANTS, Sizes
 
 TINY = Sizes(divisor=100, pods=12, exhaustive=5, sampled=8, runs=1)
@@ -213,3 +215,14 @@ def test_page_equals_the_stored_results():
 @pytest.mark.parametrize("name", page.WORDS)
 def test_markdown_equals_its_result(name):
     assert (results.FOLDER / f"{name}.md").read_text(encoding="utf-8") == page.WORDS[name](results.read(name))
+
+
+def test_whole_commands_are_told_beside_what_they_cannot_do_without(monkeypatch, capsys):
+    small = ("--nodes", "20", "--running", "40", "--replicas", "8", "--members", "6", "--runs", "1")
+    large = ("--large-nodes", "20", "--large-running", "40")
+    monkeypatch.setattr(sys, "argv", ["commands", *small, *large])
+    commands.main()
+    printed = capsys.readouterr().out
+    named = "explain pod", "capacity", "drain", "snapshot create", "rolling update of 8 replicas", "gang of 6"
+    assert all(re.search(rf"{name}.* s +[0-9.]+x \(goal", printed) for name in named)
+    assert re.search(r"20 nodes, 40 running pods: 0\.\d+ GB at most", printed)

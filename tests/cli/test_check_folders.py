@@ -38,6 +38,15 @@ def test_what_no_recursive_leaves_out_is_counted_in_the_last_line(check):
     )
 
 
+def test_a_manifest_that_is_not_at_the_top_of_its_file_is_counted(check):
+    Path("deploy/sub/big.yaml").write_text("big:\n" + "".join(f"  {line}" for line in BIG.splitlines(keepends=True)))
+    Path("deploy/values.yaml").write_text("replicas: 3\n")
+    ended = check("deploy", *STATE)
+    assert ended.code == 0
+    assert "not judged: 1 file (policy built-in)" in ended.out.splitlines()[-1]
+    assert "note: 1 file not judged: deploy/sub/big.yaml (no object of Kubernetes at its top level)" in ended.out
+
+
 def test_the_state_may_be_in_folders_of_folders(check):
     Path("state/eu/a").mkdir(parents=True)
     Path("node.yaml").rename("state/eu/a/node.yaml")

@@ -42,12 +42,27 @@ CPU = """\
 """
 
 
+CLASS = {
+    "apiVersion": "storage.k8s.io/v1",
+    "kind": "StorageClass",
+    "metadata": {"name": "fast"},
+    "provisioner": "csi.example.com",
+    "volumeBindingMode": "WaitForFirstConsumer",
+}
+CLAIM = """\
+accessModes: [ReadWriteOnce]
+storageClassName: fasst
+resources: {requests: {storage: 1Gi}}
+"""
+
+
 @pytest.fixture
 def simulate(schedctl, tmp_path, monkeypatch):
     """Release a manifest into a cluster of one node and return the command's output."""
 
     def simulate(manifest, *arguments, node=NODE):
-        (tmp_path / "cluster.json").write_text(json.dumps(node))
+        items = {"apiVersion": "v1", "kind": "List", "items": [node, CLASS]}
+        (tmp_path / "cluster.json").write_text(json.dumps(items))
         path = tmp_path / "web.yaml"
         path.write_text(manifest)
         out = schedctl("simulate", str(path), "-f", str(tmp_path / "cluster.json"), *arguments).out
@@ -115,3 +130,21 @@ def test_a_template_of_helm_is_named_without_a_line(simulate):
     source = "# Source: web/templates/deployment.yaml\n"
     printed = simulate("---\n" + source + HEAD + TOLERATED + CONTAINER + CPU)
     assert '      web/templates/deployment.yaml: containers[1].resources.requests.cpu: "4"' in printed
+
+
+def indent(text, by):
+    return "".join(f"{' ' * by}{line}" for line in text.splitlines(keepends=True))
+
+
+def test_the_fix_of_a_claim_that_is_being_released_names_its_line(simulate):
+    claim = "---\napiVersion: v1\nkind: PersistentVolumeClaim\nmetadata: {name: data, namespace: shop}\nspec:\n"
+    volumes = "      volumes: [{name: data, persistentVolumeClaim: {claimName: data}}]\n"
+    printed = simulate(HEAD + TOLERATED + CONTAINER + volumes + claim + indent(CLAIM, 2))
+    assert '      web.yaml:25: spec.storageClassName: "fast"' in printed
+
+
+def test_the_fix_of_a_claim_that_a_stateful_set_makes_names_the_line_of_its_template(simulate):
+    kind = HEAD.replace("Deployment", "StatefulSet").replace("replicas: 1", "replicas: 1\n  serviceName: web")
+    claims = "  volumeClaimTemplates:\n  - metadata: {name: data}\n    spec:\n" + indent(CLAIM, 6)
+    printed = simulate(kind + TOLERATED + CONTAINER + claims)
+    assert '      web.yaml:23: spec.volumeClaimTemplates[0].spec.storageClassName: "fast"' in printed

@@ -18,6 +18,7 @@ from schedctl.framework.events import (
     Action,
     ClusterEvent,
     Hint,
+    Registration,
     Resource,
     registers,
 )
@@ -528,3 +529,46 @@ class NoPodIsLostOrPoppedTwice(RuleBasedStateMachine):
 
 
 TestNoPodIsLostOrPoppedTwice = NoPodIsLostOrPoppedTwice.TestCase
+
+
+class Team(Partner):
+    """Waits for nodes, of which its hint tells by the team of a pod; nothing is said of what else the plugin reads."""
+
+    def events_to_register(self):
+        event = ClusterEvent(Resource.NODE, Action.ADD)
+        return (Registration(event, self.after_node, lambda pod: pod.labels.get("team")),)
+
+    def after_node(self, pod, before, after):
+        asked.append(pod.pod.metadata.name)
+        return Hint.QUEUE if after.metadata.name == pod.labels.get("team") else Hint.SKIP
+
+
+asked: list[str] = []
+
+
+def of_teams():
+    """A queue with pods of two teams."""
+    asked.clear()
+    queue = Queue(partner=Team)
+    for name, team in (("a", "red"), ("b", "red"), ("c", "blue")):
+        queue.add(pod(name, labels={"team": team}))
+    return queue
+
+
+def test_pods_of_which_a_hint_reads_the_same_are_asked_about_once_though_the_plugin_names_no_signature():
+    queue = of_teams()
+    for name in "abc":
+        queue.refuse(name, "Team")
+    queue.tell(NODE_ADD, None, node("red"))
+    assert asked == ["a", "c"]
+    assert [queue.place(name) is Place.UNSCHEDULABLE for name in "abc"] == [False, False, True]
+
+
+def test_what_happened_while_such_pods_were_in_flight_is_asked_about_once():
+    queue = of_teams()
+    in_flight = [queue.pop() for _ in range(3)]
+    queue.tell(NODE_ADD, None, node("blue"))
+    for queued in in_flight:
+        queue.requeue(queued, frozenset(("Team",)))
+    assert asked == ["a", "c"]
+    assert [queue.place(name) is Place.UNSCHEDULABLE for name in "abc"] == [True, True, False]

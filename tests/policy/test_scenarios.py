@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
+from unittest.mock import patch
 
+import msgspec
 import pytest
 from hypothesis import given as drawn
 from hypothesis import settings
@@ -12,15 +14,26 @@ from hypothesis import strategies as st
 
 from schedctl.cache.cluster import Cluster
 from schedctl.errors import UsageError
-from schedctl.policy import scenarios, situations
+from schedctl.policy import documents, evaluations, scenarios, situations
 from schedctl.policy.documents import Scenario
 from schedctl.policy.situations import Situation
 from schedctl.scheduler import Scheduler
 from schedctl.simulation.pod_state import terminating_pod
 from schedctl.simulation.runs import Options
 from schedctl.simulation.simulations import simulate
-from schedctl.testing.builders import ZONE, cluster, node
-from tests.policy.evaluating import LOSE_ZONE, bare, deployment, manifests_of, priority_class, running, zoned
+from schedctl.testing.builders import HOSTNAME, ZONE, cluster, node
+from tests.policy.evaluating import (
+    LOSE_ZONE,
+    bare,
+    check,
+    deployment,
+    manifests_of,
+    policy,
+    priority_class,
+    report,
+    running,
+    zoned,
+)
 
 
 def placed(state: Cluster, *manifests: dict[str, Any]) -> Situation:
@@ -130,6 +143,21 @@ def test_a_pod_that_nobody_makes_again_is_lost() -> None:
         assert pod.is_pending
 
 
+def test_a_pod_whose_template_names_a_node_that_is_lost_is_not_scheduled_elsewhere() -> None:
+    before = placed(cluster(*zoned(1, 1)), deployment(replicas=2, nodeName="a0"))
+    deciding_keys = {pod.keys[-1] for pod in before.workloads[0].pods}
+    lost, kept = scenarios.cases(LOSE_ZONE, before.cluster)
+    for deciding in (None, deciding_keys):
+        with scenarios.play(lost, before, deciding) as situation:
+            assert fates(situation) == {"web[0]": "Orphaned", "web[1]": "Orphaned"}
+            assert {
+                "node a0 of spec.nodeName does not exist" in pod.message for pod in situation.workloads[0].pods
+            } == {True}
+            assert situation.changes == ["removed a0"]
+        with scenarios.play(kept, before, deciding) as situation:
+            assert fates(situation) == {"web[0]": "a0", "web[1]": "a0"}
+
+
 def test_a_case_leaves_no_trace() -> None:
     before = placed(cluster(*zoned(2, 2), running("old-0", "a0")), deployment(replicas=3))
     pods = {info.key: before.node_of(info.key) for info in before.cluster.pod_table}
@@ -142,9 +170,30 @@ def test_a_case_leaves_no_trace() -> None:
 # -- what may be left out ----------------------------------------------------------
 
 
+def test_no_pod_is_placed_anew_where_all_are_certain_to_find_a_node() -> None:
+    state = cluster(*zoned(2, 2), *(running(f"old-{n}", "a0", owner=f"old-{n}", cpu="100m") for n in range(5)))
+    before = placed(state, deployment(replicas=4))
+    deciding_keys = {pod.keys[-1] for judged in before.workloads for pod in judged.pods}
+    with scenarios.play(scenarios.cases(LOSE_ZONE, state)[0], before, deciding_keys) as situation:
+        assert len(situation.cluster.pending) == 7
+        assert all(pod.is_placed for judged in situation.workloads for pod in judged.pods)
+
+
+def test_a_deciding_pod_that_is_leaving_is_followed_to_its_end() -> None:
+    leaving = terminating_pod(running("web-0", "b0", owner="web", cpu="100m"), 5.0, 5.0, preempted=False)
+    state = cluster(*zoned(2, 2), leaving)
+    before = placed(state, deployment(replicas=1))
+    with scenarios.play(scenarios.cases(LOSE_ZONE, state)[0], before, {leaving.key}) as situation:
+        assert leaving.key not in situation.cluster.pod_table.row_of
+
+
 def test_pods_of_a_lower_priority_are_left_out_where_only_others_decide() -> None:
     state = cluster(*zoned(2, 2), *(running(f"old-{n}", "a0", owner=f"old-{n}", cpu="100m") for n in range(5)))
-    before = placed(state, priority_class("high", 1000), deployment(replicas=4, priorityClassName="high"))
+    # of two constraints at once nothing is certain, so that a run is made
+    rule = {"maxSkew": 9, "whenUnsatisfiable": "DoNotSchedule", "labelSelector": {"matchLabels": {"app": "web"}}}
+    spread = [{**rule, "topologyKey": key} for key in (ZONE, HOSTNAME)]
+    high = deployment(replicas=4, priorityClassName="high", topologySpreadConstraints=spread)
+    before = placed(state, priority_class("high", 1000), high)
     deciding_keys = {pod.keys[-1] for judged in before.workloads for pod in judged.pods}
     with scenarios.play(scenarios.cases(LOSE_ZONE, state)[0], before, deciding_keys) as situation:
         assert len(situation.cluster.pending) == 5
@@ -212,7 +261,7 @@ def test_leaving_pods_out_changes_no_outcome_of_deciding_pods(scene: tuple[list[
 
     def outcomes(situation: Situation) -> list[tuple[str, str]]:
         return [
-            (pod.name, pod.node or pod.fate.value)
+            (pod.name, pod.fate.value)  # where all are certain to find a node, nobody says which
             for judged in situation.workloads
             for pod in judged.pods
             if pod.info.priority >= bound
@@ -223,3 +272,27 @@ def test_leaving_pods_out_changes_no_outcome_of_deciding_pods(scene: tuple[list[
             expected = outcomes(whole)
         with scenarios.play(case, before, deciding_keys) as part:
             assert outcomes(part) == expected
+
+
+SURVIVES = [
+    check("survives", documents.Survives(scenario="lose-zone", **options), f"survives-{number}")
+    for number, options in enumerate(
+        ({}, {"allow_preemption": True}, {"allow_pending": "priority < 1000", "allow_preemption": True})
+    )
+]
+
+
+@settings(max_examples=60, deadline=None)
+@drawn(losses(), st.sampled_from(SURVIVES))
+def test_a_report_has_the_same_bytes_whether_pods_are_left_out_or_not(
+    scene: tuple[list[Any], list[Any], int], survives: documents.Check
+) -> None:
+    state, manifests, _ = scene
+
+    def written() -> bytes:
+        found = report(cluster(*state), manifests_of(*manifests), policy(survives, scenarios=[LOSE_ZONE]))
+        return msgspec.json.encode(found)
+
+    part = written()
+    with patch.object(evaluations._Evaluation, "_decisive_keys", lambda self, rules: None):
+        assert written() == part

@@ -6,7 +6,7 @@ asked about once.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable
 from enum import IntEnum
 from typing import Any, NamedTuple
 
@@ -72,6 +72,7 @@ class Hints:
             + [(EXTENDER_PLUGIN, registration) for registration in events.EVERY_EVENT if profile.extenders]
             for name, profile in self.profiles.items()
         }
+        self._readers = {name: _readers_of(registered) for name, registered in self._registered.items()}
         self._listeners: dict[ClusterEvent, dict[str, tuple[_Listener, ...]]] = {}
 
     def listeners(self, event: ClusterEvent) -> dict[str, tuple[_Listener, ...]]:
@@ -139,11 +140,23 @@ class Hints:
         parts: list[Hashable] = []
         for name in sorted(plugins):
             plugin: Plugin | None = profile.plugins.get(name)
-            signature = _signature(plugin, pod) if plugin is not None else None
+            signature = self._read_by_hints(profile.scheduler_name, plugin, pod) if plugin is not None else None
             if plugin is None or signature is None:  # equal to no other pod
                 return pod.key
             parts.append((name, signature, _claims(plugin, pod)))
         return profile.scheduler_name, tuple(parts)
+
+    def _read_by_hints(self, scheduler_name: str, plugin: Plugin, pod: PodInfo) -> Hashable | None:
+        """Return what the hints of a plugin read of a pod, None where nobody says."""
+        readers = self._readers[scheduler_name].get(plugin.name)
+        if readers is None:
+            return _signature(plugin, pod)
+        try:
+            read = tuple(reader(pod) for reader in readers)
+            hash(read)
+        except faults.ESCAPING:
+            return None
+        return read
 
     def _ask(self, plugin: str, hint: events.QueueingHint, pod: PodInfo, before: Any, after: Any) -> Hint:
         """Ask a hint; one that fails counts as Queue, as in kube-scheduler, and is reported."""
@@ -185,6 +198,21 @@ def _with_taints(registered: tuple[events.Registration, ...]) -> tuple[events.Re
     if Action.ADD not in actions or Action.UPDATE_NODE_TAINT in actions:
         return registered
     return (*registered, events.registers(events.Resource.NODE, Action.UPDATE_NODE_TAINT))
+
+
+def _readers_of(
+    registered: Iterable[tuple[str, events.Registration]],
+) -> dict[str, tuple[Callable[[PodInfo], Hashable], ...]]:
+    """Return by plugin what tells all that its hints read of a pod; plugins of which a hint has no such are absent."""
+    readers: dict[str, dict[Callable[[PodInfo], Hashable] | None, None]] = {}
+    for plugin, registration in registered:
+        if registration.hint is not None:
+            readers.setdefault(plugin, {})[registration.reads] = None
+    return {
+        plugin: tuple(reader for reader in found if reader is not None)
+        for plugin, found in readers.items()
+        if None not in found
+    }
 
 
 def _claims(plugin: Plugin, pod: PodInfo) -> Hashable:

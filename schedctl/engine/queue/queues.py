@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import heapq
 import math
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
 
@@ -112,6 +112,7 @@ class _Occurrence:
     event: ClusterEvent
     before: Any
     after: Any
+    strategies: dict[Hashable, Strategy] = field(default_factory=dict)  # what it means for pods of one group
 
 
 @dataclass(frozen=True, slots=True)
@@ -518,15 +519,14 @@ class SchedulingQueue:
     # -- the unschedulable -------------------------------------------------------
 
     def _enter_pool(self, queued: QueuedPod) -> None:
-        rejectors = queued.unschedulable_plugins | queued.pending_plugins
-        equivalence_group = self.hints.equivalence_key(queued.info, rejectors) if rejectors else queued.info.key
-        queued.equivalence_group = (
-            equivalence_group,
-            queued.unschedulable_plugins,
-            queued.pending_plugins,
-            queued.gating_plugin,
-        )
+        queued.equivalence_group = self._group_of(queued)
         self._pool.setdefault(queued.equivalence_group, {})[queued.info.key] = queued
+
+    def _group_of(self, queued: QueuedPod) -> Hashable:
+        """Return what is equal for pods of which hints say the same."""
+        rejectors = queued.unschedulable_plugins | queued.pending_plugins
+        key = self.hints.equivalence_key(queued.info, rejectors) if rejectors else queued.info.key
+        return key, queued.unschedulable_plugins, queued.pending_plugins, queued.gating_plugin
 
     def _leave_pool(self, queued: QueuedPod) -> None:
         group = self._pool.get(queued.equivalence_group, {})
@@ -548,12 +548,24 @@ class SchedulingQueue:
             return Strategy.AFTER_BACKOFF
         strategy = Strategy.SKIP
         since = self._in_flight[queued.info.uid] - self._forgotten
+        group = self._group_of(queued) if len(self._occurrences) > since else None
         for occurrence in self._occurrences[since:]:
-            strategy = max(strategy, self._strategy(queued, occurrence.event, occurrence.before, occurrence.after))
+            strategy = max(strategy, self._strategy_of(occurrence, queued, group))
             # only hints of plugins that said Pending let a pod skip its backoff
             if strategy is Strategy.IMMEDIATELY or (strategy and not queued.pending_plugins):
                 break
         return strategy
+
+    def _strategy_of(self, occurrence: _Occurrence, queued: QueuedPod, group: Hashable) -> Strategy:
+        """Return what an occurrence means for a pod of a group, of which all hear the same of what is about others."""
+        event = occurrence.event
+        if event.wildcard or event.resource is events.Resource.TARGET_POD:
+            return self._strategy(queued, event, occurrence.before, occurrence.after)
+        known = occurrence.strategies.get(group)
+        if known is None:
+            known = self._strategy(queued, event, occurrence.before, occurrence.after)
+            occurrence.strategies[group] = known
+        return known
 
     def _land(self, uid: str) -> None:
         """Stop writing down for a pod, and forget what nobody needs any more."""

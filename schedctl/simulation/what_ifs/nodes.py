@@ -260,16 +260,20 @@ class SetLabel(WhatIf):
 
 
 def _remove_nodes(kind: str, verb: str, cluster: Cluster, names: list[str]) -> WhatIfResult:
-    changed = displace_from(kind, f"{verb} {abbreviate(names)}", cluster, names, pods_on(cluster, *names))
     slices: dict[str | None, list[ResourceSlice]] = {}
     for each in cluster.every(ResourceSlice).values():
         slices.setdefault(each.spec.node_name, []).append(each)
-    for name in names:
-        cluster.remove_node(name)
-        csi = cluster.get(CSINode, name)
-        for obj in (*slices.get(name, ()), *((csi,) if csi is not None else ())):
-            cluster.delete(obj)
-    return changed
+
+    def remove() -> None:
+        for name in names:
+            cluster.remove_node(name)
+            csi = cluster.get(CSINode, name)
+            for obj in (*slices.get(name, ()), *((csi,) if csi is not None else ())):
+                cluster.delete(obj)
+
+    # a pod whose template names its node is made again with the name of one that is gone
+    pods = pods_on(cluster, *names)
+    return displace_from(kind, f"{verb} {abbreviate(names)}", cluster, names, pods, remove)
 
 
 def _tolerates_for_good(pod: Pod, taint: Taint, compares: bool) -> bool:
