@@ -244,7 +244,13 @@ _VERSION_SOURCE = {
 
 
 def end(
-    metadata: Metadata, *, profile: str = "", several: bool = False, wide: bool = True, dry_run: bool = True
+    metadata: Metadata,
+    *,
+    profile: str = "",
+    several: bool = False,
+    versions: str = "",
+    wide: bool = True,
+    dry_run: bool = True,
 ) -> Line:
     """Return that nothing was changed, by which rules the answer was found, and where there is more.
 
@@ -252,6 +258,7 @@ def end(
         metadata: of the report.
         profile: the profile that answered, "" for none in particular.
         several: whether configurations are compared, so that none is the one.
+        versions: the other kube-schedulers where versions are compared, each behind its letter: ``B v1.37.1``.
         wide: whether everything is shown already, or the output has no wide form.
         dry_run: whether nothing could have been changed.
     """
@@ -259,7 +266,10 @@ def end(
     by_profile = f", profile {profile}" if profile else ""
     origin = "" if usual and (several or not wide) else f"{by_profile} ({metadata.configuration})"
     gates = "".join(f" {gate}" for gate in metadata.feature_gates)
-    rules = f"{metadata.kubernetes_version}{gates} rules{_VERSION_SOURCE[metadata.version_source]}"
+    judge, source = metadata.kubernetes_version, _VERSION_SOURCE[metadata.version_source]
+    if versions:
+        judge, source = f"A {judge}, {versions}", source.replace("(", "(A ")
+    rules = f"{judge}{gates} rules{source}"
     sampled = ", nodes sampled" if metadata.sampling else ""
     more = "" if wide else "; more: -o wide"
     return line(

@@ -68,7 +68,7 @@ def test_what_a_version_does_not_have_is_a_problem_of_the_configuration_with_the
     ended = schedctl("profiles", "validate", "profiles/default.yaml", "--kube-version", "1.35")
     assert ended.code == 2
     assert 'multiPoint.enabled: PreFilterPlugin "NodeDeclaredFeatures" does not exist' in ended.err
-    assert "hint: kube-scheduler of this version does not have it" in ended.err
+    assert "hint: kube-scheduler has it by default from v1.36 on: remove it, or `--kube-version 1.36`" in ended.err
     assert "remove it or turn on the feature gate StorageCapacityScoring" in ended.err
     assert schedctl("profiles", "validate", "profiles/default.yaml", "--kube-version", "1.37").code == 0
 
@@ -85,6 +85,12 @@ def test_a_version_that_is_not_reproduced_is_the_nearest_and_said_to_be(schedctl
     ended = schedctl("profiles", *arguments)
     assert ended.code == 0
     assert "warning: kube-scheduler 1.30 is not reproduced; answers follow v1.34.4, the nearest" in ended.err
+
+
+def test_a_version_behind_a_profile_that_is_none_is_refused_with_the_next_step(schedctl):
+    ended = schedctl("profiles", "diff", "default@new", "default@1.37")
+    assert (ended.code, ended.out) == (2, "")
+    assert ended.err == 'error: "new" in "default@new" is no version of Kubernetes\nhint: e.g. `default@1.36`\n'
 
 
 GATED = ("--feature-gates", "StorageCapacityScoring=false")
