@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from families.cases import Case, Manifest
-from families.devices import device, device_claim, device_slice, driver, every, exactly, hold, use_claims
+from families.devices import RESOURCE, device, device_claim, device_slice, driver, every, exactly, hold, use_claims
 
 SIZES = ["5Gi", "10Gi", "20Gi"]
 
@@ -91,6 +91,14 @@ def devices_refused(c: Case) -> None:
             part = c.pick(parts)
             share = {"shareID": f"00000000-0000-4000-8000-{n[-3:]}000000001", "consumedCapacity": {"units": "1"}}
             hold(c, f"held-refused-{n}", n, d, n, part["name"], **(share if "allowMultipleAllocations" in part else {}))
+
+    if c.p(0.25):  # v1.34 alone reads the class and the selectors of a rule
+        where = c.some(
+            [("driver", d), ("deviceClassName", c.pick(["refused", "gone"])), ("selectors", _own(d, "numa", 1))], 0, 3
+        )
+        taint = {"key": "ruled", "effect": c.pick(["NoSchedule", "NoExecute"])}
+        rule = {"taint": taint, **({"deviceSelector": dict(where)} if c.p(0.8) else {})}
+        c.add({"apiVersion": RESOURCE, "kind": "DeviceTaintRule", "metadata": {"name": "rule"}, "spec": rule})
 
     def want() -> Manifest:
         requests = [_request(c, d, f"r{i}") for i in range(c.r.randint(1, 2))]

@@ -204,7 +204,7 @@ def _check_all(
     """Return the alternatives of a request, each checked."""
     checked: list[CheckedRequest] = []
     for number, request in enumerate(alternatives):
-        # Before v1.36 kube-scheduler keeps what the first alternative's selectors match where it looks for the second's.
+        # Before v1.36 kube-scheduler finds the first alternative's matches where it looks for those of the second.
         lends = number == 1 and not features.own_alternatives and {request.mode, alternatives[0].mode} == {ALL}
         like = checked[0] if lends else None
         checked.append(_check(claim, request, offer, classes, matches, features, room, like))

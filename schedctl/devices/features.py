@@ -17,6 +17,8 @@ class DeviceFeatures(NamedTuple):
     Attributes:
         taints: whether taints of devices keep claims away (DRADeviceTaints).
         taint_rules: whether DeviceTaintRules add taints (DRADeviceTaintRules).
+        unselective_rules: whether a DeviceTaintRule without a selector taints every device; else it taints none.
+        rule_selectors: whether DeviceTaintRules may choose devices by class and by CEL.
         partitions: whether slices may share counters and choose nodes by device (DRAPartitionableDevices).
         shares: whether several claims may share a device, and ask for capacity (DRAConsumableCapacity).
         conditions: whether devices may have binding conditions (DRADeviceBindingConditions).
@@ -60,6 +62,8 @@ class DeviceFeatures(NamedTuple):
 
     taints: bool = True
     taint_rules: bool = True
+    unselective_rules: bool = False
+    rule_selectors: bool = False
     partitions: bool = True
     shares: bool = True
     conditions: bool = True
@@ -119,6 +123,8 @@ def features_of(release: Release) -> DeviceFeatures:
     return DeviceFeatures(
         taints=taints,
         taint_rules=taints and (release.enabled("DRADeviceTaintRules") or not gated_rules),
+        unselective_rules=not release.includes(ReleaseChange.SELECTED_TAINTS),
+        rule_selectors=not release.includes(ReleaseChange.PLAIN_TAINT_RULES),
         partitions=release.enabled("DRAPartitionableDevices"),
         shares=shares,
         conditions=conditions,

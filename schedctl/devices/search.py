@@ -315,7 +315,7 @@ class Search:
             return False
         portions = checked.portions_of(model)
         assert not isinstance(portions, Misfit)
-        # Where refused devices keep what they drew, it shows that this comes first, but not for those that are required.
+        # It shows that this comes before counters, where those who are refused keep what they drew.
         if not required and self._scarce_portion(place, portions) is not None:
             return False
         counted = self._draws(place)

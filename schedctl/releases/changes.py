@@ -113,6 +113,12 @@ class ReleaseChange(Enum):
         "only the taint effects NoSchedule and NoExecute of devices count; before, every effect did",
         "KEP-5055",
     )
+    PLAIN_TAINT_RULES = (
+        (1, 35),
+        "DeviceTaintRules choose devices by driver, pool and name; before, by class and CEL as well",
+        "KEP-5055",
+    )
+    SELECTED_TAINTS = (1, 37), "a DeviceTaintRule without a selector taints no device; before, every one"
     OWN_ALTERNATIVES = (
         (1, 36),
         "an alternative for all devices is judged by its own selectors and goes on by itself; before, the second took"

@@ -30,6 +30,8 @@ MODELLED: Final = frozenset(
         "DRAOptionalNodeOperations",
         "DRAPartitionableDevices",
         "DRAPrioritizedList",
+        "DRAResourceClaimDeviceStatus",
+        "DRASchedulerFilterTimeout",
         "InPlacePodLevelResourcesVerticalScaling",
         "InPlacePodVerticalScaling",
         "InterPodAffinityHostnameFastPath",
@@ -49,17 +51,7 @@ MODELLED: Final = frozenset(
 """Gates whose decisions are reproduced on and off, in every release that has them but those of `_NOT_YET`."""
 
 _NOT_YET: Final = {
-    "v1.34": frozenset(
-        {
-            "DRAConsumableCapacity",
-            "DRADeviceTaints",
-            "DRAExtendedResource",
-            "DRAPartitionableDevices",
-            "NominatedNodeNameForExpectation",
-            "VolumeAttributesClass",
-        }
-    ),
-    "v1.35": frozenset({"DRAPartitionableDevices"}),
+    "v1.34": frozenset({"DRAExtendedResource", "NominatedNodeNameForExpectation"}),
 }
 """Those that are reproduced only as they are by default, by minor version."""
 
@@ -74,8 +66,6 @@ DECISIVE: Final = MODELLED | frozenset(
         "CSIMigrationPortworx",
         "CompositePodGroup",
         "DRANodeAllocatableResources",
-        "DRAResourceClaimDeviceStatus",
-        "DRASchedulerFilterTimeout",
         "DRAWorkloadResourceClaims",
         "DynamicResourceAllocation",
         "GangScheduling",
@@ -227,7 +217,7 @@ def _of_groups(gates: Mapping[str, Gate], switches: Mapping[str, bool]) -> Itera
 
 
 def _not_modelled_in(switches: Mapping[str, bool], gate: Gate, value: bool) -> GateError:
-    """Return the refusal to set a gate, which names the group by which it is set where it is not set by its own name."""
+    """Return the refusal to set a gate; it names AllAlpha or AllBeta where the gate is set by one of them."""
     group = next((group for group, stage in _GROUPS.items() if stage == gate.stage), "")
     if gate.name in switches or group not in switches:
         return not_modelled(gate.name, value)

@@ -23,5 +23,7 @@ def sides(configurations: Iterable[str], versions: Iterable[str] = ()) -> list[S
     letters = len(ascii_uppercase)
     return [
         Side(ascii_uppercase[number % letters] * (number // letters + 1), configuration, version)
-        for number, (configuration, version) in enumerate(zip(configurations, chain(versions, repeat(""))))
+        for number, (configuration, version) in enumerate(
+            zip(configurations, chain(versions, repeat("")), strict=False)
+        )
     ]

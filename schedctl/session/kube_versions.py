@@ -233,7 +233,7 @@ def _skew(state: StateVersion | None, release: Release) -> VersionSkew | None:
 
 
 def _assumption(state: StateVersion, release: Release) -> str:
-    """Return what is assumed where kubelets are of several minor versions, as during an upgrade; "" where they agree."""
+    """Return what is assumed where kubelets are of several minor versions, as in an upgrade; "" where they agree."""
     if not state.oldest:
         return ""
     (_, oldest), (_, newest) = state.schedulers

@@ -156,9 +156,7 @@ def upgrading(tmp_path):
     """Write a cluster of which some nodes are of one version and others of another."""
 
     def write(*versions):
-        nodes = [
-            {**node(version), "metadata": {"name": f"node-{number}"}} for number, version in enumerate(versions)
-        ]
+        nodes = [{**node(version), "metadata": {"name": f"node-{number}"}} for number, version in enumerate(versions)]
         path = tmp_path / "cluster.json"
         path.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": [*nodes, POD]}))
         return str(path)
