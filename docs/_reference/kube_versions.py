@@ -35,7 +35,7 @@ GATES: dict[str, tuple[int | None, str]] = {
     "DRAResourceClaimDeviceStatus": (4817, "drivers report on devices in claims, which binding conditions need"),
     "DRASchedulerFilterTimeout": (
         4381,
-        "the search for devices on a node ends after ten seconds; schedctl counts steps, and says that it does not know",
+        "the search for devices on a node ends after ten seconds; schedctl counts steps, and says so",
     ),
     "InPlacePodLevelResourcesVerticalScaling": (5419, "resizes of the resources of a pod as a whole count"),
     "InPlacePodVerticalScaling": (1287, "what the kubelet has granted to a container that is resized counts"),
