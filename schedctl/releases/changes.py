@@ -113,6 +113,14 @@ class ReleaseChange(Enum):
         "only the taint effects NoSchedule and NoExecute of devices count; before, every effect did",
         "KEP-5055",
     )
+    SHARED_EXTENDED_RESOURCES = (
+        (1, 35),
+        "devices that answer extended resources are shared by containers that run one after another, count in scores"
+        " and are given by nodes that list none of the resource, and every DeviceClass is a resource by its own name;"
+        " before, none of this, and huge pages that a node does not list count as there, unless the pod asks for an"
+        " extended resource",
+        "KEP-5004",
+    )
     PLAIN_TAINT_RULES = (
         (1, 35),
         "DeviceTaintRules choose devices by driver, pool and name; before, by class and CEL as well",

@@ -51,7 +51,7 @@ MODELLED: Final = frozenset(
 """Gates whose decisions are reproduced on and off, in every release that has them but those of `_NOT_YET`."""
 
 _NOT_YET: Final = {
-    "v1.34": frozenset({"DRAExtendedResource", "NominatedNodeNameForExpectation"}),
+    "v1.34": frozenset({"NominatedNodeNameForExpectation"}),
 }
 """Those that are reproduced only as they are by default, by minor version."""
 
