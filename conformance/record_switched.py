@@ -25,6 +25,12 @@ _UNSWITCHED = [(minor, "") for minor in ("1.34", "1.35", "1.36", "1.37")]
 _ALL_OF_DEVICES = "DRAConsumableCapacity=true,DRADeviceTaints=true,DRAPartitionableDevices=true"
 SWITCHES: dict[str, list[tuple[str, str]]] = {
     "devices_choices": [*_UNSWITCHED, ("1.35", "DRAPrioritizedList=false")],
+    "devices_extended": [
+        ("1.34", ""),
+        ("1.34", "DRAExtendedResource=true"),
+        ("1.35", "DRAExtendedResource=true"),
+        ("1.36", "DRAExtendedResource=false"),
+    ],
     "devices_refused": [
         *_UNSWITCHED,
         ("1.34", "DRAPartitionableDevices=true"),
