@@ -120,7 +120,7 @@ def features_of(release: Release) -> DeviceFeatures:
     fractions = release.enabled("DRAFractionalCapacityRange")
     # of the third allocator alone
     experimental = lists or derivations or common_groups or operations
-    return DeviceFeatures(
+    features = DeviceFeatures(
         taints=taints,
         taint_rules=taints and (release.enabled("DRADeviceTaintRules") or not gated_rules),
         unselective_rules=not release.includes(ReleaseChange.SELECTED_TAINTS),
@@ -156,12 +156,19 @@ def features_of(release: Release) -> DeviceFeatures:
         capacity_errors=newest,
         whole_requests=release.includes(ReleaseChange.WHOLE_REQUESTS),
         all_shares=release.includes(ReleaseChange.ALL_SHARES),
+    )
+    return _with_search(features, release)
+
+
+def _with_search(features: DeviceFeatures, release: Release) -> DeviceFeatures:
+    """Return the features with what the releases before v1.37 do otherwise when they search."""
+    return features._replace(
         all_taints=not release.includes(ReleaseChange.KNOWN_TAINT_EFFECTS),
         counters_by_slice=not release.includes(ReleaseChange.COUNTERS_BY_POOL),
         counted_shares=release.includes(ReleaseChange.COUNTED_SHARES),
         every_share=not release.includes(ReleaseChange.FIRST_SHARE_DRAWS),
         own_capacity=release.includes(ReleaseChange.OWN_CAPACITY),
-        names_subrequests=whole_pools,
+        names_subrequests=features.whole_pools,
         own_alternatives=release.includes(ReleaseChange.OWN_ALTERNATIVES),
         one_order=release.includes(ReleaseChange.ONE_ORDER),
         clean_refusals=release.includes(ReleaseChange.CLEAN_REFUSALS),

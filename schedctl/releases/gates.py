@@ -182,7 +182,7 @@ def settle(version: str, switches: Mapping[str, bool]) -> frozenset[str]:
         if gate.locked:
             raise GateError(
                 f"cannot set feature gate {name} to {str(value).lower()}, feature is locked to {_go(gate)}",
-                f"leave {name} out: this version lets nobody change it",
+                f"leave {name} out: it cannot be changed in this version",
             )
         of_groups = name in OF_GROUPS and version.startswith("v1.37.")
         if gate.decisive and not gate.modelled and not of_groups and (value or not gate.only_off):
