@@ -41,7 +41,7 @@ def differences(theirs: Json, ours: Json) -> Iterator[Difference]:
         ours: ours.
     """
     case = theirs["id"]
-    if _crashed(theirs) and any("kube-scheduler crashes" in cycle.get("error", "") for cycle in ours["cycles"]):
+    if _crashed(theirs) and any("kube-scheduler crashes" in each.get("error", "") for each in ours.get("cycles") or ()):
         return  # where it is over, no cycle is comparable
     if bool(theirs.get("error")) != bool(ours.get("error")):
         # Their fault may lie in what we do not model.
