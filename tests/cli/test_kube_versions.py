@@ -212,3 +212,34 @@ def test_a_configuration_on_standard_input_is_followed_by_an_older_version_too(s
     ended = schedctl("explain", "pod", "default/web", "-f", state("v1.35.1"), *arguments, stdin=config)
     assert ended.err == ""
     assert json.loads(ended.out)["metadata"]["kubernetesVersion"] == "v1.35.4"
+
+
+@pytest.mark.parametrize(
+    ("version", "arguments", "says"),
+    [
+        pytest.param("v1.36.1", (), "kube-scheduler v1.36.3 rules (as the newest kubelet)", id="of the kubelets"),
+        pytest.param("v1.36.1", ("--kube-version", "1.36"), "v1.36.3 rules (as asked)", id="of the option"),
+        pytest.param("", (), f"kube-scheduler {KUBERNETES_VERSION} rules (the newest)", id="of nobody"),
+    ],
+)
+def test_a_wide_answer_always_says_where_the_version_came_from(schedctl, state, version, arguments, says):
+    assert says in schedctl("explain", "pod", "default/web", "-f", state(version), "-o", "wide", *arguments).out
+
+
+@pytest.mark.parametrize("output", ["text", "tap", "markdown"])
+def test_a_check_names_the_version_that_judged_and_where_it_came_from(schedctl, state, tmp_path, output):
+    path = tmp_path / "new.json"
+    path.write_text(json.dumps({**POD, "metadata": {"name": "new", "namespace": "default"}}))
+    ended = schedctl("check", str(path), "-f", state("v1.35.9"), "-o", output)
+    told = ended.out.replace("&#45;", "-")
+    assert "(policy built-in, kube-scheduler v1.35.4 rules, as the newest kubelet)" in told
+
+
+@pytest.mark.parametrize("output", ["json", "junit", "sarif"])
+def test_a_report_of_a_check_has_the_version_and_its_source(schedctl, state, tmp_path, output):
+    path = tmp_path / "new.json"
+    path.write_text(json.dumps({**POD, "metadata": {"name": "new", "namespace": "default"}}))
+    out = schedctl("check", str(path), "-f", state("v1.35.9"), "-o", output).out
+    assert "v1.35.4" in out
+    assert "versionSource" in out
+    assert "Kubelets" in out
