@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable
 
 from schedctl.devices.allocated import AllocatedState, Use
 from schedctl.devices.features import DeviceFeatures
@@ -20,7 +20,8 @@ class Counters:
         self._state = state
         self._counts_shares = features.counted_shares
         self._left: dict[Hashable, dict[tuple[str, str], int]] = {}
-        self._share = _OfSlice if features.counters_by_slice else _OfName if features.counters_by_name else _OfPool
+        self._by_slice = features.counters_by_slice
+        self._key = _slice if self._by_slice else _pool_name if features.counters_by_name else _pool
 
     def reserve(self, device: PooledDevice) -> bool:
         """Draw what a device consumes; return False, with nothing drawn, if there is not enough."""
@@ -51,47 +52,38 @@ class Counters:
                 left[counter] -= sign * amount
 
     def _remaining_amounts(self, device: PooledDevice) -> dict[tuple[str, str], int]:
-        share = self._share(device)
-        left = self._left.get(share.key)
+        key = self._key(device)
+        left = self._left.get(key)
         if left is None:
             # From what this node sees of the pool. kube-scheduler keeps the view of the first node that asked, which
             # differs only while a pool is between two generations.
-            left = self._left[share.key] = dict(share.counters)
+            left = self._left[key] = self._initial_amounts(device)
             used = self._state.pools.get(device.pool.id, {})
-            for each in share.devices if used else ():
-                if self._has_used(used.get(each.id.device)):
+            for each in (*device.pool.devices, *device.pool.elsewhere) if used else ():
+                if self._has_used(used.get(each.id.device)) and self._key(each) == key:
                     for counter, amount in each.model.consumes:
                         if counter in left:
                             left[counter] -= amount
         return left
+
+    def _initial_amounts(self, device: PooledDevice) -> dict[tuple[str, str], int]:
+        """Return how much there is of the counters that a device draws on while nobody does."""
+        if self._by_slice:
+            return counters_of(device.slice.spec.shared_counters or ())
+        return dict(device.pool.counters)
 
     def _has_used(self, use: Use | None) -> bool:
         """Return whether a device that is in use like this has drawn on its counters."""
         return use is not None and (use.whole or self._counts_shares)
 
 
-class _OfPool:
-    """The counters of a pool, and who draws on them."""
-
-    def __init__(self, device: PooledDevice) -> None:
-        self.key: Hashable = device.pool
-        self.counters: Mapping[tuple[str, str], int] = device.pool.counters
-        self.devices: tuple[PooledDevice, ...] = (*device.pool.devices, *device.pool.elsewhere)
+def _pool(device: PooledDevice) -> Hashable:
+    return device.pool
 
 
-class _OfName(_OfPool):
-    """The counters of the pool of a name that is asked first."""
-
-    def __init__(self, device: PooledDevice) -> None:
-        super().__init__(device)
-        self.key = device.pool.id.pool
+def _pool_name(device: PooledDevice) -> Hashable:
+    return device.pool.id.pool
 
 
-class _OfSlice(_OfPool):
-    """The counters of a ResourceSlice, and its devices."""
-
-    def __init__(self, device: PooledDevice) -> None:
-        super().__init__(device)
-        self.key = listing = device.slice.metadata.name
-        self.counters = counters_of(device.slice.spec.shared_counters or ())
-        self.devices = tuple(each for each in self.devices if each.slice.metadata.name == listing)
+def _slice(device: PooledDevice) -> Hashable:
+    return device.slice.metadata.name

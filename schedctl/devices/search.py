@@ -524,7 +524,7 @@ class Search:
         refusals += self._capacity_refusals(checked, place, holders)
         if device.device.consumes_counters and not self._features.partitions:
             refusals.append(Refusal(Why.PARTITION))
-        elif device.device.consumes_counters and not (model.shareable and self._has_shares(place)):
+        elif self._draws(place):
             for (counter_set, counter), (needed, left) in self._counters.missing_counters(device).items():
                 subject = f"{counter_set}/{counter}"
                 refusals.append(Refusal(Why.COUNTERS, -1, subject, _quantity_text(needed), _quantity_text(left)))
