@@ -111,6 +111,8 @@ def _is_meant(device: Device, rule: _TaintRule, driver: str) -> bool:
     """Return whether a rule taints a device; a selector that fails on it matches it not."""
     if rule.selector.device not in (None, device.name):
         return False
+    if not rule.programs:
+        return True
     view = DeviceView(driver, device.attributes or {}, device.capacity or {}, allow_multiple_allocations=False)
     try:
         return all(program.matches(view) for program in rule.programs)
