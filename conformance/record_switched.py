@@ -22,7 +22,23 @@ ALWAYS = "SchedulerAsyncPreemption=false,SchedulerAsyncAPICalls=false"
 """Gates that the oracle runs with in any case: victims are gone when PostFilter returns."""
 
 _UNSWITCHED = [(minor, "") for minor in ("1.34", "1.35", "1.36", "1.37")]
+_ALL_OF_DEVICES = "DRAConsumableCapacity=true,DRADeviceTaints=true,DRAPartitionableDevices=true"
 SWITCHES: dict[str, list[tuple[str, str]]] = {
+    "devices_choices": [*_UNSWITCHED, ("1.35", "DRAPrioritizedList=false")],
+    "devices_extended": [
+        ("1.34", ""),
+        ("1.34", "DRAExtendedResource=true"),
+        ("1.35", "DRAExtendedResource=true"),
+        ("1.36", "DRAExtendedResource=false"),
+    ],
+    "devices_refused": [
+        *_UNSWITCHED,
+        ("1.34", "DRAPartitionableDevices=true"),
+        ("1.34", _ALL_OF_DEVICES),
+        ("1.35", "DRAPartitionableDevices=true"),
+        ("1.35", _ALL_OF_DEVICES),
+        ("1.36", "DRADeviceTaintRules=true"),
+    ],
     "devices_lists": [
         *_UNSWITCHED,
         ("1.36", "DRAListTypeAttributes=true"),

@@ -13,6 +13,7 @@ from families.amounts import pod_level, resources
 from families.cases import Case, Manifest
 from families.device_alphas import DEVICE_GATE_FAMILIES
 from families.device_concerns import devices_advanced
+from families.device_searches import SEARCH_FAMILIES
 from families.devices import devices, devices_claims, devices_extended
 from families.evictions import nominated, preemption, preemption_pdb
 from families.gates import GATE_FAMILIES
@@ -69,5 +70,5 @@ FAMILIES: dict[str, Callable[[Case], None]] = {
 def case(family: str, seed: int) -> Manifest:
     """The case of a family and a seed, in the form the oracle reads."""
     drawn = Case(family, seed)
-    (FAMILIES | DEVICE_GATE_FAMILIES | GATE_FAMILIES | GROUP_FAMILIES)[family](drawn)
+    (FAMILIES | DEVICE_GATE_FAMILIES | SEARCH_FAMILIES | GATE_FAMILIES | GROUP_FAMILIES)[family](drawn)
     return drawn.done()

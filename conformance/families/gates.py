@@ -50,12 +50,21 @@ GATE_FAMILIES: dict[str, Callable[[Case], None]] = {family.__name__: family for 
 """Those that say more with a gate set than by default."""
 
 FAMILIES_OF_GATES: dict[str, tuple[str, ...]] = {
-    "DRAConsumableCapacity": ("devices_advanced",),
-    "DRADeviceBindingConditions": ("devices_advanced",),
-    "DRADeviceTaintRules": ("devices_advanced",),
-    "DRADeviceTaints": ("devices_advanced",),
+    "DRAAdminAccess": ("devices_advanced",),
+    "DRAConsumableCapacity": ("devices_advanced", "devices_refused"),
+    "DRADerivedAttributes": ("devices_derived",),
+    "DRADeviceBindingConditions": ("devices_advanced", "devices_claims"),
+    "DRADeviceCompatibilityGroups": ("devices_grouped",),
+    "DRADeviceTaintRules": ("devices_advanced", "devices_refused"),
+    "DRADeviceTaints": ("devices_advanced", "devices_refused"),
     "DRAExtendedResource": ("devices_extended",),
-    "DRAPartitionableDevices": ("devices_advanced",),
+    "DRAFractionalCapacityRange": ("devices_fractional",),
+    "DRAListTypeAttributes": ("devices_lists",),
+    "DRAOptionalNodeOperations": ("devices_unprepared",),
+    "DRAPartitionableDevices": ("devices_advanced", "devices_refused"),
+    "DRAPrioritizedList": ("devices", "devices_choices"),
+    "DRAResourceClaimDeviceStatus": ("devices_advanced", "devices_claims"),
+    "DRASchedulerFilterTimeout": ("devices_choices",),
     "InPlacePodLevelResourcesVerticalScaling": ("pod_level",),
     "InPlacePodVerticalScaling": ("pod_level",),
     "InterPodAffinityHostnameFastPath": ("podaffinity", "preemption"),
@@ -64,6 +73,7 @@ FAMILIES_OF_GATES: dict[str, tuple[str, ...]] = {
     "PodLevelResources": ("pod_level",),
     "StorageCapacityScoring": ("storage_scores",),
     "TaintTolerationComparisonOperators": ("taint_numbers",),
+    "VolumeAttributesClass": ("volumes", "volume_states"),
     "VolumeLimitScaling": ("csi_limits",),
 }
 """By gate the families whose answers it changes, or that at least go where it is read."""

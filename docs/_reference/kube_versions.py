@@ -32,6 +32,11 @@ GATES: dict[str, tuple[int | None, str]] = {
     ),
     "DRAPartitionableDevices": (4815, "devices are partitions that draw on shared counters"),
     "DRAPrioritizedList": (4816, "requests may have alternatives; while it is off, such a pod is rejected"),
+    "DRAResourceClaimDeviceStatus": (4817, "drivers report on devices in claims, which binding conditions need"),
+    "DRASchedulerFilterTimeout": (
+        4381,
+        "the search for devices on a node ends after ten seconds; schedctl counts steps, and says so",
+    ),
     "InPlacePodLevelResourcesVerticalScaling": (5419, "resizes of the resources of a pod as a whole count"),
     "InPlacePodVerticalScaling": (1287, "what the kubelet has granted to a container that is resized counts"),
     "InterPodAffinityHostnameFastPath": (None, "affinity by host name is looked up on the node; no decision changes"),

@@ -198,15 +198,17 @@ class DeviceClass(Struct, frozen=True):
 
 
 class DeviceTaintSelector(Struct, frozen=True):
-    """The devices a rule taints; what is absent is not compared."""
+    """The devices a rule taints; what is absent is not compared. v1.34 knows a class and selectors, too."""
 
     driver: str | None = None
     pool: str | None = None
     device: str | None = None
+    device_class_name: str | None = None
+    selectors: list[DeviceSelector] | None = None
 
 
 class DeviceTaintRuleSpec(Struct, frozen=True):
-    """``resource.k8s.io/v1.DeviceTaintRuleSpec``; without a selector the rule taints nothing."""
+    """``resource.k8s.io/v1.DeviceTaintRuleSpec``; without a selector it taints nothing, before v1.37 all."""
 
     device_selector: DeviceTaintSelector | None = None
     taint: DeviceTaint = DeviceTaint()

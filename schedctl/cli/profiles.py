@@ -115,7 +115,7 @@ def show(
     release = kube_versions.release_of(kube_version, notifier, feature_gates)
     plugins = discovery.find(plugin or (), release)
     choice = profiles.load(name, plugins, notifier)
-    document = profiles.spell_out(choice.configuration, choice.registry)
+    document = profiles.spell_out(choice.configuration, choice.registry, release)
     if output == "text":
         from schedctl.render import layout, terminals
 

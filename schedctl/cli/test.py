@@ -57,6 +57,9 @@ def test(
         ),
     ] = "text",
     scheduler_config: options.SchedulerConfig = "",
+    kube_version: options.KubeVersion = "",
+    feature_gates: options.FeatureGates = "",
+    strict_version: options.StrictVersion = False,
     plugin: options.Plugins = None,
     config: options.Config = "",
     no_config: options.NoConfig = False,
@@ -73,7 +76,8 @@ def test(
     """Run the tests of policies: a cluster, manifests and policies, and what `schedctl check` should report for them.
 
     A test is a document of `kind: CheckPolicyTest`, in any file. No live cluster is read.
-    --scheduler-config is for the tests that set neither `schedulerConfig` nor `profile`.
+    --scheduler-config is for the tests that set neither `schedulerConfig` nor `profile`, --kube-version and
+    --feature-gates for those that set neither `kubeVersion` nor `featureGates`.
     """
     import sys
 
@@ -81,6 +85,7 @@ def test(
     from schedctl.render import policy_tests as outputs
     from schedctl.session import policy_tests, settings
     from schedctl.session.sessions import SchedulerOptions
+    from schedctl.session.version_options import VersionOptions
 
     form = outputs.parse(output)
     terminal = Printer.of("text", color).terminal
@@ -94,7 +99,10 @@ def test(
         update=update,
         not_selected=len(tests) - len(selected),
         demand=demand if coverage or min_coverage is not None else None,
-        scheduler=SchedulerOptions(scheduler_config, plugins=plugin or ()),
+        defaults=policy_tests.TestDefaults(
+            SchedulerOptions(scheduler_config, plugins=plugin or ()),
+            VersionOptions(kube_version, feature_gates, strict_version),
+        ),
         custom_kinds=user_settings.custom_kinds,
         notifier=notifier,
     )

@@ -13,9 +13,10 @@ from typing import Final, Protocol
 
 from schedctl.api.quantities import MAX_INT64, wrap_int64
 from schedctl.config import removed_plugins, types
-from schedctl.config.defaults import DEFAULT_PLUGINS
+from schedctl.config.defaults import DEFAULT_PLUGINS, default_plugins
 from schedctl.documents.spelling import nearest
 from schedctl.errors import Problem
+from schedctl.releases import RELEASES
 
 Expanded = dict[str, tuple[types.Plugin, ...]]
 """The plugins of each point, in order; at ``score`` and ``placementScore`` with their weights, elsewhere with 0."""
@@ -186,7 +187,9 @@ def _hint(name: str) -> str:
     if name in removed_plugins.GONE:
         return removed_plugins.GONE[name]
     if any(name == plugin.name for plugin in DEFAULT_PLUGINS):
-        return "kube-scheduler of this version does not have it; remove it, or name another version with --kube-version"
+        having = [each for each in RELEASES if any(name == plugin.name for plugin in default_plugins(each))]
+        since = "{}.{}".format(*having[0].minor)
+        return f"kube-scheduler has it by default from v{since} on: remove it, or `--kube-version {since}`"
     close = _meant(name)
     loaded = "load it with --plugin if it is your own"
     return f'did you mean "{close}"? or {loaded}' if close else loaded

@@ -7,7 +7,7 @@ is found by `expansion`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import Any, Final
 
 import msgspec
@@ -313,6 +313,8 @@ def _pod_topology_spread_problems(args: PodTopologySpreadArgs, path: str) -> lis
     return found
 
 
+_FOR_CONDITIONS: Final = ("DRADeviceBindingConditions", "DRAResourceClaimDeviceStatus")
+"""The gates without which devices have no binding conditions to wait for."""
 _ACTIONS: Final = ("DoNotSchedule", "ScheduleAnyway")
 _EMPTY: Final = "can not be empty"
 
@@ -345,15 +347,43 @@ _CHECKS: Final[dict[str, Callable[[Any, str], list[Problem]]]] = {
 }
 
 
+def gated_fields(release: Release) -> dict[str, frozenset[str]]:
+    """Return the arguments that a release refuses to see set, as its feature gates are, by plugin and field."""
+    fields = {
+        "filterTimeout": release.enabled("DRASchedulerFilterTimeout"),
+        "bindingTimeout": all(map(release.enabled, _FOR_CONDITIONS)),
+    }
+    gated = {"DynamicResources": frozenset(name for name, is_known in fields.items() if not is_known)}
+    if not release.enabled("StorageCapacityScoring"):
+        gated["VolumeBinding"] = frozenset({"shape"})
+    return gated
+
+
 def _gate_problems(args: Any, path: str, release: Release) -> list[Problem]:
     """Return the use of fields that a feature gate of the release leaves out."""
-    if not isinstance(args, VolumeBindingArgs) or release.enabled("StorageCapacityScoring"):
+    gated = gated_fields(release)
+    if isinstance(args, DynamicResourcesArgs):
+        return _timeout_problems(args, path, gated["DynamicResources"])
+    if not isinstance(args, VolumeBindingArgs) or "VolumeBinding" not in gated:
         return []
     if args.shape is DEFAULT_STORAGE_SHAPE:
         return []
     points = [{"Utilization": point.utilization, "Score": point.score} for point in args.shape]
     detail = "unexpected field `shape`, remove it or turn on the feature gate StorageCapacityScoring"
     return [_invalid(f"{path}.shape", points, detail)]
+
+
+def _timeout_problems(args: DynamicResourcesArgs, path: str, gated: Collection[str]) -> list[Problem]:
+    """Return the timeouts that are set although a gate is off; what is left out is the default itself."""
+    default = DynamicResourcesArgs()
+    found = []
+    if args.filter_timeout is not default.filter_timeout and "filterTimeout" in gated:
+        message = "Forbidden: DRASchedulingFilterTimeout feature gate is disabled"
+        found.append(Problem(message, path=f"{path}.filterTimeout"))
+    if args.binding_timeout is not default.binding_timeout and "bindingTimeout" in gated:
+        message = f"Forbidden: {' or '.join(_FOR_CONDITIONS)} feature gate is disabled"
+        found.append(Problem(message, path=f"{path}.bindingTimeout"))
+    return found
 
 
 def _shape(points: Sequence[UtilizationShapePoint], path: str) -> list[Problem]:

@@ -15,7 +15,7 @@ import msgspec
 from schedctl.conformance.answers import answer, answer_as_json
 from schedctl.conformance.cases import Case
 from schedctl.conformance.differences import differences, not_modelled
-from schedctl.releases import NEWEST, Release, parse_gates, parse_release
+from schedctl.releases import NEWEST, GateError, Release, parse_gates, parse_release
 
 Json = dict[str, Any]
 
@@ -36,7 +36,11 @@ def main() -> int:
         command.add_argument("--kube-version", default="", help="the minor version that answers, e.g. 1.36; the newest")
         command.add_argument("--feature-gates", default="", help="A=true,B=false, beside the defaults of that version")
     args = parser.parse_args()
-    release = _release(args.kube_version, args.feature_gates) if args.command != "diff" else NEWEST
+    try:
+        release = _release(args.kube_version, args.feature_gates) if args.command != "diff" else NEWEST
+    except ValueError as error:
+        hint = error.hint if isinstance(error, GateError) else ""
+        parser.error(f"{error} ({hint})" if hint else str(error))
     if args.command == "answer":
         return _answer(sys.stdin.buffer, sys.stdout.buffer, release)
     if args.command == "diff":

@@ -12,6 +12,7 @@ from copy import deepcopy
 from typing import Protocol
 
 from schedctl.api.devices import DeviceAttribute, DeviceConstraint
+from schedctl.devices.allocated import DeviceID
 from schedctl.devices.derived import derive
 from schedctl.devices.features import DeviceFeatures
 from schedctl.devices.pools import DeviceModel, PooledDevice
@@ -50,7 +51,7 @@ class Constraint:
         if not self._applies(request):
             return True
         value = attribute_of(request, device, self.attribute)
-        return value is not None and self._memory.add(request.parent, value)
+        return value is not None and self._memory.add(request.parent, value, device.id)
 
     def remove(self, request: Request) -> None:
         """Take back the last `add` that succeeded."""
@@ -66,7 +67,7 @@ class Constraint:
         if not self._applies(request):
             return True
         value = attribute_of(request, device, self.attribute)
-        return value is not None and deepcopy(self._memory).add(request.parent, value)
+        return value is not None and deepcopy(self._memory).add(request.parent, value, device.id)
 
     def _applies(self, request: Request) -> bool:
         return not self._requests or request.parent in self._requests or request.full_name in self._requests
@@ -100,7 +101,7 @@ def stated_attribute(model: DeviceModel, name: str) -> DeviceAttribute | None:
 class Memory(Protocol):
     """What is remembered of the values chosen."""
 
-    def add(self, request: str, value: DeviceAttribute) -> bool:
+    def add(self, request: str, value: DeviceAttribute, device: DeviceID) -> bool:
         """Take in the value of a device chosen for a request, if it may join; return whether it was."""
 
     def remove(self, request: str) -> None:
@@ -114,7 +115,7 @@ class EveryValue:
         self._rule = rule
         self._chosen: list[DeviceAttribute] = []
 
-    def add(self, request: str, value: DeviceAttribute) -> bool:
+    def add(self, request: str, value: DeviceAttribute, device: DeviceID) -> bool:
         """Take a value in if the rule lets it join."""
         joins = self._rule(value, self._chosen)
         if joins:
@@ -134,7 +135,7 @@ class LastValues:
         self._by_request: dict[str, DeviceAttribute] = {}
         self._count = 0
 
-    def add(self, request: str, value: DeviceAttribute) -> bool:
+    def add(self, request: str, value: DeviceAttribute, device: DeviceID) -> bool:
         """Take a value in if the rule lets it join; the first one always may."""
         if self._count and not self._rule(value, self._by_request.values()):
             return False
@@ -148,13 +149,38 @@ class LastValues:
         self._count -= 1
 
 
+class LastDevices:
+    """Remembers the last device of each request, as until v1.34, which compares where values are kept: a device's own.
+
+    Only a share of a device that holds one already is not distinct.
+    """
+
+    def __init__(self) -> None:
+        self._by_request: dict[str, DeviceID] = {}
+        self._count = 0
+
+    def add(self, request: str, value: DeviceAttribute, device: DeviceID) -> bool:
+        """Take a device in if it is none of those; the first one always may join."""
+        others = self._by_request.values()
+        if self._count and others and (_kind_of(value) is None or device in others):
+            return False
+        self._by_request[request] = device
+        self._count += 1
+        return True
+
+    def remove(self, request: str) -> None:
+        """Forget the device of a request."""
+        self._by_request.pop(request, None)
+        self._count -= 1
+
+
 class CommonValues:
     """Remembers the values that all lists have in common; a single value is a list of one."""
 
     def __init__(self) -> None:
         self._common: list[frozenset[tuple[str, object]]] = []
 
-    def add(self, request: str, value: DeviceAttribute) -> bool:
+    def add(self, request: str, value: DeviceAttribute, device: DeviceID) -> bool:
         """Take a list in if it has a value that all others have."""
         values = _set_of(value)
         common = self._common[-1] & values if self._common else values
@@ -171,8 +197,9 @@ def memory_for(features: DeviceFeatures, *, distinct: bool) -> Memory:
     """Return what a constraint starts with."""
     if not distinct:
         return CommonValues() if features.lists else EveryValue(_is_same)
-    scalar = _is_different if features.distinct_values else _is_known
-    rule = _is_disjoint if features.lists else scalar
+    if not features.distinct_values:
+        return LastDevices()
+    rule = _is_disjoint if features.lists else _is_different
     return LastValues(rule) if features.forgets else EveryValue(rule)
 
 
@@ -189,11 +216,6 @@ def _is_different(value: DeviceAttribute, others: Collection[DeviceAttribute]) -
     # A value of another kind differs, too: the attribute of that kind is None there.
     kind = _kind_of(value)
     return all(kind is not None and getattr(other, kind) != getattr(value, kind) for other in others)
-
-
-def _is_known(value: DeviceAttribute, others: Collection[DeviceAttribute]) -> bool:
-    # Until v1.34 kube-scheduler compares where values are kept, which differs for any two devices.
-    return not others or _kind_of(value) is not None
 
 
 def _is_disjoint(value: DeviceAttribute, others: Collection[DeviceAttribute]) -> bool:

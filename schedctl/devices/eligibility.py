@@ -84,6 +84,10 @@ class CheckedRequest:
             )
         return known
 
+    def judge_like(self, other: CheckedRequest) -> None:
+        """Take over what is known of another request's devices."""
+        self._verdicts = other._verdicts
+
     def require_all(self, offer: Offer, room: Room) -> None:
         """Find the devices that a request for all of them needs.
 
@@ -171,7 +175,7 @@ def check_requests(
     checked: list[list[CheckedRequest]] = []
     for alternatives in requests_of(claim, derivations=features.known_derivations):
         _refuse_capacity(key, alternatives, features)
-        checked.append([_check(key, request, offer, classes, matches, features, room) for request in alternatives])
+        checked.append(_check_all(key, alternatives, offer, classes, matches, features, room))
         # Even with the smallest alternative of each request the claim would hold too many. Where only larger ones
         # would, that shows during the search.
         fewest = min(each.count for each in checked[-1])
@@ -188,13 +192,33 @@ def check_requests(
     return checked
 
 
+def _check_all(
+    claim: str,
+    alternatives: Sequence[Request],
+    offer: Offer,
+    classes: Mapping[str, DeviceClass],
+    matches: dict[tuple[str, int], bool],
+    features: DeviceFeatures,
+    room: Room,
+) -> list[CheckedRequest]:
+    """Return the alternatives of a request, each checked."""
+    checked: list[CheckedRequest] = []
+    for number, request in enumerate(alternatives):
+        # Before v1.36 kube-scheduler finds the first alternative's matches where it looks for those of the second.
+        lends = number == 1 and not features.own_alternatives and {request.mode, alternatives[0].mode} == {ALL}
+        like = checked[0] if lends else None
+        checked.append(_check(claim, request, offer, classes, matches, features, room, like))
+    return checked
+
+
 def _refuse_capacity(claim: str, alternatives: Sequence[Request], features: DeviceFeatures) -> None:
     for request in alternatives if features.amounts and not features.shares else ():
         if request.capacity is not None:
-            kind = "request" if len(alternatives) == 1 and request.name == request.parent else "subrequest"
+            is_exact = len(alternatives) == 1 and request.name == request.parent
+            subject = f"subrequest {request.name}" if not is_exact and features.names_subrequests else ""
             raise AllocationError(
-                f"claim {claim}, {kind} {request.name}: has capacity requests, but the DRAConsumableCapacity feature is"
-                " disabled"
+                f"claim {claim}, {subject or f'request {request.parent}'}: has capacity requests, but the"
+                " DRAConsumableCapacity feature is disabled"
             )
 
 
@@ -206,6 +230,7 @@ def _check(
     matches: dict[tuple[str, int], bool],
     features: DeviceFeatures,
     room: Room,
+    like: CheckedRequest | None,
 ) -> CheckedRequest:
     where = f"claim {claim}, request {request.name}"
     if request.derived and not features.derivations:
@@ -224,6 +249,8 @@ def _check(
             f' deviceclass.resource.k8s.io "{request.class_name}" not found'
         )
     checked = CheckedRequest(claim, request, device_class, matches, features)
+    if like is not None:
+        checked.judge_like(like)
     if request.mode == ALL:
         checked.require_all(offer, room)
     elif request.mode != EXACT_COUNT:

@@ -17,6 +17,8 @@ class DeviceFeatures(NamedTuple):
     Attributes:
         taints: whether taints of devices keep claims away (DRADeviceTaints).
         taint_rules: whether DeviceTaintRules add taints (DRADeviceTaintRules).
+        unselective_rules: whether a DeviceTaintRule without a selector taints every device; else it taints none.
+        rule_selectors: whether DeviceTaintRules may choose devices by class and by CEL.
         partitions: whether slices may share counters and choose nodes by device (DRAPartitionableDevices).
         shares: whether several claims may share a device, and ask for capacity (DRAConsumableCapacity).
         conditions: whether devices may have binding conditions (DRADeviceBindingConditions).
@@ -44,10 +46,24 @@ class DeviceFeatures(NamedTuple):
         capacity_errors: whether capacity that cannot be worked out ends the cycle; else the device is passed over.
         whole_requests: whether a request for all devices needs those that have nothing left to share.
         all_shares: whether a device counts as shared that others hold without taking capacity.
+        all_taints: whether taints of every effect count, not only of those known.
+        counters_by_slice: whether devices draw on the counters of their slice, not of their pool.
+        counted_shares: whether devices that are shared have used counters, not only those held whole.
+        every_share: whether every share draws on counters, not only the first one of a device.
+        own_capacity: whether the capacity of the device itself is checked when it is taken; else that of another one in
+            its slice.
+        names_subrequests: whether the error about capacity in an alternative names it, not the request it belongs to.
+        own_alternatives: whether alternatives for all devices keep to their own selectors and devices.
+        one_order: whether the devices of a request are tried in one order, so that no set of them comes twice.
+        clean_refusals: whether devices that are refused or given up give back all that they took.
+        pool_of_all: whether it is known of which pool the devices are that a request for all of them takes; else
+            kube-scheduler crashes where they draw on counters.
     """
 
     taints: bool = True
     taint_rules: bool = True
+    unselective_rules: bool = False
+    rule_selectors: bool = False
     partitions: bool = True
     shares: bool = True
     conditions: bool = True
@@ -73,6 +89,16 @@ class DeviceFeatures(NamedTuple):
     capacity_errors: bool = True
     whole_requests: bool = True
     all_shares: bool = True
+    all_taints: bool = False
+    counters_by_slice: bool = False
+    counted_shares: bool = True
+    every_share: bool = False
+    own_capacity: bool = True
+    names_subrequests: bool = True
+    own_alternatives: bool = True
+    one_order: bool = True
+    clean_refusals: bool = True
+    pool_of_all: bool = True
 
 
 @lru_cache(maxsize=64)
@@ -94,9 +120,11 @@ def features_of(release: Release) -> DeviceFeatures:
     fractions = release.enabled("DRAFractionalCapacityRange")
     # of the third allocator alone
     experimental = lists or derivations or common_groups or operations
-    return DeviceFeatures(
+    features = DeviceFeatures(
         taints=taints,
         taint_rules=taints and (release.enabled("DRADeviceTaintRules") or not gated_rules),
+        unselective_rules=not release.includes(ReleaseChange.SELECTED_TAINTS),
+        rule_selectors=not release.includes(ReleaseChange.PLAIN_TAINT_RULES),
         partitions=release.enabled("DRAPartitionableDevices"),
         shares=shares,
         conditions=conditions,
@@ -128,4 +156,22 @@ def features_of(release: Release) -> DeviceFeatures:
         capacity_errors=newest,
         whole_requests=release.includes(ReleaseChange.WHOLE_REQUESTS),
         all_shares=release.includes(ReleaseChange.ALL_SHARES),
+    )
+    return _with_search(features, release)
+
+
+def _with_search(features: DeviceFeatures, release: Release) -> DeviceFeatures:
+    """Return the features with what the releases before v1.37 do otherwise when they search."""
+    return features._replace(
+        all_taints=not release.includes(ReleaseChange.KNOWN_TAINT_EFFECTS),
+        counters_by_slice=not release.includes(ReleaseChange.COUNTERS_BY_POOL),
+        counted_shares=release.includes(ReleaseChange.COUNTED_SHARES),
+        every_share=not release.includes(ReleaseChange.FIRST_SHARE_DRAWS),
+        own_capacity=release.includes(ReleaseChange.OWN_CAPACITY),
+        names_subrequests=features.whole_pools,
+        own_alternatives=release.includes(ReleaseChange.OWN_ALTERNATIVES),
+        one_order=release.includes(ReleaseChange.ONE_ORDER),
+        clean_refusals=release.includes(ReleaseChange.CLEAN_REFUSALS),
+        pool_of_all=not release.includes(ReleaseChange.COUNTERS_BY_POOL)
+        or release.includes(ReleaseChange.CLEAN_REFUSALS),
     )

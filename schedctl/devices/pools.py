@@ -8,7 +8,7 @@ are missing, *invalid* when it contradicts itself, and then nothing is allocated
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -354,11 +354,7 @@ class DevicePools:
     def _fill(self, pool: Pool, slices: Sequence[ResourceSlice], others: Sequence[ResourceSlice], row: int) -> None:
         """Set the pool's devices and counters, or what is wrong with it."""
         sets = [counters for each in (*slices, *others) for counters in each.spec.shared_counters or ()]
-        counters = {
-            (each.name, counter): nano_units(amount.value)
-            for each in sets
-            for counter, amount in (each.counters or {}).items()
-        }
+        counters = counters_of(sets)
         # Devices that are listed beside shared counters are overlooked; the API allows only either.
         overlooks = self.features.whole_pools
         listing = [each for each in slices if not (overlooks and each.spec.shared_counters)]
@@ -412,7 +408,7 @@ class DevicePools:
                 attributes = {name: _single(attribute) for name, attribute in attributes.items()}
             view = DeviceView(pool_id.driver, attributes, device.capacity or {}, shown)
             counted = (device.taints or ()) if self.features.taints else ()
-            taints = tuple(taint for taint in counted if taint.effect in _PREVENTING)
+            taints = tuple(taint for taint in counted if self.features.all_taints or taint.effect in _PREVENTING)
             consumes = tuple(
                 ((each.counter_set, counter), nano_units(amount.value))
                 for each in device.consumes_counters or ()
@@ -439,6 +435,15 @@ class _Whole(NamedTuple):
     def of(cls, slices: Sequence[ResourceSlice], generation: int, *, groups: bool) -> _Whole:
         whole = [each for each in slices if each.spec.pool.generation == generation and not (groups and _groups(each))]
         return cls(len(whole), [each for each in whole if each.spec.shared_counters or _draws(each)])
+
+
+def counters_of(sets: Iterable[CounterSet]) -> dict[tuple[str, str], int]:
+    """Return how much there is of each counter of some sets, in nano-units."""
+    return {
+        (each.name, counter): nano_units(amount.value)
+        for each in sets
+        for counter, amount in (each.counters or {}).items()
+    }
 
 
 def _single(attribute: DeviceAttribute) -> DeviceAttribute:

@@ -127,8 +127,10 @@ class Search:
         self._uses = _uses(offer, state)
         self._kinds = _kinds(offer, self._uses)
         self._invalid_pools = {} if features.whole_pools else _invalid_pools(offer)
-        self._skips_equals = not any(_order_shows(claim, features) for claim in claims)
-        self._counters = Counters(state, by_name=features.counters_by_name)
+        keeps = not features.clean_refusals and (features.partitions or features.shares)
+        self._skips_equals = not keeps and not any(_order_shows(claim, features) for claim in claims)
+        self._every_order = not features.one_order and not self._skips_equals
+        self._counters = Counters(state, features)
         self._groups = CompatibilityGroups(state) if features.common_groups else None
         self._requests: list[list[list[eligibility.CheckedRequest]]] = []  # by claim, request and alternative
         self._constraints: list[list[Constraint]] = []  # by claim
@@ -239,9 +241,11 @@ class Search:
             if kind in failed_kinds:
                 continue
             self._step()
-            if self._is_eligible(claim, checked, place) and self._take(claim, checked, place, required=False):
-                # Only later places from here on: the devices of one request are a set, their order does not matter.
-                outcome = yield self._device(claim, index, alternative, found + 1, place + 1)
+            if self._is_eligible(claim, checked, place) and self._take(claim, checked, place, found, required=False):
+                # Only later places from here on: the devices of one request are a set, their order does not matter,
+                # unless something is kept in mind of those that were given up.
+                following = 0 if self._every_order else place + 1
+                outcome = yield self._device(claim, index, alternative, found + 1, following)
                 if outcome is _Outcome.FOUND:
                     return outcome
                 self._undo_last()
@@ -268,10 +272,12 @@ class Search:
         """Take the next of all devices of a request; without it there is no solution."""
         checked = self._requests[claim][index][alternative]
         place = checked.required[found]
-        if not self._take(claim, checked, place, required=True):
+        if not self._take(claim, checked, place, found, required=True):
             self._note(claim, index, alternative, found, range(place, place + 1), 0)
             return _Outcome.NOT_FOUND
-        outcome = yield self._device(claim, index, alternative, found + 1, 0)
+        # before v1.36 kube-scheduler loses from here on which alternative it is
+        following = alternative if self._features.own_alternatives else 0
+        outcome = yield self._device(claim, index, following, found + 1, 0)
         if outcome is not _Outcome.FOUND:
             self._undo_last()
         return outcome
@@ -295,11 +301,11 @@ class Search:
                 f"{checked.where}: checking capacity for device {device.id}: {error}"
             ) from None
 
-    def _take(self, claim: int, checked: eligibility.CheckedRequest, place: int, *, required: bool) -> bool:
-        """Take a device if that is possible.
+    def _take(self, claim: int, checked: eligibility.CheckedRequest, place: int, found: int, *, required: bool) -> bool:
+        """Take a device if that is possible, for a request that has found so many.
 
         Raises:
-            AllocationError: a constraint forbids a device that the request must have.
+            AllocationError: a constraint forbids a device that the request must have, or kube-scheduler crashes.
         """
         device, request = self._devices[place], checked.request
         model = device.model
@@ -307,8 +313,17 @@ class Search:
             return False
         if not device.operable or (device.device.consumes_counters and not self._features.partitions):
             return False
-        # The first share of a device draws on the counters for all that follow.
-        counted = bool(device.device.consumes_counters) and not (model.shareable and self._has_shares(place))
+        portions = checked.portions_of(model)
+        assert not isinstance(portions, Misfit)
+        # It shows that this comes before counters, where those who are refused keep what they drew.
+        if not required and self._scarce_portion(place, portions) is not None:
+            return False
+        counted = self._draws(place)
+        if counted and required and not self._features.pool_of_all:
+            raise eligibility.AllocationError(
+                f"{checked.where}: asks for all devices, and {device.id} draws on counters, on which kube-scheduler"
+                " crashes"
+            )
         if counted and not self._reserve(device):
             return False
         joined = 0
@@ -322,11 +337,9 @@ class Search:
                 raise eligibility.AllocationError(
                     f"{checked.where}: cannot add device {device.id} because a claim constraint would not be satisfied"
                 )
-        portions = checked.portions_of(model)
-        assert not isinstance(portions, Misfit)
         taken = _Taken(claim, request, place, counted, joined, portions if model.shareable else None)
-        if not fits or self._scarce_portion(place, portions) is not None:
-            self._undo(taken)
+        if not fits or self._lacks_capacity(checked, place, portions, found):
+            self._refuse(taken, constrained=not fits)
             return False
         self._taken.append(taken)
         if taken.portions is None:
@@ -361,24 +374,71 @@ class Search:
                 raise eligibility.AllocationError(str(error)) from None
         return len(self._constraints[claim])
 
+    def _draws(self, place: int) -> bool:
+        """Return whether a device draws on counters once it is taken: its first share does it for all that follow."""
+        device = self._devices[place]
+        if not device.device.consumes_counters:
+            return False
+        return self._features.every_share or not (device.model.shareable and self._has_shares(place))
+
+    def _lacks_capacity(
+        self, checked: eligibility.CheckedRequest, place: int, portions: Sequence[Portion], found: int
+    ) -> bool:
+        """Return whether there is not enough capacity left.
+
+        Raises:
+            AllocationError: kube-scheduler crashes.
+        """
+        if self._features.own_capacity or not self._features.shares:
+            return self._scarce_portion(place, portions) is not None
+        listing = self._devices[place].slice
+        if found >= len(listing.spec.devices or ()):
+            raise eligibility.AllocationError(
+                f"{checked.where}: device number {found + 1} is in ResourceSlice {listing.metadata.name}, which has"
+                f" only {len(listing.spec.devices or ())}, on which kube-scheduler crashes"
+            )
+        first = next(place for place, device in enumerate(self._devices) if device.slice is listing)
+        try:
+            other = checked.portions_of(self._devices[first + found].model)
+        except CapacityError:
+            return True
+        return isinstance(other, Misfit) or self._scarce_portion(first + found, other) is not None
+
+    def _refuse(self, taken: _Taken, *, constrained: bool) -> None:
+        """Give a device up that was looked at, for a taint or a constraint, or for lack of capacity."""
+        if self._features.clean_refusals:
+            self._undo(taken)
+        elif constrained:
+            self._leave_constraints(taken)
+        elif taken.portions is None:
+            self._chosen.setdefault(taken.place, []).append(taken.claim)
+
     def _undo_last(self) -> None:
         """Undo the last `_take` that succeeded."""
         taken = self._taken.pop()
         self._picks[taken.claim].pop()
         if taken.portions is None:
             self._chosen[taken.place].pop()
-        else:
+        elif self._features.clean_refusals:
             self._shares[taken.place].pop()
+        else:  # counters stay drawn on, and a share of nothing stays a share
+            if taken.portions:
+                self._shares[taken.place].pop()
+            self._leave_constraints(taken)
+            return
         self._undo(taken)
 
     def _undo(self, taken: _Taken) -> None:
         """Take a device out of constraints and counters."""
-        for constraint in self._constraints[taken.claim][: taken.constraints]:
-            constraint.remove(taken.request)
+        self._leave_constraints(taken)
         if taken.counted:
             self._counters.release(self._devices[taken.place])
             if self._groups is not None:
                 self._groups.release(self._devices[taken.place])
+
+    def _leave_constraints(self, taken: _Taken) -> None:
+        for constraint in self._constraints[taken.claim][: taken.constraints]:
+            constraint.remove(taken.request)
 
     def _is_held(self, claim: int, request: Request, place: int) -> bool:
         """Return whether a device is in use; with admin access only the claim's own use of it counts."""
@@ -464,7 +524,7 @@ class Search:
         refusals += self._capacity_refusals(checked, place, holders)
         if device.device.consumes_counters and not self._features.partitions:
             refusals.append(Refusal(Why.PARTITION))
-        elif device.device.consumes_counters and not (model.shareable and self._has_shares(place)):
+        elif self._draws(place):
             for (counter_set, counter), (needed, left) in self._counters.missing_counters(device).items():
                 subject = f"{counter_set}/{counter}"
                 refusals.append(Refusal(Why.COUNTERS, -1, subject, _quantity_text(needed), _quantity_text(left)))

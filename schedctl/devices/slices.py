@@ -12,10 +12,18 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from schedctl.api.devices import Device, DeviceTaintRule, ResourceSlice
+from schedctl.api.devices import (
+    Device,
+    DeviceClass,
+    DeviceTaint,
+    DeviceTaintRule,
+    DeviceTaintSelector,
+    ResourceSlice,
+)
 from schedctl.cache.nodes import ClusterView
 from schedctl.devices.allocated import PoolID
-from schedctl.devices.features import features_of
+from schedctl.devices.features import DeviceFeatures, features_of
+from schedctl.devices.selectors import DeviceView, Selector, SelectorError, compile_selector
 
 
 class Slices(NamedTuple):
@@ -32,9 +40,18 @@ class Slices(NamedTuple):
     of_pool: Mapping[PoolID, Sequence[ResourceSlice]]
 
 
+class _TaintRule(NamedTuple):
+    """A DeviceTaintRule that may taint devices: the taint, where, and what they have to match."""
+
+    taint: DeviceTaint
+    selector: DeviceTaintSelector
+    programs: tuple[Selector, ...]
+
+
 def effective_slices(cluster: ClusterView) -> Slices:
     """Return the cluster's slices, tainted as its rules demand; worked out anew when either changes."""
-    return cluster.derive(_effective_slices, ResourceSlice, DeviceTaintRule)
+    kinds = (DeviceClass,) if features_of(cluster.release).rule_selectors else ()
+    return cluster.derive(_effective_slices, ResourceSlice, DeviceTaintRule, *kinds)
 
 
 def pool_of(resource_slice: ResourceSlice) -> PoolID:
@@ -43,8 +60,11 @@ def pool_of(resource_slice: ResourceSlice) -> PoolID:
 
 
 def _effective_slices(cluster: ClusterView) -> Slices:
-    rules = cluster.every(DeviceTaintRule) if features_of(cluster.release).taint_rules else {}
-    in_order = [rules[name] for name in sorted(rules)]
+    features = features_of(cluster.release)
+    rules = cluster.every(DeviceTaintRule) if features.taint_rules else {}
+    classes = cluster.every(DeviceClass) if features.rule_selectors else {}
+    effective = (_rule_in(rules[name], features, classes) for name in sorted(rules))
+    in_order = [rule for rule in effective if rule is not None]
     slices = cluster.every(ResourceSlice)
     on_node: dict[str, list[ResourceSlice]] = {}
     shared: list[ResourceSlice] = []
@@ -56,22 +76,49 @@ def _effective_slices(cluster: ClusterView) -> Slices:
     return Slices(on_node, shared, of_pool)
 
 
-def _add_taints(resource_slice: ResourceSlice, rules: Sequence[DeviceTaintRule]) -> ResourceSlice:
+def _rule_in(rule: DeviceTaintRule, features: DeviceFeatures, classes: Mapping[str, DeviceClass]) -> _TaintRule | None:
+    """Return a rule as a release reads it, None if it taints nothing there."""
+    selector = rule.spec.device_selector
+    if selector is None:
+        return _TaintRule(rule.spec.taint, DeviceTaintSelector(), ()) if features.unselective_rules else None
+    if not features.rule_selectors:
+        return _TaintRule(rule.spec.taint, selector, ())
+    written = list(selector.selectors or ())
+    if selector.device_class_name is not None:
+        device_class = classes.get(selector.device_class_name)
+        if device_class is None:
+            return None
+        written += device_class.spec.selectors or ()
+    programs = tuple(compile_selector(each.cel.expression) for each in written if each.cel is not None)
+    # kube-scheduler gives up on a slice with such a rule, and keeps what it knew of it before
+    broken = any(program.error for program in programs)
+    return None if broken else _TaintRule(rule.spec.taint, selector, programs)
+
+
+def _add_taints(resource_slice: ResourceSlice, rules: Sequence[_TaintRule]) -> ResourceSlice:
     spec = resource_slice.spec
     devices = spec.devices
     for rule in rules:
-        selector = rule.spec.device_selector
-        if (
-            selector is None
-            or selector.driver not in (None, spec.driver)
-            or selector.pool not in (None, spec.pool.name)
-        ):
-            continue
-        devices = [
-            _with_taint(device, rule) if selector.device in (None, device.name) else device for device in devices or ()
-        ]
+        if rule.selector.driver in (None, spec.driver) and rule.selector.pool in (None, spec.pool.name):
+            devices = [
+                _with_taint(device, rule.taint) if _is_meant(device, rule, spec.driver) else device
+                for device in devices or ()
+            ]
     return resource_slice if devices is spec.devices else replace(resource_slice, spec=replace(spec, devices=devices))
 
 
-def _with_taint(device: Device, rule: DeviceTaintRule) -> Device:
-    return replace(device, taints=[*(device.taints or ()), rule.spec.taint])
+def _is_meant(device: Device, rule: _TaintRule, driver: str) -> bool:
+    """Return whether a rule taints a device; a selector that fails on it matches it not."""
+    if rule.selector.device not in (None, device.name):
+        return False
+    if not rule.programs:
+        return True
+    view = DeviceView(driver, device.attributes or {}, device.capacity or {}, allow_multiple_allocations=False)
+    try:
+        return all(program.matches(view) for program in rule.programs)
+    except SelectorError:
+        return False
+
+
+def _with_taint(device: Device, taint: DeviceTaint) -> Device:
+    return replace(device, taints=[*(device.taints or ()), taint])

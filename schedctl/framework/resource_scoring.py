@@ -17,7 +17,7 @@ from schedctl.cache.nodes import Nodes
 from schedctl.config.args import ResourceSpec, UtilizationShapePoint
 from schedctl.errors import PluginError
 from schedctl.framework.arithmetic import MAX_NODE_SCORE, round_half_away, truncdiv
-from schedctl.framework.device_classes import can_be_devices, classes_by_resource
+from schedctl.framework.device_classes import can_be_devices, classes_by_resource, shares_devices
 
 _FEW = 1024
 """Up to how many nodes all resources are gathered and rated at once."""
@@ -220,7 +220,8 @@ def evenness(columns: Sequence[ResourceColumn], rows: int) -> IntArray:
 
 def _any_devices(nodes: Nodes, resources: Sequence[ResourceSpec]) -> bool:
     """Return whether a class stands in for one of the configured resources; only then are devices counted at all."""
-    names = [spec.name for spec in resources if can_be_devices(spec.name)]
+    release = nodes.cluster.release
+    names = [spec.name for spec in resources if can_be_devices(spec.name, release)] if shares_devices(release) else []
     return bool(names) and not classes_by_resource(nodes.cluster).keys().isdisjoint(names)
 
 

@@ -95,6 +95,8 @@ class Options(Form, frozen=True):
         rollout: how new pods take the place of old ones.
         profile: of the scheduler.
         scheduler_config: the KubeSchedulerConfiguration to follow.
+        kube_version: the version of kube-scheduler that judges, e.g. ``1.36``; the state's if it is not given.
+        feature_gates: its feature gates, ``A=true,B=false``.
         fail_on, on_inconclusive, max_age: as on the command line.
         inline_ignores: whether annotations of objects accept findings.
         allow_empty: whether it is fine that nothing is judged.
@@ -106,6 +108,8 @@ class Options(Form, frozen=True):
     rollout: str = "replace"
     profile: str = ""
     scheduler_config: str = ""
+    kube_version: str = ""
+    feature_gates: str = ""
     fail_on: str = "error"
     on_inconclusive: str = "fail"
     max_age: str = ""

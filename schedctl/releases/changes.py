@@ -98,6 +98,50 @@ class ReleaseChange(Enum):
         (1, 35),
         "the values of distinctAttribute are compared; before, any two devices counted as distinct",
     )
+    COUNTERS_BY_POOL = (
+        (1, 35),
+        "devices draw on the counters of their pool; before, on those of their own ResourceSlice",
+    )
+    FIRST_SHARE_DRAWS = (1, 35), "the first share of a device draws on counters; before, every share did"
+    OWN_CAPACITY = (
+        (1, 35),
+        "the capacity that is checked when a device is taken is its own; before, that of the device which stands in its"
+        " ResourceSlice where as many stand before it as the request has got",
+    )
+    KNOWN_TAINT_EFFECTS = (
+        (1, 35),
+        "only the taint effects NoSchedule and NoExecute of devices count; before, every effect did",
+        "KEP-5055",
+    )
+    SHARED_EXTENDED_RESOURCES = (
+        (1, 35),
+        "devices that answer extended resources are shared by containers that run one after another, count in scores"
+        " and are given by nodes that list none of the resource, and every DeviceClass is a resource by its own name;"
+        " before, none of this, and huge pages that a node does not list count as there, unless the pod asks for an"
+        " extended resource",
+        "KEP-5004",
+    )
+    PLAIN_TAINT_RULES = (
+        (1, 35),
+        "DeviceTaintRules choose devices by driver, pool and name; before, by class and CEL as well",
+        "KEP-5055",
+    )
+    SELECTED_TAINTS = (1, 37), "a DeviceTaintRule without a selector taints no device; before, every one"
+    OWN_ALTERNATIVES = (
+        (1, 36),
+        "an alternative for all devices is judged by its own selectors and goes on by itself; before, the second took"
+        " what the first one's selectors match, and after its first device the first alternative went on",
+    )
+    ONE_ORDER = (
+        (1, 36),
+        "the devices of a request are tried in one order; before, in every order",
+    )
+    CLEAN_REFUSALS = (
+        (1, 36),
+        "a device that is refused or given up gives back what it drew on counters; before, one that a taint, a"
+        " constraint or a lack of capacity refused kept it, and so did shares",
+    )
+    COUNTED_SHARES = (1, 36), "devices that are shared count as having used counters; before, only those held whole"
     LIST_ATTRIBUTES = (
         (1, 37),
         "selectors see lists in attributes of devices; before, they are an error unless DRAListTypeAttributes is on,"

@@ -30,6 +30,8 @@ MODELLED: Final = frozenset(
         "DRAOptionalNodeOperations",
         "DRAPartitionableDevices",
         "DRAPrioritizedList",
+        "DRAResourceClaimDeviceStatus",
+        "DRASchedulerFilterTimeout",
         "InPlacePodLevelResourcesVerticalScaling",
         "InPlacePodVerticalScaling",
         "InterPodAffinityHostnameFastPath",
@@ -49,17 +51,7 @@ MODELLED: Final = frozenset(
 """Gates whose decisions are reproduced on and off, in every release that has them but those of `_NOT_YET`."""
 
 _NOT_YET: Final = {
-    "v1.34": frozenset(
-        {
-            "DRAConsumableCapacity",
-            "DRADeviceTaints",
-            "DRAExtendedResource",
-            "DRAPartitionableDevices",
-            "NominatedNodeNameForExpectation",
-            "VolumeAttributesClass",
-        }
-    ),
-    "v1.35": frozenset({"DRAPartitionableDevices"}),
+    "v1.34": frozenset({"NominatedNodeNameForExpectation"}),
 }
 """Those that are reproduced only as they are by default, by minor version."""
 
@@ -74,8 +66,6 @@ DECISIVE: Final = MODELLED | frozenset(
         "CSIMigrationPortworx",
         "CompositePodGroup",
         "DRANodeAllocatableResources",
-        "DRAResourceClaimDeviceStatus",
-        "DRASchedulerFilterTimeout",
         "DRAWorkloadResourceClaims",
         "DynamicResourceAllocation",
         "GangScheduling",
@@ -190,15 +180,21 @@ def settle(version: str, switches: Mapping[str, bool]) -> frozenset[str]:
             state[name] = value
             continue
         if gate.locked:
-            raise GateError(f"cannot set feature gate {name} to {str(value).lower()}, feature is locked to {_go(gate)}")
+            raise GateError(
+                f"cannot set feature gate {name} to {str(value).lower()}, feature is locked to {_go(gate)}",
+                f"leave {name} out: it cannot be changed in this version",
+            )
         of_groups = name in OF_GROUPS and version.startswith("v1.37.")
         if gate.decisive and not gate.modelled and not of_groups and (value or not gate.only_off):
-            raise not_modelled(name, value)
+            raise _not_modelled_in(switches, gate, value)
         state[name] = value
     for name, gate in gates.items():
         for needed in gate.requires if state[name] else ():
             if not state.get(needed, True):
-                raise GateError(f"{name} is enabled, but depends on features that are disabled: [{needed}]")
+                raise GateError(
+                    f"{name} is enabled, but depends on features that are disabled: [{needed}]",
+                    _hint_of_dependency(name, needed, switches),
+                )
     return frozenset(name for name, value in state.items() if value)
 
 
@@ -218,6 +214,27 @@ def _of_groups(gates: Mapping[str, Gate], switches: Mapping[str, bool]) -> Itera
             yield from (
                 (name, switches[group]) for name, gate in gates.items() if gate.stage == stage and not gate.locked
             )
+
+
+def _not_modelled_in(switches: Mapping[str, bool], gate: Gate, value: bool) -> GateError:
+    """Return the refusal to set a gate; it names AllAlpha or AllBeta where the gate is set by one of them."""
+    group = next((group for group, stage in _GROUPS.items() if stage == gate.stage), "")
+    if gate.name in switches or group not in switches:
+        return not_modelled(gate.name, value)
+    written, usual = str(value).lower(), str(not value).lower()
+    return GateError(
+        f"{group}={written} includes {gate.name}, which is not modelled: answers with it {'on' if value else 'off'}"
+        " would be guesses",
+        f"name the gates that you mean, or add `{gate.name}={usual}`; `schedctl version --gates` lists those that can"
+        " be set",
+    )
+
+
+def _hint_of_dependency(name: str, needed: str, switches: Mapping[str, bool]) -> str:
+    """Return how to set a gate together with one that it needs."""
+    if switches.get(needed) is False:
+        return f"set {name}=false as well, or leave {needed} on"
+    return f"set {needed}=true as well"
 
 
 def _where_known(name: str) -> str:

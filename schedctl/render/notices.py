@@ -234,17 +234,32 @@ def rest(number: int, indent: int = 2) -> Iterator[Line]:
         yield line(f"+{number} more", "faint", indent=indent)
 
 
-_VERSION_SOURCE = {
-    "Option": "",
-    "APIServer": " (as the API server)",
-    "Snapshot": " (as the snapshot)",
-    "Kubelets": " (as the newest kubelet)",
-    "Newest": "",
-}
+_VERSION_SOURCE = {"APIServer": "as the API server", "Snapshot": "as the snapshot", "Kubelets": "as the newest kubelet"}
+_OBVIOUS_SOURCE = {"Option": "as asked", "Newest": "the newest"}
+"""What only a wide answer says of a version: that somebody named it, or that nothing says which one the state has."""
+
+
+def rules(metadata: Metadata, versions: str = "") -> str:
+    """Return by which kube-scheduler the answer was found; `versions` as for `end`."""
+    gates = "".join(f" {gate}" for gate in metadata.feature_gates)
+    judge = f"A {metadata.kubernetes_version}, {versions}" if versions else metadata.kubernetes_version
+    return f"kube-scheduler {judge}{gates} rules"
+
+
+def source_of_version(metadata: Metadata, *, wide: bool = False) -> str:
+    """Return where the version of these rules came from, "" for what is obvious in an answer that is not wide."""
+    source = metadata.version_source
+    return _VERSION_SOURCE.get(source, "") or (_OBVIOUS_SOURCE[source] if wide else "")
 
 
 def end(
-    metadata: Metadata, *, profile: str = "", several: bool = False, wide: bool = True, dry_run: bool = True
+    metadata: Metadata,
+    *,
+    profile: str = "",
+    several: bool = False,
+    versions: str = "",
+    wide: bool = True,
+    dry_run: bool = True,
 ) -> Line:
     """Return that nothing was changed, by which rules the answer was found, and where there is more.
 
@@ -252,17 +267,16 @@ def end(
         metadata: of the report.
         profile: the profile that answered, "" for none in particular.
         several: whether configurations are compared, so that none is the one.
+        versions: the other kube-schedulers where versions are compared, each behind its letter: ``B v1.37.1``.
         wide: whether everything is shown already, or the output has no wide form.
         dry_run: whether nothing could have been changed.
     """
     usual = several or (profile in ("", DEFAULT_SCHEDULER) and metadata.configuration == BUILT_IN)
     by_profile = f", profile {profile}" if profile else ""
     origin = "" if usual and (several or not wide) else f"{by_profile} ({metadata.configuration})"
-    gates = "".join(f" {gate}" for gate in metadata.feature_gates)
-    rules = f"{metadata.kubernetes_version}{gates} rules{_VERSION_SOURCE[metadata.version_source]}"
+    version_source = source_of_version(metadata, wide=wide)
+    source = f" ({'A ' if versions else ''}{version_source})" if version_source else ""
     sampled = ", nodes sampled" if metadata.sampling else ""
     more = "" if wide else "; more: -o wide"
-    return line(
-        f"{'dry run, ' if dry_run else ''}nothing was changed; kube-scheduler {rules}{origin}{sampled}{more}",
-        "faint",
-    )
+    judged = f"{rules(metadata, versions)}{source}{origin}{sampled}"
+    return line(f"{'dry run, ' if dry_run else ''}nothing was changed; {judged}{more}", "faint")

@@ -55,7 +55,13 @@ def lines(report: run_comparisons.SimulationComparison, *, wide: bool = False, l
         if each.ending.reason not in (EndReason.SETTLED, EndReason.STUCK):
             yield notices.note(f"the run under {each.side.name} stopped: {each.ending.text}")
     yield notices.note("replicas are compared by how many pods of a workload are on which node")
-    yield notices.end(report.metadata, several=True, wide=wide)
+    yield notices.end(report.metadata, several=True, versions=_versions(sides), wide=wide)
+
+
+def _versions(sides: Sequence[Side]) -> str:
+    """Return the kube-schedulers that are compared besides the one in force, "" where versions are not compared."""
+    others = [f"{each.name} {each.kubernetes_version}" for each in sides[1:] if each.kubernetes_version]
+    return ", ".join(others)
 
 
 def _summary(

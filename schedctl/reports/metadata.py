@@ -133,10 +133,12 @@ class Side(Record, frozen=True):
         name: what it is called in the rest of the report: ``A``, ``B``, and so on.
         configuration: where it came from: a file, or ``built-in defaults``; where versions are compared, behind the
             version.
+        kubernetes_version: where versions are compared, the kube-scheduler of this side, else "".
     """
 
     name: str
     configuration: str
+    kubernetes_version: str = ""
 
 
 class VersionSkew(Record, frozen=True):

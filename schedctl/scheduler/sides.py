@@ -7,15 +7,23 @@ other; what a side is called is the same for both.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import chain, repeat
 from string import ascii_uppercase
 
 from schedctl.reports.metadata import Side
 
 
-def sides(configurations: Iterable[str]) -> list[Side]:
-    """Return the sides of configurations, of which each is where it came from."""
+def sides(configurations: Iterable[str], versions: Iterable[str] = ()) -> list[Side]:
+    """Return the sides of configurations, of which each is where it came from.
+
+    Args:
+        configurations: where each came from.
+        versions: the kube-scheduler of each, where versions are compared.
+    """
     letters = len(ascii_uppercase)
     return [
-        Side(ascii_uppercase[number % letters] * (number // letters + 1), configuration)
-        for number, configuration in enumerate(configurations)
+        Side(ascii_uppercase[number % letters] * (number // letters + 1), configuration, version)
+        for number, (configuration, version) in enumerate(
+            zip(configurations, chain(versions, repeat("")), strict=False)
+        )
     ]

@@ -399,6 +399,9 @@ def suggest_profile_for(pod: Pod, choice: ConfigurationChoice, notifier: Notifie
 
 def unknown_profile(profile: str) -> UsageError:
     """Return what to say of a name that is neither a profile that ships nor a file."""
+    name, at, version = profile.rpartition("@")
+    if at and name in shipped_files():
+        return UsageError(f'"{version}" in "{profile}" is no version of Kubernetes', f"e.g. `{name}@1.36`")
     return UsageError(f'unknown profile "{profile}"', _hint(profile, list(shipped_files())))
 
 

@@ -70,11 +70,13 @@ class StateVersion:
         source: who says it.
         version: of the API server; of several kubelets the newest.
         schedulers: the oldest and the newest kube-scheduler that goes with it.
+        oldest: of kubelets of several minor versions the oldest, else "".
     """
 
     source: Literal["APIServer", "Snapshot", "Kubelets"]
     version: str
     schedulers: tuple[Minor, Minor]
+    oldest: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,12 +88,14 @@ class Rules:
         source: why it is this one.
         skew: that the state is of another minor version, None where it is not or nobody says.
         nearest: the version that was asked for and is not reproduced, "" where it is.
+        assumption: what is assumed of the version where kubelets differ, "" where nothing is.
     """
 
     release: Release = NEWEST
     source: VersionSource = "Newest"
     skew: VersionSkew | None = None
     nearest: str = ""
+    assumption: str = ""
 
 
 def rules_of(options: VersionOptions, state: StateVersion | None = None) -> Rules:
@@ -112,13 +116,16 @@ def rules_of(options: VersionOptions, state: StateVersion | None = None) -> Rule
         return Rules(_with_gates(NEWEST, options))
     minor = minor_of(version)
     if minor is None:
-        raise UsageError(f'--kube-version "{version}" is no version of Kubernetes', "e.g. `--kube-version 1.36`")
+        message = f'{options.option} "{version}" is no version of Kubernetes'
+        raise UsageError(message, f"e.g. `{options.option} 1.36`; there are {_list_versions()}")
     release = nearest_release(minor)
     is_reproduced = release.minor == minor
     if options.strict and not is_reproduced:
         raise UsageError(f"kube-scheduler {version} is not reproduced", f"there are {_list_versions()}")
     nearest = version if source == "Option" and not is_reproduced else ""
-    return Rules(_with_gates(release, options), source, _skew(state, release), nearest)
+    skew = _skew(state, release)
+    assumption = _assumption(state, release) if state is not None and source == "Kubelets" and skew is None else ""
+    return Rules(_with_gates(release, options), source, skew, nearest, assumption)
 
 
 def release_of(version: str, notifier: Notifier, feature_gates: str = "") -> Release:
@@ -148,11 +155,12 @@ def state_version(manifests: Manifests, listing: Listing | None) -> StateVersion
         return StateVersion(source, version, ((minor[0], minor[1] - 1), minor))
     nodes = (one.object for one in manifests.objects if isinstance(one.object, Node))
     kubelets = {node.status.node_info.kubelet_version for node in nodes}
-    minors = [found for each in kubelets if (found := minor_of(each)) is not None]
-    if not minors:
+    known = sorted((found, each) for each in kubelets if (found := minor_of(each)) is not None)
+    if not known:
         return None
-    (major, newest), oldest = max(minors), min(minors)
-    return StateVersion("Kubelets", _newest(kubelets), ((major, newest - 1), (oldest[0], oldest[1] + _KUBELET_SKEW)))
+    (oldest, old), ((major, newest), new) = known[0], known[-1]
+    schedulers = (major, newest - 1), (oldest[0], oldest[1] + _KUBELET_SKEW)
+    return StateVersion("Kubelets", new, schedulers, old if oldest != (major, newest) else "")
 
 
 class VersionFields(TypedDict):
@@ -186,6 +194,8 @@ def tell(rules: Rules, notifier: Notifier) -> None:
         notifier.warn(_nearest(rules), f"there are {_list_versions()}; `--strict-version` refuses others")
     if rules.skew is not None:
         notifier.warn(rules.skew.text, describe(rules.skew))
+    if rules.assumption:
+        notifier.warn(rules.assumption, "name kube-scheduler's own with `--kube-version`")
 
 
 def describe(difference: VersionSkew) -> str:
@@ -219,6 +229,19 @@ def _skew(state: StateVersion | None, release: Release) -> VersionSkew | None:
         rules_version=release.version,
         differences=changes,
         text=f"{_WHOSE[state.source]} {state.version}{consequence} the rules of kube-scheduler {release.version}",
+    )
+
+
+def _assumption(state: StateVersion, release: Release) -> str:
+    """Return what is assumed where kubelets are of several minor versions, as in an upgrade; "" where they agree."""
+    if not state.oldest:
+        return ""
+    (_, oldest), (_, newest) = state.schedulers
+    major, minor = release.minor
+    return (
+        f"the kubelets are {state.oldest} to {state.version}, and the API server's version is not known;"
+        f" kube-scheduler is assumed to be v{major}.{minor}, as the newest kubelet, but may be"
+        f" v{major}.{oldest} to v{major}.{newest}"
     )
 
 

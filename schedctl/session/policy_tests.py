@@ -6,7 +6,7 @@ import difflib
 import re
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal
@@ -29,11 +29,29 @@ from schedctl.session import check, manifests, report_files, runs
 from schedctl.session.notifiers import SILENT, Notifier
 from schedctl.session.sessions import SchedulerOptions, Session
 from schedctl.session.states import State, StateSource
+from schedctl.session.version_options import DEFAULT_VERSION, VersionOptions
 from schedctl.sources import files
 
 _MOST_BYTES = 4 << 20
 _MARK = re.compile(rb"schedctl\.dev/|" + reading.TEST_KIND.encode(), re.IGNORECASE)
-_States = dict[tuple[tuple[str, ...], tuple[Kind, ...]], State]
+_States = dict[tuple[tuple[str, ...], tuple[Kind, ...], VersionOptions], State]
+
+
+@dataclass(frozen=True, slots=True)
+class TestDefaults:
+    """What holds for tests that say nothing else.
+
+    Attributes:
+        scheduler: the configuration of those that set neither one nor a profile, and the plugins of all.
+        versions: the version and the feature gates of those that set none.
+    """
+
+    __test__ = False  # pytest would collect it
+
+    scheduler: SchedulerOptions = field(default_factory=SchedulerOptions)
+    versions: VersionOptions = DEFAULT_VERSION
+
+
 """What was read of the files of tests, by the files and the kinds that plugins read."""
 
 
@@ -137,7 +155,7 @@ def run(
     update: bool,
     not_selected: int = 0,
     demand: CoverageDemand | None = None,
-    scheduler: SchedulerOptions | None = None,
+    defaults: TestDefaults | None = None,
     custom_kinds: tuple[CustomKind, ...],
     notifier: Notifier = SILENT,
 ) -> CheckPolicyTestReport:
@@ -148,25 +166,26 @@ def run(
         update: whether to rewrite what they expect; what is rewritten is said.
         not_selected: how many tests there are besides.
         demand: what they have to exercise, None for anything.
-        scheduler: the plugins of every test, and the configuration of those that set neither one nor a profile.
+        defaults: what holds for tests that say nothing else.
         custom_kinds: the custom kinds that are read.
         notifier: hears what policies warn of, and what is rewritten.
 
     Raises:
         ConfigError: the configuration cannot be read, or kube-scheduler would refuse it.
-        UsageError: a plugin cannot be loaded, or the configuration is to come from standard input.
+        UsageError: a plugin cannot be loaded, the version is none, or the configuration is to come from standard input.
     """
-    scheduler = scheduler or SchedulerOptions()
+    defaults = defaults or TestDefaults()
+    scheduler = defaults.scheduler
     if scheduler.configuration == files.STDIN:
         raise UsageError("each test reads --scheduler-config, and standard input can be read only once", "name a file")
-    Session(StateSource(()), scheduler)  # a mistake in an option is no failure of a test
+    Session(StateSource((), versions=defaults.versions), scheduler)  # a mistake in an option is no failure of a test
     states: _States = {}
     coverage = Coverage() if demand is not None else None
     results, reports = [], []
     with notifier.progress("testing") as progress:
         for number, test in enumerate(tests):
             progress.advance(number, len(tests), test.name)
-            report, fault_lines = _check(test, states, scheduler, custom_kinds, coverage, notifier)
+            report, fault_lines = _check(test, states, defaults, custom_kinds, coverage, notifier)
             reports.append(report)
             results.append(_result(test, report, fault_lines))
     if update:
@@ -203,14 +222,14 @@ def _result(test: PolicyTest, report: CheckReport, fault_lines: list[str]) -> Po
 def _check(
     test: PolicyTest,
     states: _States,
-    scheduler: SchedulerOptions,
+    defaults: TestDefaults,
     custom_kinds: tuple[CustomKind, ...],
     coverage: Coverage | None,
     notifier: Notifier,
 ) -> tuple[CheckReport, list[str]]:
     """Return what checking says, and the lines of a fault that ended it, whose exit code may well be expected."""
     try:
-        return _report(test, states, scheduler, custom_kinds, coverage, notifier), []
+        return _report(test, states, defaults, custom_kinds, coverage, notifier), []
     except ProblemsError as fault:
         lines = [str(problem) + (f" ({problem.hint})" if problem.hint else "") for problem in fault.problems]
         return CheckReport(summary=CheckSummary(exit_code=fault.exit_code, results=0)), lines
@@ -221,18 +240,21 @@ def _check(
 def _report(
     test: PolicyTest,
     states: _States,
-    scheduler: SchedulerOptions,
+    defaults: TestDefaults,
     custom_kinds: tuple[CustomKind, ...],
     coverage: Coverage | None,
     notifier: Notifier,
 ) -> CheckReport:
     options = test.options
     now = _seconds(options.now) if options.now else time.time()
-    source = StateSource(test.state)
+    scheduler, versions = defaults.scheduler, defaults.versions
+    if options.kube_version or options.feature_gates:
+        versions = VersionOptions(options.kube_version, options.feature_gates, versions.strict, option="kubeVersion")
+    source = StateSource(test.state, versions=versions)
     configuration = options.scheduler_config or ("" if options.profile else scheduler.configuration)
     session = Session(source, SchedulerOptions(configuration, options.profile, plugins=scheduler.plugins))
     # Tests of the same state share it, for a check leaves it as it was.
-    shared = (test.state, session.kinds)
+    shared = (test.state, session.kinds, versions)
     if shared not in states:
         states[shared] = source.load(kinds=session.kinds)
     session.load(states[shared])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,10 +10,11 @@ import msgspec
 
 from schedctl.config.expansion import WEIGHTED, expand_all
 from schedctl.config.types import API_VERSION, KIND, POINTS, SchedulerConfiguration
+from schedctl.config.validation import gated_fields
 from schedctl.framework import points as extension_points
 from schedctl.framework.registries import Registry
 from schedctl.plugins.in_tree import IN_TREE
-from schedctl.releases import minor_of
+from schedctl.releases import NEWEST, Release, minor_of
 from schedctl.scheduler import discovery
 from schedctl.scheduler.discovery import PluginCatalog
 from schedctl.session import configurations
@@ -63,8 +64,9 @@ def effective(
         UsageError: as in `load`; or a plugin cannot be loaded, or a gate cannot be set.
     """
     name, version = _version_apart(text)
-    choice = load(name, discovery.find(plugins, release_of(version, notifier, feature_gates)), notifier, stdin=True)
-    document = spell_out(choice.configuration, choice.registry)
+    release = release_of(version, notifier, feature_gates)
+    choice = load(name, discovery.find(plugins, release), notifier, stdin=True)
+    document = spell_out(choice.configuration, choice.registry, release)
     if name in configurations.shipped_files():
         of_name = [profile for profile in document["profiles"] if profile["schedulerName"] == name]
         document["profiles"] = of_name or document["profiles"]
@@ -80,7 +82,9 @@ def _version_apart(text: str) -> tuple[str, str]:
     return (name, version) if name and minor_of(version) and not Path(text).is_file() else (text, "")
 
 
-def spell_out(configuration: SchedulerConfiguration, registry: Registry | None = None) -> dict[str, Any]:
+def spell_out(
+    configuration: SchedulerConfiguration, registry: Registry | None = None, release: Release = NEWEST
+) -> dict[str, Any]:
     """Return a KubeSchedulerConfiguration of the same meaning that leaves nothing to defaults and merging.
 
     `multiPoint` enables nothing, so that each extension point lists what runs there.
@@ -88,7 +92,9 @@ def spell_out(configuration: SchedulerConfiguration, registry: Registry | None =
     Args:
         configuration: the configuration.
         registry: the plugins there are, Kubernetes' own if None.
+        release: who is to read it; arguments that it would refuse are left out.
     """
+    gated = gated_fields(release)
     expanded, _ = expand_all(configuration, registry or IN_TREE)
     profiles = []
     for profile in configuration.profiles:
@@ -104,7 +110,7 @@ def spell_out(configuration: SchedulerConfiguration, registry: Registry | None =
             }
         named = {plugin.name for chosen in points.values() for plugin in chosen}
         config = [
-            {"name": one.name, "args": _plain(one.args)}
+            {"name": one.name, "args": _without(_plain(one.args), gated.get(one.name, ()))}
             for one in profile.plugin_config
             if one.name in named and one.args is not None
         ]
@@ -118,6 +124,10 @@ def spell_out(configuration: SchedulerConfiguration, registry: Registry | None =
         "percentageOfNodesToScore": configuration.percentage_of_nodes_to_score,
         "profiles": profiles,
     }
+
+
+def _without(args: dict[str, Any], fields: Collection[str]) -> dict[str, Any]:
+    return {name: value for name, value in args.items() if name not in fields}
 
 
 def _place(point: str) -> int:

@@ -134,7 +134,8 @@ class Session:
             ConfigError: that kube-scheduler would refuse the configuration.
             UsageError: it is no version, or none that is reproduced and has to be; or it refuses a feature gate.
         """
-        source = replace(self.source, versions=replace(self.source.versions, kube_version=version))
+        versions = replace(self.source.versions, kube_version=version, option="--compare-version")
+        source = replace(self.source, versions=versions)
         other = Session(source, self._options, SILENT, self._what_ifs)
         kube_versions.tell_nearest(other.rules, self.notifier)
         other.load(source.state_under(self.state, other.rules, other.kinds))

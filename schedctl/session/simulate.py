@@ -182,7 +182,9 @@ def _compare(
     from schedctl.simulation import comparisons
 
     session, results = question.session, []
-    for side, (_, side_question, choice) in zip(sides(name for name, *_ in compared), compared, strict=True):
+    names = [name for name, *_ in compared]
+    versions = [each.session.rules.release.version for _, each, _ in compared] if question.options.version else []
+    for side, (_, side_question, choice) in zip(sides(names, versions), compared, strict=True):
         cluster = side_question.session.cluster
         with cluster.fork(), log_assumptions(cluster) as assumptions_of_side:
             assumptions_of_side.guesses |= assumptions.guesses

@@ -14,11 +14,13 @@ class VersionOptions:
         kube_version: the version to judge by, e.g. ``1.36``; "" for the cluster's.
         feature_gates: gates that are set, ``A=true,B=false``.
         strict: whether a version that is not reproduced is refused, instead of judged by the nearest.
+        option: what sets the version, for messages about it.
     """
 
     kube_version: str = ""
     feature_gates: str = ""
     strict: bool = False
+    option: str = "--kube-version"
 
 
 DEFAULT_VERSION: Final = VersionOptions()

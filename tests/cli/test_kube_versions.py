@@ -123,6 +123,16 @@ def test_the_variable_and_the_configuration_set_the_version(schedctl, state, tmp
             id="a locked gate",
         ),
         pytest.param(
+            ("--feature-gates", "DRADeviceTaints=false"),
+            "hint: set DRADeviceTaintRules=false as well, or leave DRADeviceTaints on",
+            id="a gate that another one needs",
+        ),
+        pytest.param(
+            ("--feature-gates", "AllAlpha=true"),
+            "error: --feature-gates: AllAlpha=true includes CompositePodGroup, which is not modelled",
+            id="a group of gates with one that is not modelled",
+        ),
+        pytest.param(
             ("--kube-version", "1.34", "--feature-gates", "NodeDeclaredFeatures=true"),
             "unrecognized feature gate: NodeDeclaredFeatures (kube-scheduler v1.34.4)",
             id="a gate of a later version",
@@ -138,7 +148,42 @@ def test_a_version_or_gate_that_cannot_be_is_refused_with_the_next_step(schedctl
     ended = schedctl("explain", "pod", "default/web", "-f", state(""), *arguments)
     assert ended.code == 2
     assert message in ended.err
-    assert "hint: " in ended.err or "locked" in message
+    assert "hint: " in ended.err
+
+
+@pytest.fixture
+def upgrading(tmp_path):
+    """Write a cluster of which some nodes are of one version and others of another."""
+
+    def write(*versions):
+        nodes = [{**node(version), "metadata": {"name": f"node-{number}"}} for number, version in enumerate(versions)]
+        path = tmp_path / "cluster.json"
+        path.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": [*nodes, POD]}))
+        return str(path)
+
+    return write
+
+
+def test_kubelets_of_several_versions_are_judged_by_the_newest_and_what_was_assumed_is_said(schedctl, upgrading):
+    ended = schedctl("explain", "pod", "default/web", "-f", upgrading("v1.34.2", "v1.36.1", "v1.35.0"))
+    assert "kube-scheduler v1.36.3 rules (as the newest kubelet)" in ended.out
+    assert ended.err == (
+        "warning: the kubelets are v1.34.2 to v1.36.1, and the API server's version is not known; kube-scheduler is"
+        " assumed to be v1.36, as the newest kubelet, but may be v1.35 to v1.37\n"
+        "hint: name kube-scheduler's own with `--kube-version`\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("versions", "arguments"),
+    [
+        pytest.param(("v1.36.1", "v1.36.3"), (), id="patches of one minor version"),
+        pytest.param(("v1.35.1", "v1.36.3"), ("--kube-version", "1.36"), id="the version is asked for"),
+        pytest.param(("v1.35.1", "v1.36.3"), ("--quiet",), id="warnings are left out"),
+    ],
+)
+def test_nothing_is_assumed_of_kubelets_where_it_makes_no_difference(schedctl, upgrading, versions, arguments):
+    assert schedctl("explain", "pod", "default/web", "-f", upgrading(*versions), *arguments).err == ""
 
 
 def test_gates_that_are_set_are_named_with_the_answer(schedctl, state):
@@ -167,3 +212,34 @@ def test_a_configuration_on_standard_input_is_followed_by_an_older_version_too(s
     ended = schedctl("explain", "pod", "default/web", "-f", state("v1.35.1"), *arguments, stdin=config)
     assert ended.err == ""
     assert json.loads(ended.out)["metadata"]["kubernetesVersion"] == "v1.35.4"
+
+
+@pytest.mark.parametrize(
+    ("version", "arguments", "says"),
+    [
+        pytest.param("v1.36.1", (), "kube-scheduler v1.36.3 rules (as the newest kubelet)", id="of the kubelets"),
+        pytest.param("v1.36.1", ("--kube-version", "1.36"), "v1.36.3 rules (as asked)", id="of the option"),
+        pytest.param("", (), f"kube-scheduler {KUBERNETES_VERSION} rules (the newest)", id="of nobody"),
+    ],
+)
+def test_a_wide_answer_always_says_where_the_version_came_from(schedctl, state, version, arguments, says):
+    assert says in schedctl("explain", "pod", "default/web", "-f", state(version), "-o", "wide", *arguments).out
+
+
+@pytest.mark.parametrize("output", ["text", "tap", "markdown"])
+def test_a_check_names_the_version_that_judged_and_where_it_came_from(schedctl, state, tmp_path, output):
+    path = tmp_path / "new.json"
+    path.write_text(json.dumps({**POD, "metadata": {"name": "new", "namespace": "default"}}))
+    ended = schedctl("check", str(path), "-f", state("v1.35.9"), "-o", output)
+    told = ended.out.replace("&#45;", "-")
+    assert "(policy built-in, kube-scheduler v1.35.4 rules, as the newest kubelet)" in told
+
+
+@pytest.mark.parametrize("output", ["json", "junit", "sarif"])
+def test_a_report_of_a_check_has_the_version_and_its_source(schedctl, state, tmp_path, output):
+    path = tmp_path / "new.json"
+    path.write_text(json.dumps({**POD, "metadata": {"name": "new", "namespace": "default"}}))
+    out = schedctl("check", str(path), "-f", state("v1.35.9"), "-o", output).out
+    assert "v1.35.4" in out
+    assert "versionSource" in out
+    assert "Kubelets" in out

@@ -381,3 +381,30 @@ def test_quiet_prints_what_failed_and_verbose_what_every_check_says(tested):
     assert all(": Violated: " in line or ": Passed: " in line for line in results)
     document = json.loads(tested("-o", "json", "-q").out)
     assert [line for each in document["results"] for line in each["results"]] == results
+
+
+HELD_TO_A_VERSION = POLICY.replace("spec:\n", 'spec:\n  kubeVersion: ">=1.36"\n')
+ACCEPTS_ONE = TEST.replace("too big", "of a version")
+
+
+@pytest.mark.parametrize(
+    ("options", "arguments", "code"),
+    [
+        pytest.param("", ("--kube-version", "1.36"), 0, id="the command line says which version judges"),
+        pytest.param("{kubeVersion: '1.37'}", ("--kube-version", "1.35"), 0, id="the test itself goes before"),
+        pytest.param("{kubeVersion: '1.35'}", ("--kube-version", "1.36"), 1, id="a version that the policy is not for"),
+        pytest.param("", (), 1, id="nobody says"),
+        pytest.param("{featureGates: Nope=true}", (), 1, id="a gate that is none fails the test"),
+    ],
+)
+def test_a_test_may_be_judged_by_another_version_of_kube_scheduler(tested, options, arguments, code):
+    Path("policies/policy.yaml").write_text(HELD_TO_A_VERSION)
+    written = ACCEPTS_ONE.replace("  expect:\n", f"  options: {options}\n  expect:\n") if options else ACCEPTS_ONE
+    Path("policies/a.test.yaml").write_text(written)
+    assert tested("policies", *arguments).code == code
+
+
+def test_a_version_that_is_none_is_no_failure_of_a_test(tested):
+    ended = tested("policies", "--kube-version", "new")
+    assert (ended.code, ended.out) == (2, "")
+    assert 'error: --kube-version "new" is no version of Kubernetes' in ended.err

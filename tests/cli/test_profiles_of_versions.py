@@ -37,17 +37,22 @@ def test_the_default_profile_can_be_followed_in_every_version(schedctl, version)
     assert report["results"][0]["verdict"] == "Scheduled"
 
 
+BINDING_TIMEOUT, SHAPE = ("DynamicResources", "bindingTimeout"), ("VolumeBinding", "shape")
+"""Arguments that a feature gate brings with it, which is on by default from a version on."""
+
+
 @pytest.mark.parametrize(
     ("left", "right", "fields"),
     [
         pytest.param(
-            *("default@1.35", "default@1.36", {("filter", "NodeDeclaredFeatures")}), id="a plugin that is new"
+            *("default@1.35", "default@1.36", {("filter", "NodeDeclaredFeatures"), BINDING_TIMEOUT}),
+            id="a plugin that is new, and an argument",
         ),
-        pytest.param(*("default@1.36", "default@1.37", {("filter", "order")}), id="another order"),
+        pytest.param(*("default@1.36", "default@1.37", {("filter", "order"), SHAPE}), id="another order"),
         pytest.param(*("default@1.34", "default@1.35", {("score", "DynamicResources")}), id="a plugin that scores"),
         pytest.param(*("default", "default@1.37", set()), id="the newest is meant where no version stands"),
         pytest.param(
-            *("profiles/spreading.yaml@1.36", "profiles/spreading.yaml@1.37", {("filter", "order")}),
+            *("profiles/spreading.yaml@1.36", "profiles/spreading.yaml@1.37", {("filter", "order"), SHAPE}),
             id="a file that a version completes",
         ),
     ],
@@ -68,7 +73,7 @@ def test_what_a_version_does_not_have_is_a_problem_of_the_configuration_with_the
     ended = schedctl("profiles", "validate", "profiles/default.yaml", "--kube-version", "1.35")
     assert ended.code == 2
     assert 'multiPoint.enabled: PreFilterPlugin "NodeDeclaredFeatures" does not exist' in ended.err
-    assert "hint: kube-scheduler of this version does not have it" in ended.err
+    assert "hint: kube-scheduler has it by default from v1.36 on: remove it, or `--kube-version 1.36`" in ended.err
     assert "remove it or turn on the feature gate StorageCapacityScoring" in ended.err
     assert schedctl("profiles", "validate", "profiles/default.yaml", "--kube-version", "1.37").code == 0
 
@@ -85,6 +90,41 @@ def test_a_version_that_is_not_reproduced_is_the_nearest_and_said_to_be(schedctl
     ended = schedctl("profiles", *arguments)
     assert ended.code == 0
     assert "warning: kube-scheduler 1.30 is not reproduced; answers follow v1.34.4, the nearest" in ended.err
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_what_a_version_is_shown_to_do_by_default_it_also_accepts(schedctl, tmp_path, version):
+    path = tmp_path / "shown.yaml"
+    path.write_text(schedctl("profiles", "show", "default", "--kube-version", version, "-o", "yaml").out)
+    ended = schedctl("profiles", "validate", str(path), "--kube-version", version)
+    assert (ended.code, ended.err) == (0, "")
+
+
+@pytest.mark.parametrize(
+    ("version", "gates", "field"),
+    [
+        pytest.param("1.35", "", "bindingTimeout", id="devices have no binding conditions yet"),
+        pytest.param("1.36", "DRADeviceBindingConditions=false", "bindingTimeout", id="the gate of conditions is off"),
+        pytest.param("1.37", "DRASchedulerFilterTimeout=false", "filterTimeout", id="the gate of the timeout is off"),
+    ],
+)
+def test_an_argument_whose_feature_gate_is_off_is_refused(schedctl, tmp_path, version, gates, field):
+    path = tmp_path / "timeouts.yaml"
+    args = "{filterTimeout: 10s, bindingTimeout: 600s}"
+    path.write_text(
+        "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"
+        f"profiles: [{{pluginConfig: [{{name: DynamicResources, args: {args}}}]}}]\n"
+    )
+    ended = schedctl("profiles", "validate", str(path), "--kube-version", version, "--feature-gates", gates)
+    assert ended.code == 2
+    assert f"args.{field}: Forbidden: " in ended.err
+    assert ended.err.count("Forbidden") == 1
+
+
+def test_a_version_behind_a_profile_that_is_none_is_refused_with_the_next_step(schedctl):
+    ended = schedctl("profiles", "diff", "default@new", "default@1.37")
+    assert (ended.code, ended.out) == (2, "")
+    assert ended.err == 'error: "new" in "default@new" is no version of Kubernetes\nhint: e.g. `default@1.36`\n'
 
 
 GATED = ("--feature-gates", "StorageCapacityScoring=false")

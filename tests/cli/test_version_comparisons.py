@@ -44,6 +44,9 @@ def test_a_workload_of_the_cluster_that_no_node_takes_after_the_upgrade_is_named
     assert ended.code == 1
     assert "A  kube-scheduler v1.35.4, built-in defaults\nB  kube-scheduler v1.37.1, built-in defaults\n" in ended.out
     assert "B against A: 1 becomes unschedulable" in ended.out
+    assert ended.out.endswith(
+        "nothing was changed; kube-scheduler A v1.35.4, B v1.37.1 rules (A as the newest kubelet); more: -o wide\n"
+    )
     assert "  B: 0/1 nodes are available: 1 node(s) didn't match Pod's required features." in ended.out
 
 
@@ -68,7 +71,9 @@ def test_each_side_is_what_its_version_alone_answers_about_manifests_and_what_if
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        pytest.param(("--compare-version", "new"), '"new" is no version of Kubernetes', id="no version"),
+        pytest.param(
+            ("--compare-version", "new"), '--compare-version "new" is no version of Kubernetes', id="no version"
+        ),
         pytest.param(
             ("--compare-version", "1.30", "--strict-version"), "kube-scheduler 1.30 is not reproduced", id="strictly"
         ),

@@ -42,7 +42,8 @@ class _ContainerRequest(NamedTuple):
 
 def asks_for_devices(pod: PodInfo, cluster: ClusterView) -> bool:
     """Return whether a class stands in for a resource that the pod asks for."""
-    names = [name for name, amount in pod.demand.fit_requests.items() if amount and can_be_devices(name)]
+    release = cluster.release
+    names = [name for name, amount in pod.demand.fit_requests.items() if amount and can_be_devices(name, release)]
     return bool(names) and not classes_by_resource(cluster).keys().isdisjoint(names)
 
 
@@ -92,6 +93,26 @@ def on_node(
         requests += more_requests
         mappings += more_mappings
     requests.sort(key=lambda request: request.name)
+    spec = devices.ResourceClaimSpec(devices=devices.DeviceClaim(requests=requests or None))
+    return NodeClaim(msgspec.structs.replace(claim, spec=spec), tuple(mappings))
+
+
+def on_node_unshared(
+    claim: devices.ResourceClaim, pod: PodInfo, resources: Iterable[str], classes: Mapping[str, devices.DeviceClass]
+) -> NodeClaim:
+    """Return the claim with a request for each container and resource, as until v1.34.
+
+    kube-scheduler makes them for every resource that a class stands in for, also where the node lists it; in which
+    order of the resources is by chance there, and by name here.
+    """
+    requests: list[devices.DeviceRequest] = []
+    mappings: list[pods.ContainerExtendedResourceRequest] = []
+    containers = (*(pod.pod.spec.init_containers or ()), *(pod.pod.spec.containers or ()))
+    for resource in sorted(resources):
+        for index, container in enumerate(containers):
+            made = _find_requests(index, container, resource, classes[resource].metadata.name, ())
+            requests += [made.request] if made.request is not None else []
+            mappings += made.mappings
     spec = devices.ResourceClaimSpec(devices=devices.DeviceClaim(requests=requests or None))
     return NodeClaim(msgspec.structs.replace(claim, spec=spec), tuple(mappings))
 

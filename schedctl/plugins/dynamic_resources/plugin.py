@@ -352,7 +352,11 @@ class UnscoredDynamicResources(
                 self._requested.clear()
             names = frozenset(name for name, amount in demand.fit_requests.items() if amount)
             # the demand is kept beside its id, so that no other gets the same one while it is known
-            known = self._requested[id(demand)] = demand, names, any(map(can_be_devices, names))
+            known = self._requested[id(demand)] = (
+                demand,
+                names,
+                any(can_be_devices(name, self.release) for name in names),
+            )
         _, names, perhaps_devices = known
         if perhaps_devices and asks_for_devices(pod, self.handle.cluster):
             return None

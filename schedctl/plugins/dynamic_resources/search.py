@@ -25,9 +25,9 @@ from schedctl.devices.features import features_of
 from schedctl.devices.pools import OPTIONAL_NODE_OPERATIONS
 from schedctl.devices.shortages import Refusal, Shortage
 from schedctl.errors import Inconclusive
-from schedctl.framework.device_classes import can_be_devices
+from schedctl.framework.device_classes import can_be_devices, is_listed, shares_devices
 from schedctl.plugins.dynamic_resources.claims import Unready, needs_capable_node, users_of
-from schedctl.plugins.dynamic_resources.extended_resources import NodeClaim, on_node
+from schedctl.plugins.dynamic_resources.extended_resources import NodeClaim, on_node, on_node_unshared
 
 _UNSEARCHED = -1
 _MOST_DEVICES = 5
@@ -271,7 +271,7 @@ class ClaimSearch:
         return tuple(
             name
             for name in self._device_resources()
-            if name not in self._classes and not _has_entry(table, name, rows)[0]
+            if name not in self._classes and not is_listed(table, name, rows)[0]
         )
 
     def scarcity(self, row: int) -> Scarcity:
@@ -302,19 +302,29 @@ class ClaimSearch:
         table = self._cluster.node_table
         for name in self._device_resources():
             if name not in self._classes:
-                self._outcomes[rows[~_has_entry(table, name, rows)]] = Outcome.NOT_OFFERED
+                self._outcomes[rows[~is_listed(table, name, rows)]] = Outcome.NOT_OFFERED
         rows = rows[self._outcomes[rows] == _UNSEARCHED]
         # nodes differ in which resources their device plugins offer: each combination makes one claim
         backed = [name for name in self._device_resources() if name in self._classes]
-        absent = np.array([table.column(table.allocatable, name)[rows] == 0 for name in backed], np.bool_)
+        absent = np.array([self._absent(name, rows) for name in backed], np.bool_)
         kinds, kind = np.unique(absent, axis=1, return_inverse=True)
         for number, needed in enumerate(kinds.T):
             names = [name for name, is_needed in zip(backed, needed.tolist(), strict=True) if is_needed]
             self._search_with_devices(rows[kind.ravel() == number], names)
 
+    def _absent(self, resource: str, rows: IndexArray) -> BoolArray:
+        """Return on which nodes a resource has to be devices."""
+        table = self._cluster.node_table
+        if not shares_devices(self._cluster.release):
+            return ~is_listed(table, resource, rows)
+        absent: BoolArray = table.column(table.allocatable, resource)[rows] == 0
+        return absent
+
     def _device_resources(self) -> list[str]:
         """Return the resources the pod asks for that could be devices."""
-        return [name for name, amount in self.pod.demand.fit_requests.items() if amount and can_be_devices(name)]
+        release = self._cluster.release
+        requests = self.pod.demand.fit_requests.items()
+        return [name for name, amount in requests if amount and can_be_devices(name, release)]
 
     def _search_with_devices(self, rows: IndexArray, resources: Sequence[str]) -> None:
         """Search rows on which these resources have to be devices."""
@@ -324,8 +334,11 @@ class ClaimSearch:
             self._outcomes[rows] = Outcome.FITS
         elif allocated:
             self._search(rows, None)
-        else:
+        elif shares_devices(self._cluster.release):
             self._search(rows, on_node(self.special, self.pod, resources, self._classes))
+        else:
+            every = [name for name in self._device_resources() if name in self._classes]
+            self._search(rows, on_node_unshared(self.special, self.pod, every, self._classes))
 
     def _search(self, rows: IndexArray, special: NodeClaim | None) -> None:
         outcomes = np.zeros(len(rows), np.int8)
@@ -405,14 +418,6 @@ def _lack(shortage: Shortage) -> Lack:
         next(iter(nearest), None),
         tuple(nearest[1:]),
     )
-
-
-def _has_entry(table: NodeTable, resource: str, rows: IndexArray) -> BoolArray:
-    """Return which nodes have an entry for a resource, be it 0, bool (n,)."""
-    listed: BoolArray = table.column(table.allocatable, resource)[rows] != 0
-    for position in np.flatnonzero(~listed).tolist():
-        listed[position] = resource in (table.objects[int(rows[position])].status.allocatable or {})
-    return listed
 
 
 def _matches(table: NodeTable, query: node_selectors.NodeQuery, row: int) -> bool:

@@ -20,7 +20,13 @@ from schedctl.cache.nodes import ClusterView, Nodes
 from schedctl.cache.pod_info import PodInfo
 from schedctl.framework import resource_scoring
 from schedctl.framework.cycles import Cycle, StateKey
-from schedctl.framework.device_classes import DEVICE_KINDS, IMPLICIT_PREFIX, classes_by_resource
+from schedctl.framework.device_classes import (
+    DEVICE_KINDS,
+    IMPLICIT_PREFIX,
+    classes_by_resource,
+    is_listed,
+    shares_devices,
+)
 from schedctl.framework.events import Action, Hint, Registration, Resource, registers
 from schedctl.framework.group_points import Assignment, GroupCycle, Placement, PlacementScorePlugin
 from schedctl.framework.handles import Handle
@@ -30,7 +36,7 @@ from schedctl.framework.statuses import Code
 from schedctl.plugins.node_resources_fit.placement_scores import placement_score
 from schedctl.plugins.node_resources_fit.requested_parts import RequestedParts, naming
 from schedctl.plugins.node_resources_fit.slips import Slips, TooLarge
-from schedctl.releases import ReleaseChange
+from schedctl.releases import Release, ReleaseChange
 
 if TYPE_CHECKING:
     from schedctl.framework.remarks import Remark, Trials
@@ -159,11 +165,7 @@ class NodeResourcesFit(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
         """
         requests = {name: amount for name, amount in pod.demand.fit_requests.items() if amount}
         offered = resources.allocatable(after.status.allocatable)
-        delegated = {
-            name
-            for name in filter(resources.is_scalar, requests)
-            if not offered.get(name, 0) and name in classes_by_resource(self.handle.cluster)
-        }
+        delegated = {name for name in filter(resources.is_scalar, requests) if self._is_delegated(name, after, offered)}
         short = any(amount > offered.get(name, 0) for name, amount in requests.items() if name not in delegated)
         if short or offered.get(resources.PODS, 0) < 1:
             return Hint.SKIP
@@ -182,6 +184,13 @@ class NodeResourcesFit(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
         found = nodes.matrix(requests.names)
         return found is not None and bool((found[0] - found[1] >= requests.column).all())
 
+    def _is_delegated(self, resource: str, node: Node, offered: Mapping[str, int]) -> bool:
+        """Return whether a node that changes would leave a resource to DynamicResources."""
+        cluster = self.handle.cluster
+        if _looks_at_listed(cluster.release):
+            return resource not in (node.status.allocatable or {})
+        return not offered.get(resource, 0) and resource in classes_by_resource(cluster)
+
     def _ignores(self, resource: str) -> bool:
         if not resources.is_extended(resource):
             return False
@@ -192,8 +201,9 @@ class NodeResourcesFit(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
         short = amount > capacity - used
         # what a node does not offer may be devices there, which is for DynamicResources to judge
         unoffered = resources.is_scalar(resource) and bool((short & (capacity <= 0)).any())
-        if unoffered and resource in classes_by_resource(nodes.cluster):
-            short &= capacity > 0
+        if unoffered and _delegates(pod, nodes.cluster, resource):
+            listed = _looks_at_listed(nodes.cluster.release)
+            short &= is_listed(nodes.cluster.node_table, resource, nodes.rows) if listed else capacity > 0
         if not short.any():
             return ACCEPT
         exceeds = amount > capacity
@@ -224,6 +234,23 @@ class NodeResourcesFit(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
         from schedctl.plugins.node_resources_fit.slips import remarks
 
         return remarks(cycle.pod.pod, trials)
+
+
+def _delegates(pod: PodInfo, cluster: ClusterView, resource: str) -> bool:
+    """Return whether a resource that a node does not offer is left to DynamicResources."""
+    if resource in classes_by_resource(cluster):
+        return True
+    # Until v1.34 kube-scheduler looks for classes only where a pod asks for an extended resource, and leaves all that a
+    # node does not list to DynamicResources where it did not look.
+    requests = pod.demand.fit_requests.items()
+    return _looks_at_listed(cluster.release) and not any(
+        amount and resources.is_extended(name) for name, amount in requests
+    )
+
+
+def _looks_at_listed(release: Release) -> bool:
+    """Return whether it counts for devices that a node lists a resource, be it none of it, as until v1.34."""
+    return release.enabled("DRAExtendedResource") and not shares_devices(release)
 
 
 def _about_the_request(pod: PodInfo, nodes: Nodes, resource: str, amount: int, exceeds: BoolArray) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePath
 
 from schedctl.policy import summaries
+from schedctl.render import notices
 from schedctl.reports import counts
 from schedctl.reports.checks import CheckOutcome, CheckReport, CheckResult, CheckRule, Location, PolicyRules, Severity
 
@@ -233,6 +234,12 @@ def not_judged(report: CheckReport) -> list[str]:
     for each in report.not_judged:
         numbers[each.kind.lower()] += each.count
     return [f"not judged: {', '.join(counts.of(count, kind) for kind, count in numbers.items())}"] if numbers else []
+
+
+def basis(report: CheckReport) -> str:
+    """Return by which policies and which kube-scheduler was judged, in words."""
+    source = notices.source_of_version(report.metadata)
+    return ", ".join(filter(None, (policies(report), notices.rules(report.metadata), source)))
 
 
 def policies(report: CheckReport) -> str:

@@ -110,6 +110,7 @@ def _facts(report: CheckReport, policy: str) -> Iterable[tuple[str, str]]:
     metadata, summary = report.metadata, report.summary
     yield "toolVersion", metadata.tool_version
     yield "kubernetesVersion", metadata.kubernetes_version
+    yield "versionSource", metadata.version_source
     yield "configuration", metadata.configuration
     if metadata.state_taken:
         yield "stateTaken", metadata.state_taken

@@ -50,7 +50,7 @@ def _head(report: CheckReport) -> Iterator[str]:
     taken = report.metadata.state_taken
     state = f", state of {escape(taken)}" if taken else ""
     yield f"### schedctl check: {word}\n\n"
-    yield f"{findings.tally(report)} ({escape(findings.policies(report))}{state})\n"
+    yield f"{findings.tally(report)} ({escape(findings.basis(report))}{state})\n"
 
 
 def _table(report: CheckReport) -> Iterator[str]:

@@ -76,6 +76,7 @@ def _log(report: CheckReport, results: list[CheckResult], kept: int) -> dict[str
         ],
         "properties": {
             "kubernetesVersion": report.metadata.kubernetes_version,
+            "versionSource": report.metadata.version_source,
             "configuration": sanitise.text(report.metadata.configuration),
             "stateTaken": sanitise.text(report.metadata.state_taken),
         },

@@ -20,7 +20,7 @@ def lines(report: CheckReport) -> Iterator[str]:
     yield f"1..{len(report.results)}\n"
     for number, result in enumerate(report.results, 1):
         yield from _result(report, result, number)
-    yield f"# {describe(findings.tally(report))} ({describe(findings.policies(report))})\n"
+    yield f"# {describe(findings.tally(report))} ({describe(findings.basis(report))})\n"
     yield from (f"# note: {describe(note)}\n" for note in report.notes)
 
 

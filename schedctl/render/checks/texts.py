@@ -102,7 +102,7 @@ def _last(report: CheckReport, now: datetime | None) -> Line:
     style = "good" if summary.exit_code == 0 else "bad"
     state = f", {_age(report.metadata.state_taken, now)}" if report.metadata.state_taken else ""
     return Line(
-        (Span("check: ", "strong"), Span(findings.tally(report), style), Span(f" ({findings.policies(report)}{state})"))
+        (Span("check: ", "strong"), Span(findings.tally(report), style), Span(f" ({findings.basis(report)}{state})"))
     )
 
 
