@@ -18,6 +18,7 @@ from schedctl.api.resources import kubelet_grant
 from schedctl.cache.affinity_terms import carried_terms
 from schedctl.cache.arrays import BoolArray, IndexArray, IntArray
 from schedctl.cache.node_matching import nodes_meeting
+from schedctl.cache.pod_counters import NO_DOMAIN
 from schedctl.cache.pod_info import PodInfo
 from schedctl.engine.attempts import Attempt, matrix
 from schedctl.engine.attempts import attempt as run_cycle
@@ -26,7 +27,7 @@ from schedctl.framework.profiles import Profile
 from schedctl.framework.statuses import Code
 from schedctl.plugins.in_tree import plugins_of
 from schedctl.plugins.inter_pod_affinity.plugin import STATE, InterPodAffinity
-from schedctl.plugins.inter_pod_affinity.state import NO_DOMAIN, term_matcher
+from schedctl.plugins.inter_pod_affinity.state import term_matcher
 from schedctl.plugins.node_affinity.plugin import NodeAffinity
 from schedctl.plugins.node_declared_features.plugin import NodeDeclaredFeatures
 from schedctl.plugins.node_name.plugin import NodeName
@@ -196,7 +197,7 @@ class _WorstCase:
             counted = self._counted_rows(info)
         else:
             key, counted = "", self._cluster.rows
-        if info.required_affinity and not attempt.cycle.state[STATE].attracting.pairs:
+        if info.required_affinity and not any(pods.pairs for pods in attempt.cycle.state[STATE].attracting.values()):
             keys = {term.topology_key for term in info.required_affinity}
             if key != "" or len(keys) > 1:
                 return None
