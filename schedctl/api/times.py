@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from schedctl.api.quantities import MAX_INT64
@@ -10,6 +11,21 @@ from schedctl.api.quantities import MAX_INT64
 _RFC3339 = re.compile(r"(\d{4}-\d\d)-(\d\d)(T\d\d:\d\d:\d\d)(?:[.,](\d+))?(Z|[+-]\d\d:\d\d)")
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _SECOND = timedelta(seconds=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """A clock that stands still.
+
+    Attributes:
+        nanoseconds: what it shows, in Unix nanoseconds.
+    """
+
+    nanoseconds: int
+
+    def __call__(self) -> int:
+        """Return the time."""
+        return self.nanoseconds
 
 
 def unix_nanoseconds(text: str) -> int:

@@ -18,10 +18,12 @@ from schedctl.api.gaps import Gap
 from schedctl.api.meta import Namespace, key_of
 from schedctl.api.nodes import Node
 from schedctl.api.pods import FINISHED, Pod
+from schedctl.cache.change_index import ChangeIndex
 from schedctl.cache.changes import Change, ChangeKind
 from schedctl.cache.footprints import group_equal_pods
 from schedctl.cache.nodes import ClusterView
 from schedctl.cache.pod_info import PodInfo
+from schedctl.cache.reads import Unheard
 from schedctl.releases import NEWEST, Release
 
 _CHANGES_KEPT = 4096
@@ -51,6 +53,15 @@ class Cluster(ClusterView):
         super().__init__(release)
         self.sealed = False
         self._undo: list[Callable[[], object]] | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what a copy has, in this process or another: the objects as they are now, outside of any fork.
+
+        What was worked out of them is worked out again, and who listens here does not listen there.
+        """
+        fresh = {"sealed": False, "reads": Unheard(), "observer": None, "_undo": None, "_derived": {}}
+        changes = {"_log": [], "_log_begins": self._generation, "_index": ChangeIndex()}
+        return self.__dict__ | fresh | changes
 
     @classmethod
     def of(cls, objects: Iterable[Any], release: Release = NEWEST) -> Cluster:

@@ -135,6 +135,11 @@ class PodTable:
         info: PodInfo = self._infos[self.row_of[key]]
         return info
 
+    def terminating_pods(self) -> list[PodInfo]:
+        """Return the pods that are on their way out, by row; there are few of them, and none is looked for."""
+        pods: list[PodInfo] = self.infos[self.terminating & self.alive].tolist()
+        return pods
+
     def put(self, info: PodInfo, node_row: int) -> int:
         """Add a running pod and return its row."""
         if self._free:

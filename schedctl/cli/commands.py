@@ -19,6 +19,7 @@ SUMMARIES = {
     "test": "Run the tests of placement policies.",
     "drain": "Show what draining nodes would do.",
     "capacity": "Count how many more pods fit.",
+    "n-1": "Show which lost node or zone leaves pods pending.",
     "bind": "Bind a pending pod to the node that kube-scheduler would choose.",
     "calibrate": "Repeat a cluster's scheduling decisions and compare.",
     "snapshot": "Save, inspect, compare and redact clusters as files.",
@@ -33,7 +34,8 @@ SUMMARIES = {
 }
 """By the name of a command, or of a group of them, its line in the help.
 
-Its module is of that name, and so is the function in it; a group has an `application` with the functions.
+Its module is of that name, with `_` for `-`, and so is the function in it; a group has an `application` with the
+functions.
 """
 
 
@@ -48,11 +50,12 @@ class _Commands(Mapping[str, Any]):
             if name not in SUMMARIES:
                 raise KeyError(name)
             holder = Application(add_completion=False, pretty_exceptions_enable=False)
-            module = import_module(f"schedctl.cli.{name}")
+            word = name.replace("-", "_")
+            module = import_module(f"schedctl.cli.{word}")
             if hasattr(module, "application"):
                 holder.add_typer(module.application, name=name)
             else:
-                holder.command(name, short_help=SUMMARIES[name], epilog=module.EXAMPLES)(getattr(module, name))
+                holder.command(name, short_help=SUMMARIES[name], epilog=module.EXAMPLES)(getattr(module, word))
             # An application of one command makes that command of itself; `get_group` keeps it below a group.
             self._made[name] = typer.main.get_group(holder).commands[name]
         return self._made[name]

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from schedctl.reports.drains import DrainReport
     from schedctl.reports.explanations import ExplainReport
     from schedctl.reports.node_explanations import NodeExplainReport
+    from schedctl.reports.node_losses import NodeLossReport
     from schedctl.reports.pod_comparisons import ExplainComparison
     from schedctl.reports.run_comparisons import SimulationComparison
     from schedctl.reports.simulations import SimulationReport
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     Report = (
         ExplainReport
         | NodeExplainReport
+        | NodeLossReport
         | SimulationReport
         | DrainReport
         | CapacityReport
@@ -63,6 +65,7 @@ _MODULES = {
     "ExplainComparison": "pod_comparisons",
     "ExplainReport": "explanations",
     "NodeExplainReport": "node_explanations",
+    "NodeLossReport": "node_losses",
     "SimulationComparison": "run_comparisons",
     "SimulationReport": "simulations",
     "SnapshotDiff": "snapshots",

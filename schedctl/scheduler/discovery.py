@@ -44,6 +44,8 @@ def _is_here(path: str) -> bool:
 # package, even if it has a package's metadata.
 _INSTALLED = tuple(path for path in sys.path if Path(path).is_absolute() and not _is_here(path))
 """Where installed packages lie: what Python looked in before a plugin was named, without the current folder."""
+OF_FILE = "schedctl_plugin_"
+"""How the names of modules begin that are files which somebody named."""
 _HOW = "e.g. file.py, file.py:Class, module or module:Class"
 
 
@@ -147,7 +149,7 @@ def load(text: str, files: dict[Path, ModuleType] | None = None) -> list[type[Pl
     place, _, name = text.rpartition(":") if ":" in text else (text, "", "")
     if not place:
         raise UsageError(f'no module in "{text}"', _HOW)
-    module = _file(Path(place), {} if files is None else files) if place.endswith(".py") else _module(place)
+    module = load_file(Path(place), {} if files is None else files) if place.endswith(".py") else _module(place)
     return _in(module, name, text)
 
 
@@ -204,13 +206,22 @@ def _check(candidates: Sequence[object], text: str) -> list[type[Plugin]]:
     return [each for each in candidates if isinstance(each, type) and issubclass(each, Plugin)]
 
 
-def _file(path: Path, files: dict[Path, ModuleType]) -> ModuleType:
+def load_file(path: Path, files: dict[Path, ModuleType]) -> ModuleType:
+    """Return the module in a file.
+
+    Args:
+        path: the file.
+        files: the files that have run already, which do not run twice; this one is added.
+
+    Raises:
+        UsageError: it is not there, or cannot be imported.
+    """
     if not path.is_file():
         raise UsageError(f"no such file: {path}", _HOW)
     whole = path.resolve()
     if whole in files:
         return files[whole]
-    spec = importlib.util.spec_from_file_location(f"schedctl_plugin_{path.stem}_{len(files)}", whole)
+    spec = importlib.util.spec_from_file_location(f"{OF_FILE}{path.stem}_{len(files)}", whole)
     if spec is None or spec.loader is None:
         raise UsageError(f"{path} is not a Python file", _HOW)
     module = importlib.util.module_from_spec(spec)

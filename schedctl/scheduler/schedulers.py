@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -41,6 +41,7 @@ from schedctl.scheduler.profiles import build
 
 if TYPE_CHECKING:
     from schedctl.scheduler.judgements import Judgement
+    from schedctl.scheduler.plugin_references import PluginReference
 
 ADAPTIVE = 0
 """The ``percentageOfNodesToScore`` that depends on the size of the cluster."""
@@ -55,6 +56,7 @@ class Scheduler:
         profiles: by scheduler name.
         handles: what the plugins of each profile see of the scheduler, by scheduler name.
         nominator: pods promised to nodes, from the pending pods' statuses.
+        registry: the plugins there are.
         preemptors: pods with evictions under way; `make_room` evicts at once, so only a run has any.
 
     Raises:
@@ -74,6 +76,7 @@ class Scheduler:
         self.configuration = configuration or loading.default()
         self.nominator = Nominator()
         self.preemptors = Preemptors(cluster)
+        self.registry = registry
         self.handles: dict[str, ProfileHandle] = {}
         self.profiles: dict[str, Profile] = {}
         self._reporter = reporter or Reporter()
@@ -112,6 +115,17 @@ class Scheduler:
         """
         chosen, registry = load_configuration(configuration, plugins)
         return cls(cluster, chosen, registry)
+
+    def __reduce__(self) -> tuple[Callable[..., Scheduler], tuple[object, ...]]:
+        """Return what a copy in another process is made of: its plugins are made there, and know nothing yet.
+
+        Who hears of faults stays here; the files of plugins have to be there, too.
+        """
+        from schedctl.scheduler.plugin_references import refer
+
+        nominations = [(pod, node) for node in self.nominator for pod in self.nominator.pods(node)]
+        extenders = next((profile.extenders for profile in self.profiles.values()), ())
+        return _copy, (self.cluster, self.configuration, refer(self.registry), extenders, nominations)
 
     def profile_of(self, pod: PodInfo) -> Profile | None:
         """Return the profile that serves a pod, None when its scheduler is another one."""
@@ -310,3 +324,21 @@ class Scheduler:
         if outcome.sampled is not None and outcome.filtering is not None:
             start = self.cluster.next_start + outcome.filtering.evaluated_nodes
             self.cluster.start_next_at(start % outcome.total_nodes)
+
+
+def _copy(
+    cluster: Cluster,
+    configuration: SchedulerConfiguration,
+    plugins: Iterable[PluginReference],
+    extenders: Sequence[Extender],
+    nominations: Sequence[tuple[PodInfo, str]],
+) -> Scheduler:
+    from schedctl.scheduler.plugin_references import resolve
+
+    copy = Scheduler(cluster, configuration, resolve(plugins), extenders=extenders)
+    for node in tuple(copy.nominator):
+        for pod in tuple(copy.nominator.pods(node)):
+            copy.nominator.withdraw(pod)
+    for pod, node in nominations:
+        copy.nominator.nominate(pod, node)
+    return copy

@@ -52,8 +52,7 @@ def read(*inputs: Source, kinds: Iterable[Kind] = ()) -> Cluster:
     complete_written(cluster)
     taken = min((header.taken for header in manifests.snapshots if header.taken), default="")
     if taken:
-        moment = times.unix_nanoseconds(taken)
-        cluster.now = lambda: moment
+        cluster.now = times.Moment(times.unix_nanoseconds(taken))
     return cluster
 
 

@@ -36,6 +36,7 @@ SCHEMAS: dict[str, Callable[[], dict[str, Any]]] = {
     "FeatureGateList": partial(_schema, "schedctl.reports.listings", "FeatureGateList"),
     "GangBindReport": partial(_schema, "schedctl.reports.bindings", "GangBindReport"),
     "NodeExplainReport": partial(_schema, "schedctl.reports.node_explanations", "NodeExplainReport"),
+    "NodeLossReport": partial(_schema, "schedctl.reports.node_losses", "NodeLossReport"),
     "PluginList": partial(_schema, "schedctl.reports.listings", "PluginList"),
     "ProfileDiff": partial(_schema, "schedctl.reports.listings", "ProfileDiff"),
     "ProfileList": partial(_schema, "schedctl.reports.listings", "ProfileList"),

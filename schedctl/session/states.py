@@ -193,8 +193,7 @@ class StateSource:
         state = State(manifests, assembled, listing, connection, overlaid, rules)
         if state.taken:
             # Ages and timeouts are as of the snapshot or listing: the same input gives the same answer on any day.
-            moment = times.unix_nanoseconds(state.taken)
-            assembled.cluster.now = lambda: moment
+            assembled.cluster.now = times.Moment(times.unix_nanoseconds(state.taken))
         return state
 
 

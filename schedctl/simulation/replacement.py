@@ -121,9 +121,7 @@ class ReplacementController(Controller):
         self._kinds_of_plugins = tuple({kind.struct for plugin in plugins for kind in plugin.kinds})
         self._successor_keys: set[str] = set()  # some of them are still on their way, so the cluster lacks them
         # pods that terminate at the start were replaced before the start, where their controller does not wait
-        self._replaced = {
-            info.key for info in cluster.pod_table if info.is_terminating and not waits_for_deletion(info.pod)
-        }
+        self._replaced = {info.key for info in cluster.pod_table.terminating_pods() if not waits_for_deletion(info.pod)}
 
     def latest(self, key: str) -> str:
         """Return the key of the pod that stands for a pod now: its own, or that of its last successor."""

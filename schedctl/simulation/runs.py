@@ -132,7 +132,7 @@ class Simulator:
     def _begin(self, pods: list[PodInfo], events: Iterable[SimulatedEvent]) -> None:
         agenda = self._state.agenda
         self._state.controller.on_start()
-        for info in [info for info in self._state.cluster.pod_table if info.is_terminating]:
+        for info in self._state.cluster.pod_table.terminating_pods():
             agenda.schedule(remaining_grace_period(info), partial(self._evictions.remove, info))
         for info in pods:
             self._external_events.add_pod(info)

@@ -18,6 +18,7 @@ from schedctl.simulation.what_ifs.nodes import (
     RemoveNode,
     SetLabel,
     SetTaint,
+    remove_nodes,
 )
 from schedctl.simulation.what_ifs.phrases import abbreviate
 from schedctl.simulation.what_ifs.workloads import Scale, SetPriority, Subject
@@ -41,5 +42,6 @@ __all__ = [
     "apply",
     "is_mirror",
     "pods_on",
+    "remove_nodes",
     "stays",
 ]

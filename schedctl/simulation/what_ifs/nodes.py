@@ -81,7 +81,7 @@ class RemoveNode(WhatIf):
 
     def apply(self, cluster: Cluster) -> WhatIfResult:
         """Remove the nodes; their pods come back on no node, but for those of DaemonSets."""
-        return _remove_nodes(self.kind, "removed", cluster, nodes_chosen(cluster, self.nodes))
+        return remove_nodes(cluster, nodes_chosen(cluster, self.nodes))
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +100,7 @@ class Lose(WhatIf):
         """Remove the nodes; their pods come back on no node, but for those of DaemonSets."""
         if "=" not in self.label:
             raise UsageError(f'"{self.label}" is not a label with a value', "e.g. `zone=eu-west-1a` or `pool=spot`")
-        return _remove_nodes(self.kind, f"lost {self.label}:", cluster, nodes_chosen(cluster, self.label))
+        return remove_nodes(cluster, nodes_chosen(cluster, self.label), self.kind, f"lost {self.label}:")
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,7 +259,17 @@ class SetLabel(WhatIf):
         return WhatIfResult(kind=self.kind, text=f"labelled {abbreviate(names)} {self.key}={self.value}", nodes=names)
 
 
-def _remove_nodes(kind: str, verb: str, cluster: Cluster, names: list[str]) -> WhatIfResult:
+def remove_nodes(
+    cluster: Cluster, names: list[str], kind: str = RemoveNode.kind, verb: str = "removed"
+) -> WhatIfResult:
+    """Remove nodes and the pods on them; these come back on no node, but for those of DaemonSets.
+
+    Args:
+        cluster: the cluster.
+        names: the nodes.
+        kind: what the result calls it.
+        verb: what it says was done.
+    """
     slices: dict[str | None, list[ResourceSlice]] = {}
     for each in cluster.every(ResourceSlice).values():
         slices.setdefault(each.spec.node_name, []).append(each)
