@@ -46,7 +46,7 @@ def n_1(
     scheduler_config: options.SchedulerConfig = "",
     profile: options.Profile = "",
     plugin: options.Plugins = None,
-    jobs: Annotated[int, typer.Option(min=0, metavar="N", help="Processes side by side (0: one for each core)")] = 0,
+    jobs: options.Jobs = 0,
     output: options.Output = "text",
     limit: options.Limit = 0,
     exit_code: Annotated[
@@ -67,6 +67,8 @@ def n_1(
     finds a node, nothing is placed. Nothing is changed: the state is read from the live cluster, or from the files of
     -f.
     """
+    from operator import attrgetter
+
     from schedctl.cli.printing import Printer
     from schedctl.session.sessions import SchedulerOptions, Session
     from schedctl.session.states import about_nothing
@@ -80,7 +82,7 @@ def n_1(
     session.load(about=about_nothing)
     # calls are counted in one process, and extenders are asked, or replayed, by one
     alone = notifier.verbose or session.choice.extenders
-    engine = engine_of(1 if alone else jobs, batch=16)
+    engine = engine_of(1 if alone else jobs, batch=16, weight=attrgetter("weight"))
     report = node_losses.lose(session, by or (), engine=engine, namespace=namespace, fail=exit_code)
     printer.write(session.with_calls(report), limit=limit)
     return report.summary.exit_code

@@ -280,3 +280,7 @@ Verbose = Annotated[
 Debug = Annotated[bool, typer.Option("--debug", help="Print a traceback on errors", rich_help_panel=OUTPUT)]
 NoProgress = Annotated[bool, typer.Option("--no-progress", help="Show no progress bar", rich_help_panel=OUTPUT)]
 NoHeaders = Annotated[bool, typer.Option("--no-headers", help="Print no headings", rich_help_panel=OUTPUT)]
+Jobs = Annotated[
+    int,
+    typer.Option("--jobs", min=0, metavar="N", help="Processes side by side (0: one for each core)"),
+]

@@ -25,6 +25,7 @@ Examples:
   schedctl simulate web.yaml -f cluster.json --exit-code -o name
   schedctl simulate web.yaml -f cluster.json --trace run.jsonl
   schedctl simulate web.yaml -f cluster.json --compare bin-packing
+  schedctl simulate web.yaml -f cluster.json --draws 200   # how often does all fit?
   schedctl simulate -f prod.json.gz --compare-version 1.37   # after an upgrade
 
 Exit codes: 0 answered; 1 pods are not placed, or become unschedulable under --compare (with --exit-code);
@@ -64,6 +65,11 @@ def simulate(
     seed: Annotated[
         int | None, typer.Option(metavar="N", help="Choose at random among tied nodes (default: the first by name)")
     ] = None,
+    draws: Annotated[
+        int,
+        typer.Option(min=0, metavar="N", help="Repeat with N draws among tied nodes and show probabilities"),
+    ] = 0,
+    jobs: options.Jobs = 0,
     skip_admission: options.SkipAdmission = "",
     strict: Annotated[
         bool, typer.Option("--strict", help="Simulate nothing if the API server would refuse an object")
@@ -121,9 +127,9 @@ def simulate(
         inputs.check_sources(paths, folders, source.paths)
     namespace = source.namespace(namespace) or DEFAULT_NAMESPACE
     if compare:
-        comparisons.reject_with_compare(("--trace", trace), ("--compare-version", compare_version))
+        comparisons.reject_with_compare(("--trace", trace), ("--compare-version", compare_version), ("--draws", draws))
     if compare_version:
-        rejected = ("--trace", trace), ("--extender-record", extenders.record)
+        rejected = ("--trace", trace), ("--extender-record", extenders.record), ("--draws", draws)
         comparisons.reject_with_compare(*rejected, compare="--compare-version")
     scheduler = SchedulerOptions(scheduler_config, profile, compare or (), plugin or (), extenders)
     session = Session(source, scheduler, notifier, what_ifs)
@@ -146,6 +152,21 @@ def simulate(
     if not notifier.quiet:
         notifier.report([*read.warnings, *inputs.unread_warnings(read)], "warning")
     notifier.report(read.problems, "error")
-    report = use_case.simulate(session, read, simulate_options, namespace=namespace, settings=user_settings.digests)
+    if draws:
+        from schedctl.studies import draws as studies
+        from schedctl.studies.engines import engine_of
+
+        report = studies.simulate(
+            session,
+            read,
+            simulate_options,
+            draws,
+            engine=engine_of(1 if notifier.verbose or session.choice.extenders else jobs),
+            namespace=namespace,
+            settings=user_settings.digests,
+            sources=(*paths, *(word for folder in folders for word in ("-k", folder))),
+        )
+    else:
+        report = use_case.simulate(session, read, simulate_options, namespace=namespace, settings=user_settings.digests)
     printer.write(session.with_calls(report), limit=limit)
     return report.summary.exit_code

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from schedctl.api.amounts import amount
-from schedctl.render import notices, pending_pods
+from schedctl.render import draws, notices, pending_pods
 from schedctl.render.layout import ALL, Block, Cell, Line, Span, Table, line, separate
 from schedctl.reports import counts, simulations
 
@@ -54,6 +54,8 @@ def lines(report: simulations.SimulationReport, *, wide: bool = False, limit: in
     """
     detail = _Detail(limit or (ALL if wide else _FEW), wide)
     yield _answer(report)
+    if report.draws is not None:
+        yield draws.answer(report.draws)
     yield from notices.what_if(report.metadata.what_if)
     pending = pending_pods.distinct([(each.namespace, group) for each in report.results for group in each.pending])
     sections = (
@@ -61,6 +63,7 @@ def lines(report: simulations.SimulationReport, *, wide: bool = False, limit: in
         *(_workload(result, detail) for result in report.results),
         _unmodelled(report.unmodelled, detail),
         _rejected_objects(report.rejected),
+        draws.section(report.draws, detail.entries) if report.draws is not None else (),
         _preemptions(report.preemptions, detail),
         _others(report.others, {each.group.message: each.subject for each in pending}, detail),
         _admission(report.results, detail),

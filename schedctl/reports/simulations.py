@@ -10,6 +10,7 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Any, Literal
 
+from schedctl.reports.draws import Draws
 from schedctl.reports.explanations import OwnerPods
 from schedctl.reports.metadata import AssumedVolumes, Metadata, Record, ReportedAssumption, schema_name
 from schedctl.reports.reasons import Hint, Reason, Remark
@@ -446,6 +447,7 @@ class SimulationReport(Record, frozen=True, kw_only=True):
         guesses: what could not be listed although some answer of the run depends on it. With any of these nothing is
             proven: fates and places are those of a cluster without these objects.
         assumed_volumes: the volumes that were provisioned in the run before a pod was placed, by class.
+        draws: the same with other choices among equally good nodes, null where that was not asked.
     """
 
     api_version: Literal["schedctl.dev/v1alpha1"] = "schedctl.dev/v1alpha1"
@@ -464,3 +466,4 @@ class SimulationReport(Record, frozen=True, kw_only=True):
     unmodelled: list[UnmodelledResource] = []
     guesses: list[ReportedAssumption] = []
     assumed_volumes: list[AssumedVolumes] = []
+    draws: Draws | None = None

@@ -172,6 +172,11 @@ class Session:
         return [*self.state.overlay, *(each.text for each in self.changes)]
 
     @property
+    def what_if_words(self) -> tuple[tuple[str, str], ...]:
+        """The what-ifs as they are written: words of the command line, and their texts."""
+        return self._what_ifs.written
+
+    @property
     def inputs(self) -> list[Input]:
         """The digests of the files of the state, as reports list them."""
         return [

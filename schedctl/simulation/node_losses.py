@@ -7,7 +7,7 @@ own, preemption included, and all other pods stay where they are. Where it is ce
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from schedctl.cache.pod_info import PodInfo
@@ -83,13 +83,14 @@ class NodeLosses:
         """
         cluster = self._scheduler.cluster
         if self._sure is not None:
-            displaced = [info for info in what_ifs.pods_on(cluster, *names) if _comes_back(info)]
+            gone = what_ifs.pods_on(cluster, *names)
+            displaced = [info for info in gone if _comes_back(info)]
             served = [info for info in displaced if self._scheduler.profile_of(info)]
             if self._sure.all_fit(served, names):
                 return NodeLoss(
                     len(names),
                     len(displaced),
-                    lost=_lost(what_ifs.pods_on(cluster, *names)),
+                    lost=_lost(gone),
                     foreign=len(displaced) - len(served),
                     simulated=False,
                 )
@@ -120,16 +121,18 @@ class NodeLosses:
         )
 
 
+def _is_missed(info: PodInfo) -> bool:
+    """Whether a pod neither goes by itself nor belongs to its node."""
+    return not info.is_terminating and not what_ifs.stays(info.pod)
+
+
 def _comes_back(info: PodInfo) -> bool:
-    return not info.is_terminating and not what_ifs.stays(info.pod) and controller_of(info.pod) is not None
+    return controller_of(info.pod) is not None and _is_missed(info)
 
 
 def _lost(pods: Sequence[PodInfo]) -> tuple[str, ...]:
     """Return those of some pods that nothing makes again; those of a node itself go with it."""
-    is_lost: Callable[[PodInfo], bool] = lambda info: (  # noqa: E731
-        not info.is_terminating and not what_ifs.stays(info.pod) and controller_of(info.pod) is None
-    )
-    return tuple(info.key for info in pods if is_lost(info))
+    return tuple(info.key for info in pods if controller_of(info.pod) is None and _is_missed(info))
 
 
 def _pending(outcome: PodOutcome, preempted: bool) -> PendingReplacement:

@@ -65,9 +65,7 @@ def report(
         fail: whether pods that are not placed make the exit code 1 (``--exit-code``).
         guesses: what the run rests on that is not known.
     """
-    zones = utilisation.zones(cluster)
-    effects = _by_object(facts.controller)
-    results = [_result(rollout, facts, cluster, zones, effects) for rollout in facts.controller.rollouts]
+    results = workloads(facts, cluster)
     preemptions = [_preemption(facts, eviction) for eviction in facts.run.evictions if eviction.by]
     mistakes = [*problems, *facts.expansion.refused]
     objects = [
@@ -107,6 +105,13 @@ def report(
         guesses=list(guesses),
         assumed_volumes=assumed_volumes((outcome.pod.pod for outcome in facts.run.pods.values()), cluster),
     )
+
+
+def workloads(facts: Simulation, cluster: Cluster) -> list[simulations.WorkloadResult]:
+    """Return what became of each workload, in the order given; the cluster is as the run left it."""
+    zones = utilisation.zones(cluster)
+    effects = _by_object(facts.controller)
+    return [_result(rollout, facts, cluster, zones, effects) for rollout in facts.controller.rollouts]
 
 
 def _unmodelled(problem: Problem) -> simulations.UnmodelledResource:

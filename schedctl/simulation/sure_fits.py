@@ -46,6 +46,7 @@ class SureFits:
         self._scheduler = scheduler
         self._known: dict[Hashable, _Choice | None] = {}
         self._domain_of: dict[str, dict[str, str]] = {}
+        self._nodes_in: dict[str, Counter[str]] = {}
         in_tree = set(plugins_of(scheduler.cluster.release).values())
         # a rule of somebody else's, or one that waits or asks outside, may say anything
         self._plain = {
@@ -105,7 +106,7 @@ class SureFits:
         if choice.domains is None:
             return len(choice.nodes) - sum(name in choice.nodes for name in removed) >= pods
         domain_of = self._domains(choice.key)
-        left, nodes_left = choice.domains.copy(), Counter(domain_of.values())
+        left, nodes_left = choice.domains.copy(), self._nodes_in[choice.key].copy()
         for name in removed:
             domain = domain_of.get(name)
             if domain is not None:
@@ -122,6 +123,7 @@ class SureFits:
         if found is None:
             labels = {name: table.objects[row].metadata.labels or {} for name, row in table.row_of.items()}
             found = self._domain_of[key] = {name: each[key] for name, each in labels.items() if key in each}
+            self._nodes_in[key] = Counter(found.values())
         return found
 
 

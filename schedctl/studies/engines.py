@@ -24,6 +24,9 @@ R = TypeVar("R")
 S_in = TypeVar("S_in", contravariant=True)
 R_out = TypeVar("R_out", covariant=True)
 
+Weight = Callable[[Any], int]
+"""How much work a scenario is, beside others."""
+
 _AHEAD = 3
 """How many batches for each worker are under way at a time, so that none waits and few are lost."""
 _TRIES = 3
@@ -67,10 +70,10 @@ def count_cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def engine_of(jobs: int, batch: int = 8) -> Engine:
-    """Return the engine for so many processes on this machine, 0 for as many as there are cores."""
+def engine_of(jobs: int, batch: int = 8, weight: Weight | None = None) -> Engine:
+    """Return the engine for so many processes on this machine, 0 for as many as there are cores; see `Processes`."""
     jobs = jobs or count_cores()
-    return Processes(jobs, batch) if jobs > 1 else InProcess()
+    return Processes(jobs, batch, weight) if jobs > 1 else InProcess()
 
 
 def answer(ask: Callable[[S], R], scenarios: Iterable[S]) -> Iterator[R | Failure]:
@@ -82,10 +85,23 @@ def answer(ask: Callable[[S], R], scenarios: Iterable[S]) -> Iterator[R | Failur
             yield Failure.of(fault)
 
 
-def batches_of(scenarios: Iterable[S], size: int) -> Iterator[list[S]]:
-    """Yield scenarios a few at a time, none before it is asked for."""
-    left = iter(scenarios)
-    while batch := list(islice(left, size)):
+def batches_of(scenarios: Iterable[S], size: int, weight: Weight | None = None) -> Iterator[list[S]]:
+    """Yield scenarios a few at a time, none before it is asked for.
+
+    Args:
+        scenarios: the scenarios.
+        size: how much work is enough for a batch.
+        weight: how much work each is, 1 if None.
+    """
+    batch: list[S] = []
+    heavy = 0
+    for scenario in scenarios:
+        batch.append(scenario)
+        heavy += weight(scenario) if weight is not None else 1
+        if heavy >= size:
+            yield batch
+            batch, heavy = [], 0
+    if batch:
         yield batch
 
 
@@ -112,24 +128,26 @@ class Processes:
     A process that is killed loses nothing: its scenarios are run again, and one that kills three workers is a failure.
     """
 
-    def __init__(self, jobs: int, batch: int = 8, start: str = "") -> None:
+    def __init__(self, jobs: int, batch: int = 8, weight: Weight | None = None, start: str = "") -> None:
         """Take note of how the work is spread.
 
         Args:
             jobs: how many processes.
             batch: how many scenarios a process gets at a time.
+            weight: for how many others each stands, 1 if None.
             start: how a process begins, "" for as a copy of this one where the system can do that.
         """
         methods = multiprocessing.get_all_start_methods()
         self._context = multiprocessing.get_context(start or ("fork" if "fork" in methods else "spawn"))
         self._jobs = jobs
         self._size = batch
+        self._weight = weight
 
     def results(self, work: Work[S, R], scenarios: Iterable[S]) -> Iterator[R | Failure]:
         """Yield the result of each scenario, in order."""
         pool = self._pool(work)
         under_way: deque[_Batch] = deque()
-        more = batches_of(scenarios, self._size)
+        more = batches_of(scenarios, self._size, self._weight)
         try:
             while True:
                 for batch in islice(more, _AHEAD * self._jobs - len(under_way)):

@@ -39,6 +39,11 @@ class Loss:
     name: str
     nodes: tuple[str, ...]
 
+    @property
+    def weight(self) -> int:
+        """How much work it is, beside others."""
+        return len(self.nodes)
+
 
 @dataclass(frozen=True, slots=True)
 class LossWork:
@@ -70,7 +75,7 @@ def losses_of(cluster: Cluster, by: Sequence[str]) -> list[Loss]:
     found: list[Loss] = []
     for word in by or (NODE, *((_ZONE,) if several_zones else ())):
         found += _nodes(cluster) if word == NODE else _groups(cluster, label_of(cluster, word))
-    return found
+    return sorted(found, key=lambda loss: -loss.weight)  # the longest begin first, so that nobody waits for them alone
 
 
 def lose(

@@ -97,3 +97,7 @@ def test_a_scenario_that_kills_every_worker_fails_alone(tmp_path):
 
 def test_batches_keep_the_order_and_the_rest():
     assert [*batches_of("abcde", 2)] == [["a", "b"], ["c", "d"], ["e"]]
+
+
+def test_a_batch_is_full_once_there_is_enough_work_in_it():
+    assert [*batches_of([9, 1, 1, 2, 1], 3, weight=lambda number: number)] == [[9], [1, 1, 2], [1]]
