@@ -614,6 +614,20 @@ class Nodes:
         return self._usage(POD_COUNT)
 
     @property
+    def occupancy(self) -> IntArray:
+        """A number for each node that is another after each change of the pods on it, int64 (n,); -1 where supposed.
+
+        For what a plugin works out of the pods on a node and keeps: it is true while the number is the same.
+        """
+        self.cluster.reads.occupancy = True
+        numbers = self.gather(self.cluster._node_table.occupied)
+        if self.changes is None:
+            return numbers
+        supposed = numbers.copy()
+        supposed[self.changes.positions] = -1
+        return read_only(supposed)
+
+    @property
     def allowed_pods(self) -> IntArray:
         """How many pods each node may hold, int64 (n,)."""
         return self.allocatable(resources.PODS)

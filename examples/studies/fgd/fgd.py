@@ -1,0 +1,80 @@
+"""FGD: the node whose fragmentation grows least, measured by what the pods of a trace could not use of it."""
+
+from __future__ import annotations
+
+import csv
+from collections import Counter
+from collections.abc import Iterable
+from pathlib import Path
+
+import numpy as np
+from devices import GpuPolicy, cpu_of, request
+
+from schedctl.framework import Cycle, Nodes, PluginArgs, PodInfo
+
+TYPICAL = 0.95
+"""The most common pods are typical until they are so much of all."""
+
+
+class FgdArgs(PluginArgs, frozen=True):
+    """The trace whose pods say what a node is good for."""
+
+    pods: str
+
+
+class FGD(GpuPolicy):
+    """Prefers the node, and on it the device, where the expected fragmentation grows least."""
+
+    args_type = FgdArgs
+
+    def __init__(self, args: FgdArgs, handle: object) -> None:
+        super().__init__(args, handle)
+        with Path(args.pods).open(newline="") as file:
+            asked = Counter((int(r["cpu_milli"]), int(r["num_gpu"]), int(r["gpu_milli"])) for r in csv.DictReader(file))
+        kinds, most = [], TYPICAL * asked.total()
+        for kind, number in sorted(asked.items(), key=lambda each: -each[1]):
+            if sum(number for _, number in kinds) < most:
+                kinds.append((kind, number))
+        self._cpu, self._count, milli = np.array([kind for kind, _ in kinds]).T
+        self._share = np.array([number for _, number in kinds]) / sum(number for _, number in kinds)
+        self._milli, self._kind = np.unique(milli, return_inverse=True)  # a few amounts, which many kinds share
+
+    def score(self, cycle: Cycle, nodes: Nodes) -> np.ndarray:
+        free, cpu = self.free(nodes), nodes.allocatable("cpu") - nodes.requested("cpu")
+        rows, after = self._options(request(cycle.pod), free)
+        grown = self.fragmentation(free, cpu)[rows] - self.fragmentation(after, cpu[rows] - cpu_of(cycle.pod))
+        best = np.full(len(nodes), -np.inf)
+        np.maximum.at(best, rows, grown)
+        return (100 / (1 + np.exp(-best / 1000))).astype(np.int64)
+
+    def devices(self, pod: PodInfo, node: Nodes, free: np.ndarray) -> list[int]:
+        count, milli = request(pod)
+        if count > 1 or milli == 1000:
+            return super().devices(pod, node, free)
+        cpu = node.allocatable("cpu") - node.requested("cpu")  # the pod is on the node by now
+        fitting = np.flatnonzero(free >= milli)
+        after = np.repeat(free[None], len(fitting), axis=0)
+        after[np.arange(len(fitting)), fitting] -= milli
+        return [int(fitting[np.argmin(self.fragmentation(after, np.repeat(cpu, len(fitting))))])]
+
+    def fragmentation(self, free: np.ndarray, cpu: np.ndarray) -> np.ndarray:
+        """Return how much of the GPUs of each node typical pods could not use, milli-GPU, float64 (n,)."""
+        enough = free[:, None, :] >= self._milli[:, None]
+        below = np.where(enough, 0, free[:, None, :]).sum(axis=2)[:, self._kind]
+        fits = (enough.sum(axis=2)[:, self._kind] >= self._count) & (cpu[:, None] >= self._cpu) & (self._count > 0)
+        return np.where(fits, below, free.sum(axis=1)[:, None]) @ self._share
+
+    def _options(self, asked: tuple[int, int], free: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return what a pod may leave behind: rows of the nodes, and what is free there then, int64 (options, 8)."""
+        count, milli = asked
+        ordered = np.sort(free, axis=1)
+        if count > 1:
+            taken = (ordered >= milli) & (np.cumsum(ordered >= milli, axis=1) <= count)
+            return np.arange(len(free)), ordered - taken * milli
+        if not count:
+            return np.arange(len(free)), ordered
+        fresh = np.diff(ordered, axis=1, prepend=-1) > 0  # of devices with as much left one stands for all
+        rows, device = np.nonzero((ordered >= milli) & fresh)
+        after = ordered[rows]
+        after[np.arange(len(rows)), device] -= milli
+        return rows, after

@@ -1,0 +1,26 @@
+"""GpuShare: whether the devices of a node have room for a pod."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+
+from devices import Devices, request
+
+from schedctl.framework import ACCEPT, Cycle, FilterPlugin, Nodes, PodInfo, Reason, Verdicts
+
+
+class GpuShare(FilterPlugin):
+    """Rejects nodes without devices that have enough left: one for a share, k that are wholly free for k of them."""
+
+    filters_all_nodes = True
+    lacking = Reason("Insufficient GPU: {count} devices with {milli}m left each")
+
+    def filter(self, cycle: Cycle, nodes: Nodes) -> Verdicts:
+        count, milli = request(cycle.pod)
+        if not count:
+            return ACCEPT
+        fitting = (Devices.of(self.handle.cluster).free(nodes) >= milli).sum(axis=1)
+        return self.lacking.where(fitting < count, count=count, milli=milli)
+
+    def signature(self, pod: PodInfo) -> Hashable:
+        return request(pod)
