@@ -20,6 +20,7 @@ SUMMARIES = {
     "drain": "Show what draining nodes would do.",
     "capacity": "Count how many more pods fit.",
     "n-1": "Show which lost node or zone leaves pods pending.",
+    "sweep": "Ask one question in many scenarios.",
     "bind": "Bind a pending pod to the node that kube-scheduler would choose.",
     "calibrate": "Repeat a cluster's scheduling decisions and compare.",
     "snapshot": "Save, inspect, compare and redact clusters as files.",

@@ -1,7 +1,7 @@
 """``-o name``: a line for each pod, as kubectl writes names, and the node it goes to; of a capacity, for each node.
 
-Of losses, each that leaves pods pending, and how many; of a comparison, each object that differs; of a calibration,
-each pod and the node that was taken; of a node, each pending pod that fits there.
+Of losses, each that leaves pods pending, and how many; of a sweep, the worst scenarios; of a comparison, each object
+that differs; of a calibration, each pod and the node that was taken; of a node, each pending pod that fits there.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from schedctl.reports.pod_comparisons import ExplainComparison, PodEffect
 from schedctl.reports.run_comparisons import SimulationComparison
 from schedctl.reports.simulations import Fate, SimulationReport
 from schedctl.reports.snapshots import SnapshotDiff, SnapshotReport
+from schedctl.reports.sweeps import SweepReport
 from schedctl.reports.traces import TraceDiff, TraceReport
 
 Placing = ExplainReport | NodeExplainReport | SimulationReport | DrainReport | BindReport | GangBindReport
@@ -31,7 +32,14 @@ Comparing = SnapshotDiff | ExplainComparison | SimulationComparison | TraceDiff
 
 
 def lines(
-    report: Placing | CapacityReport | NodeLossReport | CalibrationReport | SnapshotReport | TraceReport | Comparing,
+    report: Placing
+    | CapacityReport
+    | NodeLossReport
+    | SweepReport
+    | CalibrationReport
+    | SnapshotReport
+    | TraceReport
+    | Comparing,
 ) -> Iterator[str]:
     """Yield ``pod/web-7 node/node-3``, the pod alone where it has no node; of a capacity ``node/node-3 12``."""
     if isinstance(report, CapacityReport):
@@ -41,6 +49,9 @@ def lines(
     if isinstance(report, NodeLossReport):
         lossy = (each for each in report.results if each.pending)
         yield from (f"{each.by.rpartition('/')[2]}/{sanitise.text(each.name)} {each.pending}" for each in lossy)
+        return
+    if isinstance(report, SweepReport):
+        yield from (f"scenario/{case.scenario} {case.value:g}" for case in report.worst)
         return
     if isinstance(report, CalibrationReport):
         for decision in report.decisions:

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from schedctl.reports.run_comparisons import SimulationComparison
     from schedctl.reports.simulations import SimulationReport
     from schedctl.reports.snapshots import SnapshotDiff, SnapshotReport
+    from schedctl.reports.sweeps import SweepReport
     from schedctl.reports.traces import TraceDiff, TraceReport
     from schedctl.reports.watches import WatchLine
 
@@ -49,6 +50,7 @@ if TYPE_CHECKING:
         | SimulationComparison
         | SnapshotReport
         | SnapshotDiff
+        | SweepReport
         | TraceDiff
         | TraceReport
     )
@@ -70,6 +72,7 @@ _MODULES = {
     "SimulationReport": "simulations",
     "SnapshotDiff": "snapshots",
     "SnapshotReport": "snapshots",
+    "SweepReport": "sweeps",
     "TraceDiff": "traces",
     "TraceReport": "traces",
 }

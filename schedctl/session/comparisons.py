@@ -55,9 +55,9 @@ def choose(
     others = [_choice_of(text, found) for text in compare]
     # Two that are named are compared with each other; Kubernetes' defaults, which nobody has named, would be a third.
     if len(others) > 1 and not (path or profile or source.configured):
-        return [_as_default(each) for each in others]
+        return [as_default(each) for each in others]
     chosen = configurations.choose(path, profile, source, plugins, notifier, release)
-    return [_as_default(each) for each in (chosen, *others)] if others else [chosen]
+    return [as_default(each) for each in (chosen, *others)] if others else [chosen]
 
 
 def _choice_of(text: str, plugins: discovery.PluginCatalog) -> ConfigurationChoice:
@@ -70,7 +70,7 @@ def _choice_of(text: str, plugins: discovery.PluginCatalog) -> ConfigurationChoi
         raise UsageError(f"{mistake}, and no such file", mistake.hint) from None
 
 
-def _as_default(choice: ConfigurationChoice) -> ConfigurationChoice:
+def as_default(choice: ConfigurationChoice) -> ConfigurationChoice:
     """Return a choice of a profile as a configuration in which the default scheduler is that profile."""
     if not choice.profile:
         return choice

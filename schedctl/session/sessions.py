@@ -6,6 +6,7 @@ The constructor chooses, `Session.load` reads, `Session.change` changes; what is
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeVar
 
@@ -140,6 +141,12 @@ class Session:
         kube_versions.tell_nearest(other.rules, self.notifier)
         other.load(source.state_under(self.state, other.rules, other.kinds))
         other.notifier, other._reporter, other._recorder = self.notifier, self._reporter, self._recorder
+        return other
+
+    def with_what_ifs(self, what_ifs: WhatIfs) -> Session:
+        """Return a session about the same state and configurations with other changes, none of which is made yet."""
+        other = copy(self)
+        other._what_ifs, other.changes = what_ifs, []
         return other
 
     def _choose(self, notifier: Notifier) -> list[ConfigurationChoice]:

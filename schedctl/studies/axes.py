@@ -1,0 +1,162 @@
+"""The scenarios of a study: every combination of what its axes have, of which none is made before it is run."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import product
+from math import prod
+from typing import Any
+
+from schedctl.api import topology
+from schedctl.cache.cluster import Cluster
+from schedctl.errors import UsageError
+from schedctl.studies import forms
+from schedctl.studies.node_losses import Loss, losses_of
+
+STATE, VERSION, GATES, CONFIGURATION = "state", "version", "featureGates", "configuration"
+WEIGHTS, LOSE, SEED, SCALE = "weights", "lose", "seed", "scale"
+NOTHING = "nothing"
+"""What is lost where nothing is."""
+_MANY = 10_000_000
+"""More scenarios than that are a slip of the finger."""
+
+
+@dataclass(frozen=True, slots=True)
+class AxisValue:
+    """One of the values of an axis.
+
+    Attributes:
+        label: how results and people call it.
+        value: what is done with it.
+    """
+
+    label: str | int
+    value: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """Something that differs from scenario to scenario."""
+
+    name: str
+    values: Sequence[AxisValue]
+
+
+@dataclass(frozen=True, slots=True)
+class Scenario:
+    """One combination.
+
+    Attributes:
+        number: from 0.
+        values: by axis.
+    """
+
+    number: int
+    values: dict[str, AxisValue]
+
+    @property
+    def labels(self) -> dict[str, str | int]:
+        """How it is called, by axis."""
+        return {name: each.label for name, each in self.values.items()}
+
+    def value(self, axis: str, otherwise: Any = None) -> Any:
+        """Return what an axis has here."""
+        found = self.values.get(axis)
+        return otherwise if found is None else found.value
+
+    @property
+    def what_ifs(self) -> tuple[tuple[str, str], ...]:
+        """What is changed in the cluster, in words of the command line and their texts."""
+        changes = [each.value for name, each in self.values.items() if name.startswith(f"{SCALE}/")]
+        return (*changes, *self.value(LOSE, ()))
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """All scenarios of a study, the last axis fastest."""
+
+    axes: Sequence[Axis]
+
+    def __len__(self) -> int:
+        return prod(len(axis.values) for axis in self.axes)
+
+    def __getitem__(self, number: int) -> Scenario:
+        left, chosen = number, list[tuple[str, AxisValue]]()
+        for axis in reversed(self.axes):
+            left, place = divmod(left, len(axis.values))
+            chosen.append((axis.name, axis.values[place]))
+        return Scenario(number, dict(reversed(chosen)))
+
+
+def grid_of(axes: forms.AxesForm, cluster: Cluster | None) -> Grid:
+    """Return the scenarios of a study.
+
+    Args:
+        axes: as they are written.
+        cluster: whose nodes are lost; None where there is none.
+
+    Raises:
+        UsageError: no node has the label by which they are to be lost; or there are too many scenarios.
+    """
+    found = [
+        Axis(STATE, [AxisValue(each, each) for each in axes.states]),
+        Axis(VERSION, [AxisValue(each, each) for each in axes.versions]),
+        Axis(GATES, [AxisValue(each or "default", each) for each in axes.feature_gates]),
+        Axis(CONFIGURATION, [AxisValue(each, each) for each in axes.configurations]),
+    ]
+    if axes.weights is not None:
+        found.append(Axis(WEIGHTS, [*_weights(axes.weights)]))
+    for name, numbers in axes.scale.items():
+        found.append(Axis(f"{SCALE}/{name}", [AxisValue(each, (SCALE, f"{name}={each}")) for each in numbers]))
+    if axes.lose is not None and cluster is not None:
+        found.append(Axis(LOSE, [*_losses(axes.lose, cluster)]))
+    if axes.seeds is not None:
+        seeds = range(axes.seeds.first, axes.seeds.first + axes.seeds.count)
+        found.append(Axis(SEED, [AxisValue(each, each) for each in seeds]))
+    grid = Grid([axis for axis in found if axis.values])
+    if len(grid) > _MANY:
+        raise UsageError(f"{len(grid):,} scenarios are more than {_MANY:,}", "draw some, or split the study")
+    return grid
+
+
+def _weights(form: forms.WeightsForm) -> Iterator[AxisValue]:
+    if form.grid:
+        for weights in product(*form.grid.values()):
+            yield _weighted(dict(zip(form.grid, weights, strict=True)))
+        return
+    draws = random.Random(form.seed)
+    for _ in range(form.count):
+        yield _weighted({name: draws.randint(*ends) for name, ends in form.draw.items()})
+
+
+def _weighted(weights: dict[str, int]) -> AxisValue:
+    return AxisValue(" ".join(f"{name}={weight}" for name, weight in weights.items()), weights)
+
+
+def _losses(form: forms.LoseForm, cluster: Cluster) -> Iterator[AxisValue]:
+    if form.nothing:
+        yield AxisValue(NOTHING, ())
+    losses = sorted(losses_of(cluster, [form.each]), key=lambda each: each.name)
+    if form.together == 1:
+        for each in losses:
+            yield AxisValue(_named(each), (_word(each),))
+        return
+    if form.together > len(losses):
+        raise UsageError(f"{form.together} of {len(losses)} cannot be lost at once: {form.each}")
+    draws = random.Random(form.seed)
+    for _ in range(form.count):
+        together = sorted(draws.sample(losses, form.together), key=lambda each: each.name)
+        yield AxisValue(" + ".join(map(_named, together)), tuple(map(_word, together)))
+
+
+def _named(loss: Loss) -> str:
+    return f"{loss.by.rpartition('/')[2]} {loss.name}"
+
+
+def _word(loss: Loss) -> tuple[str, str]:
+    """Return the what-if that loses nodes, as on a command line."""
+    if loss.by == "node":
+        return "remove-node", loss.name
+    return "lose", f"{'zone' if loss.by == topology.ZONE else loss.by}={loss.name}"

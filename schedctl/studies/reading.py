@@ -1,0 +1,229 @@
+"""From a file to a `Study`, or to everything that is wrong with it, each with its place."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from schedctl.documents.decoding import Decoder
+from schedctl.documents.heads import HEAD, open_document, place
+from schedctl.documents.spelling import did_you_mean
+from schedctl.errors import ConfigError, Problem
+from schedctl.studies import forms
+
+API_VERSION, KIND = "schedctl.dev/v1alpha1", "Study"
+QUESTIONS = ("pending", "simulate", "drain", "capacity", "check", "run")
+_VARIABLE = re.compile(r"\$\{(\w+)\}")
+
+
+@dataclass(frozen=True, slots=True)
+class ReadStudy:
+    """A study that was read.
+
+    Attributes:
+        study: the study, its paths as they are found from where the user is.
+        source: the file.
+        digest: ``sha256:...`` of the file and of what stands for its variables.
+    """
+
+    study: forms.Study
+    source: str
+    digest: str
+
+    @property
+    def question(self) -> str:
+        """Which of `QUESTIONS` is asked."""
+        return next(name for name in QUESTIONS if getattr(self.study.spec, name) is not None)
+
+
+def read(path: str, variables: Mapping[str, str]) -> ReadStudy:
+    """Return the study in a file.
+
+    Args:
+        path: the file.
+        variables: what stands for ``${NAME}`` in its texts.
+
+    Raises:
+        ConfigError: it cannot be read or understood; with every problem.
+    """
+    try:
+        text = Path(path).read_bytes()
+    except OSError as error:
+        raise ConfigError([Problem(f"cannot be read: {(error.strerror or str(error)).lower()}", path)]) from None
+    node, decoder = open_document(text, path, KIND, API_VERSION)
+    if decoder.problems:
+        raise ConfigError([replace(each, source=path) for each in decoder.problems])
+    written = decoder.struct(node, forms.Study, also=HEAD)
+    problems = [*decoder.problems]
+    filled = _Filler(variables, problems, decoder).fill(written)
+    problems += (
+        place(problem, decoder.places)
+        for problem in _mistakes(filled)
+        if not any(problem.path.startswith(each) for each in decoder.spoilt)
+    )
+    if problems:
+        ordered = sorted(dict.fromkeys(problems), key=lambda each: (each.line, each.column))
+        raise ConfigError([replace(each, source=path) for each in ordered])
+    digest = hashlib.sha256(text + msgspec.json.encode(sorted(variables.items()))).hexdigest()
+    return ReadStudy(_relative_to(filled, Path(path).parent), path, f"sha256:{digest}")
+
+
+class _Filler:
+    """Puts what stands for variables into all texts of a study."""
+
+    def __init__(self, variables: Mapping[str, str], problems: list[Problem], decoder: Decoder) -> None:
+        self._variables, self._problems, self._decoder = variables, problems, decoder
+
+    def fill(self, study: forms.Study) -> forms.Study:
+        """Return the study without variables; those that nobody has set are problems."""
+        return msgspec.convert(self._filled(msgspec.to_builtins(study), ""), forms.Study)
+
+    def _filled(self, value: Any, path: str) -> Any:
+        if isinstance(value, str):
+            return _VARIABLE.sub(lambda found: self._value(found.group(1), path), value)
+        if isinstance(value, dict):
+            return {key: self._filled(each, f"{path}.{key}".lstrip(".")) for key, each in value.items()}
+        if isinstance(value, list | tuple):
+            return [self._filled(each, f"{path}[{index}]") for index, each in enumerate(value)]
+        return value
+
+    def _value(self, name: str, path: str) -> str:
+        if name not in self._variables:
+            hint = did_you_mean(name, self._variables) if self._variables else ""
+            problem = Problem(f"nobody has set ${{{name}}}", path=path, hint=hint or f"`--set {name}=VALUE`")
+            self._problems.append(place(problem, self._decoder.places))
+        return self._variables.get(name, "")
+
+
+def _mistakes(study: forms.Study) -> Iterator[Problem]:
+    """Yield what types cannot say."""
+    spec = study.spec
+    if not study.metadata.name:
+        yield Problem("metadata.name is required", path="metadata.name")
+    asked = [name for name in QUESTIONS if getattr(spec, name) is not None]
+    if len(asked) != 1:
+        found = f"found {' and '.join(asked)}" if asked else "found none"
+        yield Problem(
+            f"expected one question, {found}",
+            path=f"spec.{asked[1]}" if asked else "spec",
+            hint=f"one of {', '.join(QUESTIONS)}",
+        )
+    if not (spec.state or spec.axes.states or (spec.run is not None and spec.run.nodes)):
+        yield Problem("no cluster state given", path="spec.state", hint="spec.state names files and folders")
+    yield from _mistakes_of_axes(spec)
+    if spec.simulate is not None and not spec.simulate.manifests:
+        yield Problem("no manifests given", path="spec.simulate")
+    if spec.check is not None and not spec.check.manifests:
+        yield Problem("no manifests given", path="spec.check")
+    if spec.capacity is not None and not spec.capacity.like:
+        yield Problem("no pod or workload given", path="spec.capacity", hint="e.g. `like: [deploy/web]`")
+    if spec.drain is not None and sum(map(bool, (spec.drain.nodes, spec.drain.selector, spec.drain.zone))) != 1:
+        yield Problem("expected one of nodes, selector and zone", path="spec.drain")
+    if spec.run is not None:
+        yield from _mistakes_of_run(spec.run)
+
+
+def _mistakes_of_axes(spec: forms.StudySpec) -> Iterator[Problem]:
+    axes = spec.axes
+    if axes.seeds is not None and axes.seeds.count < 1:
+        yield Problem("no seeds: count is the number of them", path="spec.axes.seeds")
+    if axes.lose is not None:
+        if not axes.lose.each:
+            yield Problem("nothing to lose", path="spec.axes.lose", hint="each: node, zone or a label")
+        if axes.lose.together < 1:
+            yield Problem("expected a positive number", path="spec.axes.lose.together")
+        if axes.lose.together > 1 and axes.lose.count < 1:
+            yield Problem("several at once are drawn: count is the number of draws", path="spec.axes.lose")
+    if axes.weights is not None:
+        if bool(axes.weights.grid) == bool(axes.weights.draw):
+            yield Problem("expected a grid or draws", path="spec.axes.weights")
+        for name, weights in axes.weights.grid.items():
+            if not weights or min(weights) < 1:
+                yield Problem("expected weights of at least 1", path=f"spec.axes.weights.grid.{name}")
+        for name, ends in axes.weights.draw.items():
+            if len(ends) != 2 or not 1 <= ends[0] <= ends[1]:
+                yield Problem("expected the least and the largest weight", path=f"spec.axes.weights.draw.{name}")
+        if axes.weights.draw and axes.weights.count < 1:
+            yield Problem("count is the number of draws", path="spec.axes.weights")
+    for name, numbers in axes.scale.items():
+        if not numbers or min(numbers) < 0:
+            yield Problem("expected numbers of pods", path=f"spec.axes.scale.{name}")
+    if spec.run is not None and (axes.scale or axes.lose) and spec.run.nodes:
+        yield Problem("a run on nodes of a trace has no state to change", path="spec.axes")
+
+
+def _mistakes_of_run(run: forms.RunForm) -> Iterator[Problem]:
+    arrivals = run.arrivals
+    if bool(run.trace.openb) == bool(run.trace.timeline):
+        yield Problem("expected a trace: openb or timeline", path="spec.run.trace")
+    if arrivals.process == "poisson" and not (arrivals.rate > 0 and arrivals.count > 0):
+        yield Problem("poisson needs a rate and a count, both positive", path="spec.run.arrivals")
+    if arrivals.process == "inflated":
+        if not (arrivals.share > 0 and arrivals.of):
+            yield Problem("inflated needs a share and the resource it is of", path="spec.run.arrivals")
+        elif arrivals.of not in ("cpu", "memory", *(each.name for each in run.resources)):
+            hint = did_you_mean(arrivals.of, ["cpu", "memory", *(each.name for each in run.resources)])
+            yield Problem(f'no resource "{arrivals.of}" is counted', path="spec.run.arrivals.of", hint=hint)
+    for index, each in enumerate(run.resources):
+        if not (each.name and each.annotations and each.offered):
+            yield Problem(
+                "a resource has a name, annotations and what nodes offer", path=f"spec.run.resources[{index}]"
+            )
+    counted = ["cpu", "memory", *(each.name for each in run.resources)]
+    if run.by not in counted:
+        yield Problem(f'no resource "{run.by}" is counted', path="spec.run.by", hint=did_you_mean(run.by, counted))
+
+
+def _relative_to(study: forms.Study, folder: Path) -> forms.Study:
+    """Return a study whose paths begin in a folder, but for profiles and plugins that are no files there."""
+    spec = study.spec
+
+    def there(text: str) -> str:
+        return text if not text or Path(text).is_absolute() or text == "-" else str(folder / text)
+
+    def if_file(text: str) -> str:
+        return there(text) if (folder / text.partition(":")[0]).is_file() else text
+
+    def replaced(form: Any, **fields: Any) -> Any:
+        return form if form is None else msgspec.structs.replace(form, **fields)
+
+    axes = replaced(
+        spec.axes,
+        states=tuple(map(there, spec.axes.states)),
+        configurations=tuple(map(if_file, spec.axes.configurations)),
+    )
+    simulate, check, run = spec.simulate, spec.check, spec.run
+    if simulate is not None:
+        simulate = replaced(simulate, manifests=tuple(map(there, simulate.manifests)))
+    if check is not None:
+        manifests, policies = tuple(map(there, check.manifests)), tuple(map(there, check.policies))
+        check = replaced(check, manifests=manifests, policies=policies)
+    if run is not None:
+        trace = replaced(
+            run.trace,
+            openb=there(run.trace.openb),
+            timeline=there(run.trace.timeline),
+            manifests=tuple(map(there, run.trace.manifests)),
+        )
+        run = replaced(run, nodes=there(run.nodes), trace=trace)
+    capacity = spec.capacity
+    if capacity is not None:
+        capacity = replaced(capacity, like=tuple(map(if_file, capacity.like)))
+    changed = replaced(
+        spec,
+        state=tuple(map(there, spec.state)),
+        configuration=if_file(spec.configuration),
+        plugins=tuple(map(if_file, spec.plugins)),
+        simulate=simulate,
+        check=check,
+        run=run,
+        capacity=capacity,
+        axes=axes,
+    )
+    return msgspec.structs.replace(study, spec=changed)
