@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
 from math import prod
+from pathlib import Path
 from typing import Any
 
 from schedctl.api import topology
@@ -101,10 +102,10 @@ def grid_of(axes: forms.AxesForm, cluster: Cluster | None) -> Grid:
         UsageError: no node has the label by which they are to be lost; or there are too many scenarios.
     """
     found = [
-        Axis(STATE, [AxisValue(each, each) for each in axes.states]),
+        Axis(STATE, [*_files(axes.states)]),
         Axis(VERSION, [AxisValue(each, each) for each in axes.versions]),
         Axis(GATES, [AxisValue(each or "default", each) for each in axes.feature_gates]),
-        Axis(CONFIGURATION, [AxisValue(each, each) for each in axes.configurations]),
+        Axis(CONFIGURATION, [*_files(axes.configurations)]),
     ]
     if axes.weights is not None:
         found.append(Axis(WEIGHTS, [*_weights(axes.weights)]))
@@ -119,6 +120,14 @@ def grid_of(axes: forms.AxesForm, cluster: Cluster | None) -> Grid:
     if len(grid) > _MANY:
         raise UsageError(f"{len(grid):,} scenarios are more than {_MANY:,}", "draw some, or split the study")
     return grid
+
+
+def _files(paths: Sequence[str]) -> Iterator[AxisValue]:
+    """Yield files by their names without folder and extension, where these tell them apart."""
+    names = [Path(path).name.partition(".")[0] for path in paths]
+    distinct = len(set(names)) == len(names)
+    for path, name in zip(paths, names, strict=True):
+        yield AxisValue(name if distinct else path, path)
 
 
 def _weights(form: forms.WeightsForm) -> Iterator[AxisValue]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 import msgspec
 
@@ -240,24 +240,30 @@ class StudySpec(Form, frozen=True):
         state: files and folders of the cluster; an axis `states` takes their place.
         configuration: a KubeSchedulerConfiguration, or a profile that ships.
         plugins: as ``--plugin`` takes them.
+        arguments: of plugins, by name, in place of those of every configuration.
         pending: the question of which pods stay pending.
         simulate: the question of where the pods of manifests go.
         drain: the question of what draining nodes does.
         capacity: the question of how many more pods fit.
         check: the question of whether policies hold.
         run: the question of what comes of pods that arrive.
+        decisive: the number that decides which scenario is the worst; "" for the question's own.
+        worst: whether that is the one with the least or the most of it; "" for what the question has.
         axes: what differs from scenario to scenario.
     """
 
     state: tuple[str, ...] = ()
     configuration: str = ""
     plugins: tuple[str, ...] = ()
+    arguments: dict[str, dict[str, Any]] = {}
     pending: PendingForm | None = None
     simulate: SimulateForm | None = None
     drain: DrainForm | None = None
     capacity: CapacityForm | None = None
     check: CheckForm | None = None
     run: RunForm | None = None
+    decisive: str = ""
+    worst: Literal["", "least", "most"] = ""
     axes: AxesForm = AxesForm()
 
 

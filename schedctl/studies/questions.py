@@ -34,6 +34,8 @@ from schedctl.studies.arrivals import Arrival
 from schedctl.studies.metrics import AnnotatedResource, ArrivalMetrics, CountedResource, Resource, capacity_of
 from schedctl.studies.traces import TracedPod
 
+_SKIPPED = 5
+"""How many percent a single pod may be."""
 MOST_NAMED = 50
 """How many pending pods a row names."""
 WORST: Mapping[str, tuple[str, bool]] = {
@@ -232,11 +234,19 @@ def _run(form: forms.RunForm, pods: list[TracedPod], setting: Setting) -> Answer
     metrics = ArrivalMetrics(resources_of(form), form.by)
     counts = ArrivalRun(scheduler, sampling=form.sampling, horizon=horizon, observers=[metrics]).run(coming)
     table = metrics.table()
-    missing = [each for each in form.at if each not in table]
-    if missing:
-        raise UsageError(
-            f"{missing[0]} % of {form.by} never arrived", f"at most {max(table, default=0)} % did: see spec.run.at"
-        )
     values = {"arrived": counts.arrived, "bound": counts.bound, "dropped": counts.dropped, "gone": counts.gone}
-    sampled = {f"{name}@{at}": value for at in form.at for name, value in table[at].items()}
+    sampled = {f"{name}@{at}": value for at in form.at for name, value in _row_at(table, at, form.by).items()}
     return Answer({name: float(value) for name, value in (values | sampled).items()})
+
+
+def _row_at(table: Mapping[int, Mapping[str, float]], percent: int, by: str) -> Mapping[str, float]:
+    """Return the metrics at a share, or at the last one before it: large pods skip some.
+
+    Raises:
+        UsageError: so much never arrived.
+    """
+    at = max((each for each in table if each <= percent), default=None)
+    if at is None or at + _SKIPPED < percent:
+        most = max(table, default=0)
+        raise UsageError(f"{percent} % of {by} never arrived", f"at most {most} % did: see spec.run.at")
+    return table[at]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -59,12 +60,12 @@ def read(path: str, variables: Mapping[str, str]) -> ReadStudy:
     node, decoder = open_document(text, path, KIND, API_VERSION)
     if decoder.problems:
         raise ConfigError([replace(each, source=path) for each in decoder.problems])
-    written = decoder.struct(node, forms.Study, also=HEAD)
+    written = _with_plain_arguments(decoder.struct(node, forms.Study, also=HEAD), decoder)
     problems = [*decoder.problems]
     filled = _Filler(variables, problems, decoder).fill(written)
     problems += (
         place(problem, decoder.places)
-        for problem in _mistakes(filled)
+        for problem in _mistakes(filled, {each.removeprefix("spec.") for each in decoder.spoilt})
         if not any(problem.path.startswith(each) for each in decoder.spoilt)
     )
     if problems:
@@ -72,6 +73,15 @@ def read(path: str, variables: Mapping[str, str]) -> ReadStudy:
         raise ConfigError([replace(each, source=path) for each in ordered])
     digest = hashlib.sha256(text + msgspec.json.encode(sorted(variables.items()))).hexdigest()
     return ReadStudy(_relative_to(filled, Path(path).parent), path, f"sha256:{digest}")
+
+
+def _with_plain_arguments(study: forms.Study, decoder: Decoder) -> forms.Study:
+    """Return a study whose arguments of plugins, which have no schema here, are plain values."""
+    plain = {
+        plugin: {name: decoder.free(node, f"spec.arguments.{plugin}.{name}") for name, node in given.items()}
+        for plugin, given in study.spec.arguments.items()
+    }
+    return msgspec.structs.replace(study, spec=msgspec.structs.replace(study.spec, arguments=plain))
 
 
 class _Filler:
@@ -101,13 +111,13 @@ class _Filler:
         return self._variables.get(name, "")
 
 
-def _mistakes(study: forms.Study) -> Iterator[Problem]:
-    """Yield what types cannot say."""
+def _mistakes(study: forms.Study, spoilt: AbstractSet[str]) -> Iterator[Problem]:
+    """Yield what types cannot say; of a field of the spec that is spoilt nothing is known."""
     spec = study.spec
     if not study.metadata.name:
         yield Problem("metadata.name is required", path="metadata.name")
     asked = [name for name in QUESTIONS if getattr(spec, name) is not None]
-    if len(asked) != 1:
+    if len(asked) != 1 and not (spoilt & set(QUESTIONS)):
         found = f"found {' and '.join(asked)}" if asked else "found none"
         yield Problem(
             f"expected one question, {found}",

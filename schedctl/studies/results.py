@@ -44,12 +44,13 @@ class ResultsFile:
         self.path, self.done, self._head = path, 0, head
         end = 0
         try:
-            if not anew and Path(path).exists():
+            if not anew and Path(path).is_file():
                 end = self._find_end()
             self._file = Path(path).open("r+b" if end else "wb")  # noqa: SIM115 - closed on exit
-            self._file.truncate(end)
-            self._file.seek(end)
-            if not end:
+            if end:
+                self._file.truncate(end)
+                self._file.seek(end)
+            else:
                 self._write(head)
         except OSError as error:
             raise self._fault(error) from None

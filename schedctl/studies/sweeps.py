@@ -13,6 +13,7 @@ from pathlib import Path
 
 import msgspec
 
+from schedctl.documents.spelling import suggest_names
 from schedctl.errors import UsageError
 from schedctl.reports import exit_codes
 from schedctl.reports.metadata import Metadata
@@ -27,7 +28,7 @@ from schedctl.session.version_options import VersionOptions
 from schedctl.session.what_ifs import WhatIfs
 from schedctl.sources import Manifests
 from schedctl.studies import axes as axis
-from schedctl.studies import forms, questions, results, traces, weights
+from schedctl.studies import configurations, forms, questions, results, traces
 from schedctl.studies.axes import Axis, Grid, Scenario
 from schedctl.studies.engines import Engine, Failure, InProcess
 from schedctl.studies.questions import Answer, Setting
@@ -104,8 +105,8 @@ def session_of(spec: forms.StudySpec, scenario: Scenario, state: State | None) -
     own = scenario.value(axis.STATE)
     versions = VersionOptions(scenario.value(axis.VERSION, ""), scenario.value(axis.GATES, ""), False)
     source = StateSource((own,) if own else spec.state, versions=versions)
-    configuration = scenario.value(axis.CONFIGURATION, spec.configuration)
-    session = Session(source, options_of(configuration, spec.plugins))
+    named = scenario.value(axis.CONFIGURATION, spec.configuration)
+    session = Session(source, options_of(named, spec.plugins))
     if own or state is None:
         session.load()
     elif versions.kube_version or versions.feature_gates:
@@ -115,9 +116,10 @@ def session_of(spec: forms.StudySpec, scenario: Scenario, state: State | None) -
         session.load(state)
     # as with --compare, a profile takes the place of the default scheduler, which the pods ask for
     choice, chosen = comparisons.as_default(session.choice), scenario.value(axis.WEIGHTS)
+    configuration = configurations.with_arguments(choice.configuration, spec.arguments, choice.registry)
     if chosen is not None:
-        choice = replace(choice, configuration=weights.with_weights(choice.configuration, chosen))
-    session.choices = [choice]
+        configuration = configurations.with_weights(configuration, chosen)
+    session.choices = [replace(choice, configuration=configuration)]
     return session
 
 
@@ -163,7 +165,7 @@ def prepare(read: ReadStudy, notifier: Notifier = SILENT) -> Prepared:
     questions.question_of(spec)
     session = _try_each(spec, grid, state)
     if spec.axes.weights is not None:
-        weights.check_weights(spec.axes.weights.grid or spec.axes.weights.draw, session.choice.registry)
+        configurations.check_weights(spec.axes.weights.grid or spec.axes.weights.draw, session.choice.registry)
     digests = {**session.state.manifests.digests, **_digests(spec)}
     text = msgspec.json.encode([read.digest, sorted(digests.items())])
     head = SweepHead(
@@ -243,7 +245,7 @@ def ask_only(prepared: Prepared, number: int) -> SweepRow:
 def summarize(prepared: Prepared, lines: str, path: str, resumed: int, command: str) -> SweepReport:
     """Return what the rows of a file come to."""
     question = prepared.read.question
-    decisive, most_is_worst = questions.WORST[question]
+    decisive, most_is_worst = _decisive(prepared.read)
     every: dict[str, list[float]] = {}
     groups: dict[tuple[str, str | int], list[float]] = {}
     pending: Counter[str] = Counter()
@@ -257,7 +259,9 @@ def summarize(prepared: Prepared, lines: str, path: str, resumed: int, command: 
         pending.update(row.pending)
         for name, value in row.values.items():
             every.setdefault(name, []).append(value)
-        value = row.values.get(decisive, 0.0)
+        if decisive not in row.values:
+            raise UsageError(f'no number "{decisive}"', suggest_names(decisive, sorted(row.values), "numbers"))
+        value = row.values[decisive]
         for name in few & row.axes.keys():
             groups.setdefault((name, row.axes[name]), []).append(value)
         heapq.heappush(worst, (value if most_is_worst else -value, -row.scenario, row))
@@ -295,6 +299,13 @@ def summarize(prepared: Prepared, lines: str, path: str, resumed: int, command: 
         ],
         errors=dict(errors.most_common()),
     )
+
+
+def _decisive(read: ReadStudy) -> tuple[str, bool]:
+    """Return the number that decides which scenario is the worst, and whether that is the one with most of it."""
+    name, most = questions.WORST[read.question]
+    spec = read.study.spec
+    return spec.decisive or name, spec.worst == "most" if spec.worst else most
 
 
 def command_of(path: str, variables: Mapping[str, str]) -> str:

@@ -17,9 +17,9 @@ TYPICAL = 0.95
 
 
 class FgdArgs(PluginArgs, frozen=True):
-    """The trace whose pods say what a node is good for."""
+    """The list of pods that says what a node is good for."""
 
-    pods: str
+    pods: str = ""
 
 
 class FGD(GpuPolicy):

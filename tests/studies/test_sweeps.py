@@ -1,0 +1,290 @@
+"""Sweeps: every scenario once, in order, whoever runs it; stopped runs go on; mistakes are told before the first."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from schedctl.errors import ConfigError, InputError, UsageError
+from schedctl.studies import reading, results, sweeps
+from schedctl.studies.axes import Grid
+from schedctl.studies.configurations import with_weights
+from schedctl.studies.engines import InProcess, Processes
+
+ROOT = Path(__file__).parents[2]
+SHOP = ROOT / "fixtures/clusters/shop"
+HEAD = "apiVersion: schedctl.dev/v1alpha1\nkind: Study\nmetadata: {name: s}\nspec:\n"
+LOSSES = f"""{HEAD}  state: [{SHOP}]
+  pending: {{}}
+  axes:
+    lose: {{each: zone, nothing: true}}
+    seeds: {{count: 2}}
+"""
+
+
+def prepared(tmp_path, text=LOSSES, **variables):
+    file = tmp_path / "study.yaml"
+    file.write_text(text)
+    return sweeps.prepare(reading.read(str(file), variables))
+
+
+def swept(tmp_path, text=LOSSES, name="out.jsonl", **options):
+    path = tmp_path / name
+    report = sweeps.sweep(prepared(tmp_path, text), str(path), command="schedctl sweep study.yaml", **options)
+    return report, path
+
+
+def rows(path):
+    return [json.loads(line) for line in path.read_text().splitlines()[1:]]
+
+
+# -- the axes ---------------------------------------------------------------------------------
+
+
+def test_every_combination_is_a_scenario_and_the_last_axis_is_the_fastest(tmp_path):
+    grid = prepared(tmp_path).work.grid
+    assert isinstance(grid, Grid)
+    assert [tuple(grid[number].labels.values()) for number in range(len(grid))] == [
+        ("nothing", 0),
+        ("nothing", 1),
+        ("zone eu-west-1a", 0),
+        ("zone eu-west-1a", 1),
+        ("zone eu-west-1b", 0),
+        ("zone eu-west-1b", 1),
+        ("zone eu-west-1c", 0),
+        ("zone eu-west-1c", 1),
+    ]
+
+
+def test_a_study_without_axes_is_one_scenario(tmp_path):
+    report, path = swept(tmp_path, f"{HEAD}  state: [{SHOP}]\n  pending: {{}}\n")
+    assert report.summary.answered == 1
+    assert rows(path)[0]["values"]["pending"] == 2
+
+
+def test_several_nodes_at_once_are_drawn_by_the_seed(tmp_path):
+    text = (
+        f"{HEAD}  state: [{SHOP}]\n  pending: {{}}\n  axes: {{lose: {{each: node, together: 2, count: 3, seed: 1}}}}\n"
+    )
+    grid = prepared(tmp_path, text).work.grid
+    assert [grid[number].labels for number in range(3)] == [
+        prepared(tmp_path, text).work.grid[n].labels for n in range(3)
+    ]
+    assert len(grid[0].what_ifs) == 2
+
+
+@pytest.mark.parametrize(
+    ("axes", "labels"),
+    [
+        pytest.param("configurations: [default, bin-packing]", ["default", "bin-packing"], id="configurations"),
+        pytest.param("versions: ['1.36', '1.37']", ["1.36", "1.37"], id="versions"),
+        pytest.param("featureGates: ['', GenericWorkload=true]", ["default", "GenericWorkload=true"], id="gates"),
+        pytest.param(
+            "weights: {grid: {NodeResourcesFit: [1, 9], ImageLocality: [2]}}",
+            ["NodeResourcesFit=1 ImageLocality=2", "NodeResourcesFit=9 ImageLocality=2"],
+            id="weights on a grid",
+        ),
+        pytest.param("scale: {deploy/shop/web: [1, 30]}", [1, 30], id="scales"),
+        pytest.param(f"states: [{SHOP}, {ROOT}/fixtures/clusters/lab]", ["shop", "lab"], id="states"),
+    ],
+)
+def test_an_axis_is_carried_out(tmp_path, axes, labels):
+    state = "" if "states" in axes else f"  state: [{SHOP}]\n"
+    report, path = swept(tmp_path, f"{HEAD}{state}  pending: {{}}\n  axes: {{{axes}}}\n")
+    assert [next(iter(row["axes"].values())) for row in rows(path)] == labels
+    assert (report.summary.answered, report.errors) == (len(labels), {})
+
+
+def test_a_scale_makes_pods_pending(tmp_path):
+    _, path = swept(
+        tmp_path, f"{HEAD}  state: [{SHOP}]\n  pending: {{}}\n  axes: {{scale: {{deploy/shop/web: [1, 60]}}}}\n"
+    )
+    few, many = (row["values"]["pending"] for row in rows(path))
+    assert many > few + 10
+
+
+def test_a_profile_that_ships_places_pods_of_the_default_scheduler(tmp_path):
+    _, path = swept(tmp_path, f"{HEAD}  state: [{SHOP}]\n  pending: {{}}\n  axes: {{configurations: [bin-packing]}}\n")
+    assert rows(path)[0]["values"]["pods"] == 2
+
+
+def test_weights_take_the_place_of_those_of_the_configuration(tmp_path):
+    session = sweeps.session_of(prepared(tmp_path).work.spec, prepared(tmp_path).work.grid[0], None)
+    changed = with_weights(session.choice.configuration, {"ImageLocality": 7})
+    session.choices = [type(session.choice)(changed)]
+    assert session.scheduler().profiles["default-scheduler"].weights["ImageLocality"] == 7
+    assert session.scheduler().profiles["default-scheduler"].weights["NodeResourcesFit"] == 1
+
+
+# -- questions --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("question", "value"),
+    [
+        pytest.param(
+            f"simulate: {{manifests: [{ROOT}/fixtures/workloads/assistant.yaml]}}", ("placed", 3), id="simulate"
+        ),
+        pytest.param("drain: {nodes: [gpu-a-1]}", ("nodes", 1), id="drain"),
+        pytest.param("capacity: {like: [deploy/web], namespace: shop}", ("fits", 0), id="capacity"),
+        pytest.param(
+            f"check: {{manifests: [{ROOT}/fixtures/workloads/assistant.yaml]}}", ("violations", 0), id="check"
+        ),
+    ],
+)
+def test_a_question_is_asked(tmp_path, question, value):
+    report, path = swept(tmp_path, f"{HEAD}  state: [{SHOP}]\n  {question}\n")
+    assert report.errors == {}
+    assert rows(path)[0]["values"][value[0]] == value[1]
+
+
+# -- the results ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "engine",
+    [
+        pytest.param(Processes(2, batch=1), id="two processes, one scenario at a time"),
+        pytest.param(Processes(3, batch=4), id="three processes"),
+        pytest.param(Processes(2, start="spawn"), id="processes that are no copies"),
+    ],
+)
+def test_the_number_of_workers_makes_no_difference_to_a_byte(tmp_path, engine):
+    (one, alone), (other, together) = swept(tmp_path, name="a.jsonl"), swept(tmp_path, name="b.jsonl", engine=engine)
+    assert alone.read_bytes() == together.read_bytes()
+    assert one.values == other.values
+
+
+@pytest.mark.parametrize("torn", [b"", b'{"scenario":3,"ax', b"\x00\x00"])
+def test_a_stopped_run_goes_on_where_it_ended(tmp_path, torn):
+    _, whole = swept(tmp_path)
+    expected = whole.read_bytes()
+    whole.write_bytes(b"".join(expected.splitlines(keepends=True)[:4]) + torn)
+    report, path = swept(tmp_path)
+    assert path.read_bytes() == expected
+    assert (report.summary.resumed, report.summary.answered) == (3, 8)
+
+
+def test_results_of_another_study_are_not_written_over(tmp_path):
+    swept(tmp_path)
+    with pytest.raises(UsageError, match="has results of this study before it, or a file that it reads, was changed"):
+        swept(tmp_path, LOSSES.replace("count: 2", "count: 3"))
+    with pytest.raises(UsageError, match="has the results of study s"):
+        swept(tmp_path, LOSSES.replace("name: s}", "name: t}"))
+    report, _ = swept(tmp_path, LOSSES.replace("count: 2", "count: 3"), anew=True)
+    assert report.summary.scenarios == 12
+
+
+def test_a_file_that_has_no_results_is_left_alone(tmp_path):
+    (tmp_path / "out.jsonl").write_text("my diary\n")
+    with pytest.raises(UsageError, match="has no results of a study"):
+        swept(tmp_path)
+    assert (tmp_path / "out.jsonl").read_text() == "my diary\n"
+
+
+def test_a_full_disk_keeps_what_was_written_and_says_how_to_go_on(tmp_path, monkeypatch):
+    write, written = results.ResultsFile._write, []
+
+    def full(self, line):
+        if len(written) == 4:
+            raise OSError(28, os.strerror(28))
+        written.append(line)
+        write(self, line)
+
+    monkeypatch.setattr(results.ResultsFile, "_write", full)
+    with pytest.raises(UsageError, match="no space left on device; 3 of 8 scenarios are kept") as fault:
+        swept(tmp_path)
+    assert fault.value.hint == "make room, and run the same command: it goes on there"
+    monkeypatch.undo()
+    assert swept(tmp_path)[0].summary.resumed == 3
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
+def test_a_disk_that_is_full_from_the_start_is_told(tmp_path):
+    with pytest.raises(UsageError, match="/dev/full: "):
+        sweeps.sweep(prepared(tmp_path), "/dev/full")
+
+
+def test_an_interrupted_run_keeps_its_rows_and_says_so(tmp_path):
+    class Stopped:
+        def results(self, work, scenarios):
+            yield from InProcess().results(work, [*scenarios][:2])
+            raise KeyboardInterrupt
+
+    report, path = swept(tmp_path, engine=Stopped())
+    assert (report.summary.exit_code, report.summary.answered, len(rows(path))) == (130, 2, 2)
+
+
+def test_a_scenario_that_fails_is_a_row_with_its_error(tmp_path):
+    lab = ROOT / "fixtures/clusters/lab"
+    text = f"{HEAD}  pending: {{}}\n  axes: {{states: [{SHOP}, {lab}], scale: {{deploy/shop/web: [2]}}}}\n"
+    report, path = swept(tmp_path, text)
+    good, bad = rows(path)
+    assert (good["error"], bad["values"]) == ("", {})
+    assert bad["error"].startswith('deployment "web" not found') or "not found" in bad["error"]
+    assert (report.summary.failed, report.summary.exit_code) == (1, 5)
+    assert sum(report.errors.values()) == 1
+
+
+def test_the_worst_scenario_can_be_repeated_by_its_number(tmp_path):
+    report, path = swept(tmp_path)
+    worst = report.worst[0]
+    assert worst.value == max(row["values"]["pending"] for row in rows(path))
+    assert worst.command == f"schedctl sweep study.yaml --only {worst.scenario}"
+    again = sweeps.ask_only(prepared(tmp_path), worst.scenario)
+    assert again.values == rows(path)[worst.scenario]["values"]
+    with pytest.raises(UsageError, match="no scenario 8"):
+        sweeps.ask_only(prepared(tmp_path), 8)
+
+
+def test_pods_that_are_ever_pending_are_counted(tmp_path):
+    report, _ = swept(tmp_path)
+    shares = {each.pod: each.scenarios for each in report.pending}
+    assert shares["ml/train-zkdlf"] == 8
+
+
+def test_parquet_has_a_column_for_each_axis_and_value(tmp_path):
+    parquet = pytest.importorskip("pyarrow.parquet")
+    report, path = swept(tmp_path, name="out.parquet")
+    table = parquet.read_table(path)
+    assert table.num_rows == 8
+    assert {"scenario", "axis.lose", "axis.seed", "pending", "error"} <= set(table.column_names)
+    assert table.column("axis.seed").to_pylist() == [0, 1] * 4
+    assert report.results == str(path)
+    assert table.column("pending").to_pylist() == [
+        row["values"]["pending"] for row in rows(tmp_path / "out.parquet.jsonl")
+    ]
+
+
+# -- told before the first run ----------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("axes", "kind", "message"),
+    [
+        pytest.param("versions: ['9.x']", UsageError, "9.x", id="a version that is none"),
+        pytest.param("featureGates: [Nonsense=true]", UsageError, "Nonsense", id="an unknown gate"),
+        pytest.param(
+            "configurations: [bin-pakcing]", (UsageError, ConfigError), "bin-pakcing", id="an unknown profile"
+        ),
+        pytest.param(
+            "weights: {grid: {NodeName: [1]}}", UsageError, 'no score plugin "NodeName"', id="a weight of a filter"
+        ),
+        pytest.param("lose: {each: rack}", UsageError, 'no node has a label "rack"', id="a label that no node has"),
+        pytest.param(
+            "lose: {each: zone, together: 9, count: 1}", UsageError, "9 of 3 cannot be lost", id="more than there are"
+        ),
+        pytest.param("seeds: {count: 99999999}", UsageError, "are more than", id="too many"),
+    ],
+)
+def test_an_axis_that_cannot_be_carried_out_is_refused_beforehand(tmp_path, axes, kind, message):
+    with pytest.raises(kind, match=message):
+        prepared(tmp_path, f"{HEAD}  state: [{SHOP}]\n  pending: {{}}\n  axes: {{{axes}}}\n")
+
+
+def test_manifests_that_are_missing_are_told_beforehand(tmp_path):
+    with pytest.raises(InputError, match="nowhere"):
+        prepared(tmp_path, f"{HEAD}  state: [{SHOP}]\n  simulate: {{manifests: [nowhere.yaml]}}\n")
