@@ -65,6 +65,13 @@ test-live: $(INSTALLED)  ## read and change a real API server: the part of test-
 fuzz: $(INSTALLED)  ## feed every reader what is wrong, for about an hour; SCHEDCTL_FUZZ says how many texts each
 	SCHEDCTL_FUZZ=$${SCHEDCTL_FUZZ:-20000} HYPOTHESIS_PROFILE=explore $(BIN)/pytest -q -n auto tests/fuzz
 
+OPENB ?= examples/studies/fgd/made
+STUDY := build/studies
+study-fgd: $(INSTALLED)  ## the FGD study beside its published table: make study-fgd OPENB=DIR; without, a made trace
+	mkdir -p $(STUDY)
+	$(BIN)/schedctl sweep examples/studies/fgd/study.yaml --set openb=$(OPENB) --results $(STUDY)/fgd.jsonl
+	$(BIN)/python examples/studies/fgd/compare.py $(STUDY)/fgd.jsonl $(OPENB)
+
 bench: bench-results  ## everything measured beside kube-scheduler and beside itself; needs Go; benchmarks/README.md
 	$(BIN)/python -m benchmarks.startup
 	$(BIN)/python -m benchmarks.manifests

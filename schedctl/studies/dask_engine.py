@@ -25,8 +25,8 @@ R = TypeVar("R")
 _AHEAD = 4
 """How many batches for each thread are under way at a time."""
 _TRIES = 3
-_WAIT = "30s"
-"""How long a first worker is waited for."""
+_WAIT = 30.0
+"""How many seconds a first worker is waited for."""
 _begun = threading.local()
 
 
@@ -80,7 +80,7 @@ class DaskEngine:
             if not self._address:
                 cluster = LocalCluster(n_workers=self._jobs or None, threads_per_worker=1, dashboard_address=None)
                 return Client(cluster)
-            client = Client(self._address, timeout="10s", set_as_default=False)
+            client: Any = Client(self._address, timeout="10s", set_as_default=False)
         except (OSError, ValueError, TimeoutError) as error:
             hint = "`dask scheduler` prints its address, e.g. tcp://10.0.0.1:8786"
             raise UsageError(f"Dask scheduler {self._address} cannot be reached: {error}", hint) from None

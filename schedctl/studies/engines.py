@@ -154,9 +154,9 @@ class Processes:
                     under_way.append(_Batch(batch, pool.submit(_answer_batch, batch)))
                 if not under_way:
                     return
-                first = under_way[0]
+                found: list[Any] | None
                 try:
-                    found = first.future.result()
+                    found = under_way[0].future.result()
                 except BrokenProcessPool:
                     pool.shutdown(cancel_futures=True)
                     pool = self._pool(work)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Hashable
+from typing import ClassVar
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -42,7 +43,7 @@ def cpu_of(pod: PodInfo) -> int:
 class Devices:
     """What is free on each device of each node of a cluster; worked out again where the pods of a node change."""
 
-    _of: WeakKeyDictionary[object, Devices] = WeakKeyDictionary()
+    _of: ClassVar[WeakKeyDictionary[object, Devices]] = WeakKeyDictionary()
 
     def __init__(self) -> None:
         self._free = np.zeros((0, MOST), np.int64)
@@ -106,9 +107,11 @@ class GpuPolicy(ScorePlugin, ReservePlugin):
         return Devices.of(self.handle.cluster).free(nodes)
 
     def signature(self, pod: PodInfo) -> Hashable:
+        """Return all that is read of a pod."""
         return (*request(pod), cpu_of(pod))
 
     def reserve(self, cycle: Cycle, node_name: str) -> Status:
+        """Note which devices the pod gets."""
         pod, devices = cycle.pod, Devices.of(self.handle.cluster)
         if request(pod)[0]:
             node = self.handle.cluster.nodes_named([node_name])

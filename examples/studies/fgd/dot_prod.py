@@ -15,6 +15,7 @@ class DotProd(GpuPolicy):
     """Prefers a small dot product of what is free and what is asked for."""
 
     def score(self, cycle: Cycle, nodes: Nodes) -> np.ndarray:
+        """Return the score of each node, int64 (n,)."""
         count, milli = request(cycle.pod)
         cpu = (nodes.allocatable("cpu") - nodes.requested("cpu")) * cpu_of(cycle.pod) / MOST_CPU**2
         gpu = self.free(nodes).sum(axis=1) * count * milli / MOST_GPU**2

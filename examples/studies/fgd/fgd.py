@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import csv
 from collections import Counter
-from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
-from devices import GpuPolicy, cpu_of, request
+from devices import MOST, WHOLE, GpuPolicy, cpu_of, request
 
 from schedctl.framework import Cycle, Nodes, PluginArgs, PodInfo
 
-TYPICAL = 0.95
-"""The most common pods are typical until they are so much of all."""
+TYPICAL = 0.95  # the most common pods are typical until they are so much of all
 
 
 class FgdArgs(PluginArgs, frozen=True):
@@ -40,22 +38,23 @@ class FGD(GpuPolicy):
         self._milli, self._kind = np.unique(milli, return_inverse=True)  # a few amounts, which many kinds share
 
     def score(self, cycle: Cycle, nodes: Nodes) -> np.ndarray:
+        """Return the score of each node, int64 (n,)."""
         free, cpu = self.free(nodes), nodes.allocatable("cpu") - nodes.requested("cpu")
-        rows, after = self._options(request(cycle.pod), free)
-        grown = self.fragmentation(free, cpu)[rows] - self.fragmentation(after, cpu[rows] - cpu_of(cycle.pod))
-        best = np.full(len(nodes), -np.inf)
-        np.maximum.at(best, rows, grown)
-        return (100 / (1 + np.exp(-best / 1000))).astype(np.int64)
+        rows, after = _options(request(cycle.pod), free)
+        gained = self.fragmentation(free, cpu)[rows] - self.fragmentation(after, cpu[rows] - cpu_of(cycle.pod))
+        np.maximum.at(best := np.full(len(nodes), -np.inf), rows, gained)
+        return _score(best)
 
     def devices(self, pod: PodInfo, node: Nodes, free: np.ndarray) -> list[int]:
+        """Return the first of the devices with the best score, which is a whole number as that of a node."""
         count, milli = request(pod)
-        if count > 1 or milli == 1000:
+        fitting = np.flatnonzero(free >= milli)
+        if count > 1 or milli == WHOLE or len(fitting) == 1:
             return super().devices(pod, node, free)
         cpu = node.allocatable("cpu") - node.requested("cpu")  # the pod is on the node by now
-        fitting = np.flatnonzero(free >= milli)
-        after = np.repeat(free[None], len(fitting), axis=0)
-        after[np.arange(len(fitting)), fitting] -= milli
-        return [int(fitting[np.argmin(self.fragmentation(after, np.repeat(cpu, len(fitting))))])]
+        after = free - milli * np.eye(MOST, dtype=np.int64)[fitting]
+        before = self.fragmentation(free[None], cpu + cpu_of(pod))
+        return [int(fitting[np.argmax(_score(before - self.fragmentation(after, np.repeat(cpu, len(fitting)))))])]
 
     def fragmentation(self, free: np.ndarray, cpu: np.ndarray) -> np.ndarray:
         """Return how much of the GPUs of each node typical pods could not use, milli-GPU, float64 (n,)."""
@@ -64,17 +63,18 @@ class FGD(GpuPolicy):
         fits = (enough.sum(axis=2)[:, self._kind] >= self._count) & (cpu[:, None] >= self._cpu) & (self._count > 0)
         return np.where(fits, below, free.sum(axis=1)[:, None]) @ self._share
 
-    def _options(self, asked: tuple[int, int], free: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return what a pod may leave behind: rows of the nodes, and what is free there then, int64 (options, 8)."""
-        count, milli = asked
-        ordered = np.sort(free, axis=1)
-        if count > 1:
-            taken = (ordered >= milli) & (np.cumsum(ordered >= milli, axis=1) <= count)
-            return np.arange(len(free)), ordered - taken * milli
-        if not count:
-            return np.arange(len(free)), ordered
-        fresh = np.diff(ordered, axis=1, prepend=-1) > 0  # of devices with as much left one stands for all
-        rows, device = np.nonzero((ordered >= milli) & fresh)
-        after = ordered[rows]
-        after[np.arange(len(rows)), device] -= milli
-        return rows, after
+
+def _options(asked: tuple[int, int], free: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return what a pod may leave behind: rows of the nodes, and what is free there then, int64 (options, 8)."""
+    count, milli = asked
+    ordered = np.sort(free, axis=1)
+    fits = ordered >= milli
+    if count != 1:
+        return np.arange(len(free)), ordered - (fits & (np.cumsum(fits, axis=1) <= count)) * milli
+    fresh = np.diff(ordered, axis=1, prepend=-1) > 0  # of devices with as much left one stands for all
+    rows, device = np.nonzero(fits & fresh)
+    return rows, ordered[rows] - milli * np.eye(MOST, dtype=np.int64)[device]
+
+
+def _score(gained: np.ndarray) -> np.ndarray:
+    return (100 / (1 + np.exp(-gained / 1000))).astype(np.int64)

@@ -18,6 +18,7 @@ class GpuClustering(GpuPolicy):
     """Prefers nodes whose pods ask for GPUs as this one does, then those with few GPUs left."""
 
     def score(self, cycle: Cycle, nodes: Nodes) -> np.ndarray:
+        """Return the score of each node, int64 (n,)."""
         wanted = _kind(cycle.pod)
         if wanted == "":
             return np.zeros(len(nodes), np.int64)

@@ -12,6 +12,7 @@ class GpuPacking(GpuPolicy):
     """Prefers nodes where a pod takes what others have left of devices in use."""
 
     def score(self, cycle: Cycle, nodes: Nodes) -> np.ndarray:
+        """Return the score of each node, int64 (n,)."""
         count, milli = request(cycle.pod)
         if not count:
             return np.zeros(len(nodes), np.int64)

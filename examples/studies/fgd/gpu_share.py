@@ -16,6 +16,7 @@ class GpuShare(FilterPlugin):
     lacking = Reason("Insufficient GPU: {count} devices with {milli}m left each")
 
     def filter(self, cycle: Cycle, nodes: Nodes) -> Verdicts:
+        """Count the devices that have enough left."""
         count, milli = request(cycle.pod)
         if not count:
             return ACCEPT
@@ -23,4 +24,5 @@ class GpuShare(FilterPlugin):
         return self.lacking.where(fitting < count, count=count, milli=milli)
 
     def signature(self, pod: PodInfo) -> Hashable:
+        """Return all that is read of a pod."""
         return request(pod)

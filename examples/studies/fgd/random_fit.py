@@ -27,13 +27,16 @@ class RandomFit(GpuPolicy):
         return None
 
     def score(self, cycle: Cycle, nodes: Nodes) -> np.ndarray:
+        """Return the score of each node, int64 (n,)."""
         return np.zeros(len(nodes), np.int64)
 
     def normalize(self, cycle: Cycle, nodes: Nodes, scores: np.ndarray) -> np.ndarray:
+        """Return the scores from 0 to 100, int64 (n,)."""
         lots = np.random.default_rng(self._seed(cycle.pod)).random(int(nodes.rows.max()) + 1)[nodes.rows]
         return np.where(lots == lots.max(), 100, 0)
 
     def devices(self, pod: PodInfo, node: Nodes, free: np.ndarray) -> list[int]:
+        """Return the devices that a pod gets on a node."""
         count, milli = request(pod)
         fitting = [device for device, left in enumerate(free.tolist()) if left >= milli]
         return random.Random(f"{self.args.seed}/{pod.key}").sample(fitting, count)
