@@ -117,6 +117,10 @@ def check(
         int,
         typer.Option("--jobs", min=0, metavar="N", help="Scenarios to simulate side by side (0: one for each core)"),
     ] = 0,
+    draws: Annotated[
+        int,
+        typer.Option(min=1, metavar="N", help="Draws among tied nodes for checks with a `confidence`"),
+    ] = 200,
     output: Annotated[
         str,
         typer.Option(
@@ -162,6 +166,8 @@ def check(
     from schedctl.session import check as use_case
     from schedctl.session import report_files, settings
     from schedctl.session.sessions import SchedulerOptions, Session
+    from schedctl.studies import check_draws
+    from schedctl.studies.engines import engine_of
 
     terminal = Printer.of("text", color).terminal
     source.strict = strict
@@ -212,7 +218,12 @@ def check(
         )
         outputs.spare(inputs.digests, user_settings.digests)
         failure.warnings = inputs.warnings
-        found = session.with_calls(use_case.check(session, inputs, check_options))
+        if check_draws.are_demanded(inputs):
+            engine = engine_of(1 if notifier.verbose else jobs, batch=2)
+            found = check_draws.check(session, inputs, check_options, draws, engine)
+        else:
+            found = use_case.check(session, inputs, check_options)
+        found = session.with_calls(found)
         return outputs.write(found, terminal, limit=limit, now=check_options.now).summary.exit_code
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -15,6 +15,10 @@ from schedctl.cli.what_if_options import with_what_ifs
 from schedctl.session.extenders import ExtenderOptions
 from schedctl.session.states import StateSource
 from schedctl.session.what_ifs import WhatIfs
+
+if TYPE_CHECKING:
+    from schedctl.reports.run_comparisons import SimulationComparison
+    from schedctl.reports.simulations import SimulationReport
 
 EXAMPLES = """
 Examples:
@@ -152,6 +156,7 @@ def simulate(
     if not notifier.quiet:
         notifier.report([*read.warnings, *inputs.unread_warnings(read)], "warning")
     notifier.report(read.problems, "error")
+    report: SimulationReport | SimulationComparison
     if draws:
         from schedctl.studies import draws as studies
         from schedctl.studies.engines import engine_of

@@ -456,6 +456,7 @@ class Check:
         description: what it demands, in words.
         allow_unknown_names: whether arguments of the built-in may name what nothing in the cluster has, and namespaces
             may have no quota.
+        confidence: in which part of the draws among tied nodes it must hold; 0 where one run judges it.
         remediation: what to do about a violation, in words.
         url: a page with more about it, "" for none.
         tags: words by which reports group checks.
@@ -472,6 +473,7 @@ class Check:
     validations: tuple[Validation, ...] = ()
     description: str = ""
     allow_unknown_names: bool = False
+    confidence: float = 0.0
     remediation: str = ""
     url: str = ""
     tags: tuple[str, ...] = ()

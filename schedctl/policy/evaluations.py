@@ -45,6 +45,7 @@ from schedctl.simulation import report_builder
 from schedctl.simulation.outcomes import RunEnd
 from schedctl.simulation.runs import Options
 from schedctl.simulation.simulations import Simulation, simulate
+from schedctl.simulation.tie_breaking import TieBreaker, first_by_name
 from schedctl.sources import Manifests
 from schedctl.workloads.clusters import every_pod
 from schedctl.workloads.rollouts import RolloutStrategy
@@ -72,6 +73,7 @@ class Conditions:
         profile: the scheduler name of all pods that are created, "" for their own.
         now: Unix seconds, for ages.
         observe: hears what match conditions come to; nobody does if None.
+        choose: which of several equally good nodes is taken.
     """
 
     metadata: Metadata = field(default_factory=Metadata)
@@ -82,6 +84,7 @@ class Conditions:
     profile: str = ""
     now: Callable[[], float] = field(default=time.time)
     observe: ObserveCondition | None = None
+    choose: TieBreaker = first_by_name
 
 
 def evaluate(
@@ -206,7 +209,7 @@ class _Evaluation:
             strategy=conditions.strategy,
             disabled=conditions.disabled,
             name=conditions.profile,
-            options=Options(trace=False),
+            options=Options(choose=conditions.choose, trace=False),
         )
         if self._facts.run.end is RunEnd.INTERRUPTED:
             raise KeyboardInterrupt
@@ -216,6 +219,7 @@ class _Evaluation:
             for one in self._manifests.objects
         }
         self._placed = situations.released_situation(self._facts, self._scheduler, sourced)
+        self._placed.choose = conditions.choose
         self._placed_names = KnownNames.of(self._placed)
         pods = (outcome.pod.pod for outcome in self._facts.run.pods.values())
         self._assumed = assumed_volumes(pods, cluster)

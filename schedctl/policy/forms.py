@@ -124,6 +124,8 @@ class Check(Form, frozen=True):
         allow_unknown_names: whether arguments of the built-in check may name what nothing in the cluster has, such as
             a label, a taint or a resource, and whether namespaces may have no ResourceQuota in the scope `quota`;
             unless this is true, such a check is inconclusive.
+        confidence: in which part of the draws among tied nodes the check must hold, e.g. `0.95`; unless given, it
+            is judged in one run, which takes the first of them by name.
     """
 
     name: str = ""
@@ -139,6 +141,7 @@ class Check(Form, frozen=True):
     match_conditions: tuple[Named, ...] = ()
     validations: tuple[Validation, ...] = ()
     allow_unknown_names: bool = False
+    confidence: float = 0.0
 
 
 class ExemptionMatch(Form, frozen=True):

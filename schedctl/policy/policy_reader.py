@@ -336,6 +336,9 @@ class PolicyReader:
         if written.allow_unknown_names and not written.builtin and written.scope != documents.Scope.QUOTA:
             message = "`allowUnknownNames` goes with `builtin` or `scope: quota`"
             self._wrong(f"{path}.allowUnknownNames", message, "leave it out")
+        if not 0 <= written.confidence <= 1:
+            message = f"{written.confidence:g} is not between 0 and 1"
+            self._wrong(f"{path}.confidence", message, "e.g. 0.95: the check holds in 95 % of the draws")
         if not written.builtin and not written.validations:
             hint = f"add `builtin:` ({', '.join(documents.BUILTINS)}) or `validations:`"
             if f"{path}.validations" not in self._decoder.spoilt:
@@ -361,6 +364,7 @@ class PolicyReader:
             ),
             description=written.description,
             allow_unknown_names=written.allow_unknown_names,
+            confidence=written.confidence,
             remediation=written.remediation,
             url=written.url,
             tags=written.tags,

@@ -25,6 +25,7 @@ from schedctl.simulation.node_choices import SHORTHANDS, cluster_labels, label_o
 from schedctl.simulation.outcomes import PodOutcome, PodState, Run, RunEnd
 from schedctl.simulation.replacement import ReplacementController, controller_of
 from schedctl.simulation.runs import Options, run
+from schedctl.simulation.tie_breaking import TieBreaker
 from schedctl.simulation.what_ifs import WhatIf, WhatIfResult
 from schedctl.simulation.what_ifs.workloads import Scale
 from schedctl.workloads.quotas import QuotaUsage
@@ -102,12 +103,12 @@ def play(case: Case, before: Situation, deciding: Collection[str] | None = None)
                 return
             if first is not None and len(first) < len(pods):
                 with scheduler.fork():
-                    facts, controller = _run(scheduler, first)
+                    facts, controller = _run(scheduler, first, before.choose)
                     # Without a bound none of the deciding pods is in the cluster any more.
                     if bound is None or _is_settled(facts, first, deciding_keys, bound):
                         yield _situation(case, before, done, facts, controller, successors, foreign)
                         return
-        facts, controller = _run(scheduler, pods)
+        facts, controller = _run(scheduler, pods, before.choose)
         yield _situation(case, before, done, facts, controller, successors, foreign)
 
 
@@ -138,9 +139,9 @@ def _quotas_after(case: Case, before: Situation) -> Sequence[QuotaUsage]:
     return before.quotas
 
 
-def _run(scheduler: Scheduler, pods: Sequence[PodInfo]) -> tuple[Run, ReplacementController]:
+def _run(scheduler: Scheduler, pods: Sequence[PodInfo], choose: TieBreaker) -> tuple[Run, ReplacementController]:
     controller = ReplacementController(scheduler)
-    facts = run(scheduler, pods, options=Options(trace=False), controller=controller)
+    facts = run(scheduler, pods, options=Options(choose=choose, trace=False), controller=controller)
     if facts.end is RunEnd.INTERRUPTED:
         raise KeyboardInterrupt
     return facts, controller

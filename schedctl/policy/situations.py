@@ -20,6 +20,7 @@ from schedctl.simulation import report_builder
 from schedctl.simulation.outcomes import Eviction, PodOutcome, Run
 from schedctl.simulation.simulations import Simulation
 from schedctl.simulation.simulator.external_events import MISSING_NODE
+from schedctl.simulation.tie_breaking import TieBreaker, first_by_name
 from schedctl.sources.manifests import Sourced
 from schedctl.workloads.expansion import Workload
 from schedctl.workloads.quotas import QuotaUsage
@@ -148,6 +149,7 @@ class Situation:
         nodes_before: the nodes by name, as they were before the scenario.
         quotas: the ResourceQuotas, with what is used of them once the manifests are placed.
         sourced: the objects of the manifests with their places, by kind, namespace and name.
+        choose: which of several equally good nodes the runs take.
     """
 
     name: str
@@ -160,6 +162,7 @@ class Situation:
     nodes_before: Mapping[str, Node] = field(default_factory=dict)
     quotas: Sequence[QuotaUsage] = ()
     sourced: Mapping[Key, Sourced] = field(default_factory=dict)
+    choose: TieBreaker = first_by_name
 
     @property
     def cluster(self) -> Cluster:

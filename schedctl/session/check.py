@@ -72,6 +72,7 @@ class CheckOptions:
         processes: how many may play scenarios side by side.
         observe: hears what match conditions come to; nobody does if None.
         tags: judge only checks with one of these, all if there are none.
+        seed: draws among equally good nodes; None takes the first by name.
     """
 
     fail_on: FailOn = "error"
@@ -87,6 +88,7 @@ class CheckOptions:
     processes: int = 1
     observe: ObserveCondition | None = None
     tags: Sequence[str] = ()
+    seed: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -285,6 +287,7 @@ def check(session: Session, inputs: CheckInputs, options: CheckOptions) -> Check
         profile=session.choice.profile,
         now=lambda: options.now,
         observe=options.observe,
+        choose=runs.chooser(options.seed),
     )
     scheduler = session.scheduler()
     acceptances = Acceptances(

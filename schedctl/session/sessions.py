@@ -149,6 +149,12 @@ class Session:
         other._what_ifs, other.changes = what_ifs, []
         return other
 
+    def silent(self) -> Session:
+        """Return the same session that says nothing, for work that is done many times over."""
+        other = copy(self)
+        other.notifier, other._reporter, other._recorder = SILENT, schedulers.PluginFaultReporter(SILENT), None
+        return other
+
     def _choose(self, notifier: Notifier) -> list[ConfigurationChoice]:
         options = self._options
         return comparisons.choose(

@@ -12,6 +12,7 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from itertools import islice
 from typing import Any, TypeVar
 
@@ -74,13 +75,14 @@ class DaskEngine:
                 client.cluster.close()
 
     def _connect(self) -> Any:
-        from distributed import Client, LocalCluster
-
+        distributed: Any = import_module("distributed")  # of which few parts have types
         try:
             if not self._address:
-                cluster = LocalCluster(n_workers=self._jobs or None, threads_per_worker=1, dashboard_address=None)
-                return Client(cluster)
-            client: Any = Client(self._address, timeout="10s", set_as_default=False)
+                cluster = distributed.LocalCluster(
+                    n_workers=self._jobs or None, threads_per_worker=1, dashboard_address=None
+                )
+                return distributed.Client(cluster, set_as_default=False)
+            client = distributed.Client(self._address, timeout="10s", set_as_default=False)
         except (OSError, ValueError, TimeoutError) as error:
             hint = "`dask scheduler` prints its address, e.g. tcp://10.0.0.1:8786"
             raise UsageError(f"Dask scheduler {self._address} cannot be reached: {error}", hint) from None

@@ -12,7 +12,7 @@ import msgspec
 
 from schedctl.errors import UsageError
 from schedctl.reports.draws import DrawnNode, DrawnPod, Draws, WorkloadDraws
-from schedctl.reports.simulations import Fate, SimulationReport
+from schedctl.reports.simulations import Fate, SimulationReport, WorkloadResult
 from schedctl.scheduler import Scheduler
 from schedctl.session import simulate as use_case
 from schedctl.session.sessions import Session
@@ -220,7 +220,7 @@ def _over_draws(results: Sequence[DrawnWorkload]) -> WorkloadDraws:
     )
 
 
-def _workload(result: report_builder.simulations.WorkloadResult) -> DrawnWorkload:
+def _workload(result: WorkloadResult) -> DrawnWorkload:
     messages = {pod: group.message for group in result.pending for pod in group.pods}
     pending = (pod for pod in result.pods if pod.fate is not Fate.PLACED)
     return DrawnWorkload(

@@ -34,7 +34,7 @@ class FGD(GpuPolicy):
             if sum(number for _, number in kinds) < most:
                 kinds.append((kind, number))
         self._cpu, self._count, milli = np.array([kind for kind, _ in kinds]).T
-        self._share = np.array([number for _, number in kinds]) / sum(number for _, number in kinds)
+        self._number = np.array([number for _, number in kinds])
         self._milli, self._kind = np.unique(milli, return_inverse=True)  # a few amounts, which many kinds share
 
     def score(self, cycle: Cycle, nodes: Nodes) -> np.ndarray:
@@ -42,8 +42,8 @@ class FGD(GpuPolicy):
         free, cpu = self.free(nodes), nodes.allocatable("cpu") - nodes.requested("cpu")
         rows, after = _options(request(cycle.pod), free)
         gained = self.fragmentation(free, cpu)[rows] - self.fragmentation(after, cpu[rows] - cpu_of(cycle.pod))
-        np.maximum.at(best := np.full(len(nodes), -np.inf), rows, gained)
-        return _score(best)
+        np.maximum.at(best := np.full(len(nodes), -MOST * WHOLE * self._number.sum()), rows, gained)
+        return self._whole(best)
 
     def devices(self, pod: PodInfo, node: Nodes, free: np.ndarray) -> list[int]:
         """Return the first of the devices with the best score, which is a whole number as that of a node."""
@@ -54,14 +54,18 @@ class FGD(GpuPolicy):
         cpu = node.allocatable("cpu") - node.requested("cpu")  # the pod is on the node by now
         after = free - milli * np.eye(MOST, dtype=np.int64)[fitting]
         before = self.fragmentation(free[None], cpu + cpu_of(pod))
-        return [int(fitting[np.argmax(_score(before - self.fragmentation(after, np.repeat(cpu, len(fitting)))))])]
+        return [int(fitting[np.argmax(self._whole(before - self.fragmentation(after, np.repeat(cpu, len(fitting)))))])]
 
     def fragmentation(self, free: np.ndarray, cpu: np.ndarray) -> np.ndarray:
-        """Return how much of the GPUs of each node typical pods could not use, milli-GPU, float64 (n,)."""
+        """Return how much of the GPUs of each node typical pods could not use, milli-GPU by all of them, int64 (n,)."""
         enough = free[:, None, :] >= self._milli[:, None]
         below = np.where(enough, 0, free[:, None, :]).sum(axis=2)[:, self._kind]
         fits = (enough.sum(axis=2)[:, self._kind] >= self._count) & (cpu[:, None] >= self._cpu) & (self._count > 0)
-        return np.where(fits, below, free.sum(axis=1)[:, None]) @ self._share
+        return np.where(fits, below, free.sum(axis=1)[:, None]) @ self._number
+
+    def _whole(self, gained: np.ndarray) -> np.ndarray:
+        # counted in whole numbers up to here: where nothing is gained, a last digit would make 49 of 50
+        return (100 / (1 + np.exp(-gained / self._number.sum() / 1000))).astype(np.int64)
 
 
 def _options(asked: tuple[int, int], free: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -74,7 +78,3 @@ def _options(asked: tuple[int, int], free: np.ndarray) -> tuple[np.ndarray, np.n
     fresh = np.diff(ordered, axis=1, prepend=-1) > 0  # of devices with as much left one stands for all
     rows, device = np.nonzero(fits & fresh)
     return rows, ordered[rows] - milli * np.eye(MOST, dtype=np.int64)[device]
-
-
-def _score(gained: np.ndarray) -> np.ndarray:
-    return (100 / (1 + np.exp(-gained / 1000))).astype(np.int64)
