@@ -47,12 +47,16 @@ class ResultsFile:
             if not anew and Path(path).is_file():
                 end = self._find_end()
             self._file = Path(path).open("r+b" if end else "wb")  # noqa: SIM115 - closed on exit
+        except OSError as error:
+            raise self._fault(error) from None
+        try:
             if end:
                 self._file.truncate(end)
                 self._file.seek(end)
             else:
                 self._write(head)
         except OSError as error:
+            self._close()
             raise self._fault(error) from None
 
     def __enter__(self) -> Self:
@@ -61,11 +65,9 @@ class ResultsFile:
     def __exit__(
         self, kind: type[BaseException] | None, fault: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        try:
-            self._file.close()
-        except OSError as error:
-            if kind is None:
-                raise self._fault(error) from None
+        error = self._close()
+        if error is not None and kind is None:
+            raise self._fault(error) from None
 
     def add(self, row: SweepRow) -> None:
         """Write the row of the next scenario.
@@ -78,6 +80,14 @@ class ResultsFile:
         except OSError as error:
             raise self._fault(error) from None
         self.done += 1
+
+    def _close(self) -> OSError | None:
+        """Close the file, and return what came of writing what was left to be written."""
+        try:
+            self._file.close()
+        except OSError as error:
+            return error
+        return None
 
     def _write(self, line: SweepHead | SweepRow) -> None:
         self._file.write(_ENCODER.encode(line) + b"\n")
