@@ -128,8 +128,10 @@ def load_configuration(
 
 
 def _text(configuration: str | bytes | Path) -> tuple[str | bytes, str]:
-    """Return the text of a configuration and where it is from; a text of one line is taken for a path."""
-    if isinstance(configuration, bytes) or (isinstance(configuration, str) and "\n" in configuration):
+    """Return the text of a configuration and where it is from; a text of one line that is no JSON is a path."""
+    if isinstance(configuration, bytes) or (
+        isinstance(configuration, str) and ("\n" in configuration or configuration.lstrip().startswith("{"))
+    ):
         return configuration, ""
     if not configuration:
         return "", ""

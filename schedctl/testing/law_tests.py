@@ -16,7 +16,7 @@ from schedctl.cache.pod_info import PodInfo
 from schedctl.config.types import API_VERSION, KIND
 from schedctl.engine.faults import CycleError
 from schedctl.errors import PluginError
-from schedctl.framework.points import Plugin, QueueSortPlugin
+from schedctl.framework.points import BindPlugin, Plugin, QueueSortPlugin
 from schedctl.scheduler import Scheduler
 from schedctl.testing import laws, promises
 from schedctl.testing.coverage import NOT_DECLARED, Coverage, LawResult, exemption
@@ -30,25 +30,35 @@ MAX_PODS = 60
 _BROKEN = (LawBroken, CycleError, PluginError)
 
 
-def scheduler_with(plugin: type[Plugin], cluster: Cluster, args: Mapping[str, Any] | None = None) -> Scheduler:
+def scheduler_with(
+    plugin: type[Plugin], cluster: Cluster, args: Mapping[str, Any] | None = None, *, plugins_only: bool = False
+) -> Scheduler:
     """Return a scheduler over a cluster, in whose default profile a plugin takes part.
 
     Args:
         plugin: the plugin.
         cluster: what pods are placed on.
         args: its arguments, as a configuration has them; its defaults if None.
+        plugins_only: whether none of Kubernetes' own takes part, but for those that every profile must have.
 
     Raises:
         ConfigError: the arguments are refused, or the plugin cannot be made.
         UsageError: it is no plugin.
     """
-    if args is None:
+    if args is None and not plugins_only:
         return Scheduler.configured(cluster, plugins=[plugin])
     enabled = [{"name": plugin.name}]
     plugins: dict[str, Any] = {"multiPoint": {"enabled": enabled}}
+    if plugins_only:
+        plugins["multiPoint"]["disabled"] = [{"name": "*"}]
+        plugins["queueSort"] = {"enabled": [{"name": "PrioritySort"}]}
+        if not issubclass(plugin, BindPlugin):
+            plugins["bind"] = {"enabled": [{"name": "DefaultBinder"}]}
     if issubclass(plugin, QueueSortPlugin):
         plugins["queueSort"] = {"enabled": enabled, "disabled": [{"name": "*"}]}
-    profile = {"plugins": plugins, "pluginConfig": [{"name": plugin.name, "args": dict(args)}]}
+    profile: dict[str, Any] = {"plugins": plugins}
+    if args is not None:
+        profile["pluginConfig"] = [{"name": plugin.name, "args": dict(args)}]
     text = json.dumps({"apiVersion": API_VERSION, "kind": KIND, "profiles": [profile]})
     return Scheduler.configured(cluster, text.encode(), [plugin])
 
