@@ -1,0 +1,34 @@
+"""The packing study: its numbers are those of the page about studies."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from statistics import fmean
+
+from schedctl.studies import reading, sweeps
+
+ROOT = Path(__file__).parents[2]
+NAMES = {
+    "LeastAllocated": "least-allocated",
+    "MostAllocated": "most-allocated",
+    "RequestedToCapacityRatio": "requested-to-capacity-ratio",
+}
+COLUMNS = ("nodesUsed", "fragmented", "disruption")
+
+
+def test_the_table_of_the_page_has_the_numbers_of_the_study(tmp_path):
+    results = tmp_path / "packing.jsonl"
+    sweeps.sweep(sweeps.prepare(reading.read(str(ROOT / "examples/studies/packing/study.yaml"), {})), str(results))
+    rows = [json.loads(line) for line in results.read_text().splitlines()[1:]]
+    page = (ROOT / "docs/studies.md").read_text()
+    for strategy, configuration in NAMES.items():
+        (line,) = re.findall(rf"^\| `{strategy}`[^|]*\|(.*)\|$", page, re.MULTILINE)
+        written = [[int(number) for number in re.findall(r"\d+", cell)] for cell in line.split("|")]
+        values = [row["values"] for row in rows if row["axes"]["configuration"] == configuration]
+        assert len(values) == 5
+        found = [
+            [round(fmean(v[f"PackingMeter.{name}@{at}"] for v in values)) for at in (30, 60, 90)] for name in COLUMNS
+        ]
+        assert written == found
