@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import product
 from math import prod
 from pathlib import Path
-from typing import Any
+from typing import Any, overload
 
 from schedctl.api import topology
 from schedctl.cache.cluster import Cluster
@@ -20,7 +20,7 @@ STATE, VERSION, GATES, CONFIGURATION = "state", "version", "featureGates", "conf
 WEIGHTS, LOSE, SEED, SCALE = "weights", "lose", "seed", "scale"
 NOTHING = "nothing"
 """What is lost where nothing is."""
-_MANY = 10_000_000
+MANY = 10_000_000
 """More scenarios than that are a slip of the finger."""
 
 
@@ -35,6 +35,25 @@ class AxisValue:
 
     label: str | int
     value: Any
+
+
+@dataclass(frozen=True, slots=True)
+class _Seeds(Sequence[AxisValue]):
+    """Seeds as values of an axis, of which there may be millions."""
+
+    seeds: range
+
+    def __len__(self) -> int:
+        return len(self.seeds)
+
+    @overload
+    def __getitem__(self, place: int) -> AxisValue: ...
+    @overload
+    def __getitem__(self, place: slice) -> Sequence[AxisValue]: ...
+    def __getitem__(self, place: int | slice) -> AxisValue | Sequence[AxisValue]:
+        if isinstance(place, slice):
+            return _Seeds(self.seeds[place])
+        return AxisValue(self.seeds[place], self.seeds[place])
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,11 +133,10 @@ def grid_of(axes: forms.AxesForm, cluster: Cluster | None) -> Grid:
     if axes.lose is not None and cluster is not None:
         found.append(Axis(LOSE, [*_losses(axes.lose, cluster)]))
     if axes.seeds is not None:
-        seeds = range(axes.seeds.first, axes.seeds.first + axes.seeds.count)
-        found.append(Axis(SEED, [AxisValue(each, each) for each in seeds]))
+        found.append(Axis(SEED, _Seeds(range(axes.seeds.first, axes.seeds.first + axes.seeds.count))))
     grid = Grid([axis for axis in found if axis.values])
-    if len(grid) > _MANY:
-        raise UsageError(f"{len(grid):,} scenarios are more than {_MANY:,}", "draw some, or split the study")
+    if len(grid) > MANY:
+        raise UsageError(f"{len(grid):,} scenarios are more than {MANY:,}", "draw some, or split the study")
     return grid
 
 

@@ -20,6 +20,7 @@ from schedctl.studies import forms
 
 API_VERSION, KIND = "schedctl.dev/v1alpha1", "Study"
 QUESTIONS = ("pending", "simulate", "drain", "capacity", "check", "run")
+_MOST_DRAWS = 1_000_000
 _VARIABLE = re.compile(r"\$\{(\w+)\}")
 
 
@@ -143,6 +144,9 @@ def _mistakes_of_axes(spec: forms.StudySpec) -> Iterator[Problem]:
     axes = spec.axes
     if axes.seeds is not None and axes.seeds.count < 1:
         yield Problem("no seeds: count is the number of them", path="spec.axes.seeds")
+    for name, drawn in (("lose", axes.lose), ("weights", axes.weights)):
+        if drawn is not None and drawn.count > _MOST_DRAWS:
+            yield Problem(f"{drawn.count:,} draws are more than {_MOST_DRAWS:,}", path=f"spec.axes.{name}.count")
     if axes.lose is not None:
         if not axes.lose.each:
             yield Problem("nothing to lose", path="spec.axes.lose", hint="each: node, zone or a label")
