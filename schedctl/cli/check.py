@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from schedctl.render.terminals import Terminal
     from schedctl.reports.checks import CheckReport
     from schedctl.reports.metadata import Input
+    from schedctl.session.check import CheckInputs, CheckOptions
+    from schedctl.session.sessions import Session
 
 EXAMPLES = """
 Examples:
@@ -166,8 +168,6 @@ def check(
     from schedctl.session import check as use_case
     from schedctl.session import report_files, settings
     from schedctl.session.sessions import SchedulerOptions, Session
-    from schedctl.studies import check_draws
-    from schedctl.studies.engines import engine_of
 
     terminal = Printer.of("text", color).terminal
     source.strict = strict
@@ -218,12 +218,7 @@ def check(
         )
         outputs.spare(inputs.digests, user_settings.digests)
         failure.warnings = inputs.warnings
-        if check_draws.are_demanded(inputs):
-            engine = engine_of(1 if notifier.verbose else jobs, batch=2)
-            found = check_draws.check(session, inputs, check_options, draws, engine)
-        else:
-            found = use_case.check(session, inputs, check_options)
-        found = session.with_calls(found)
+        found = session.with_calls(_judge(session, inputs, check_options, draws, jobs))
         return outputs.write(found, terminal, limit=limit, now=check_options.now).summary.exit_code
 
 
@@ -311,3 +306,15 @@ def _with_baseline(report: CheckReport, file: str) -> CheckReport:
         serialize = machine.json if file.endswith(".json") else machine.yaml
         report_files.write(file, serialize(document), "--write-baseline")
     return report
+
+
+def _judge(session: Session, inputs: CheckInputs, options: CheckOptions, draws: int, jobs: int) -> CheckReport:
+    """Return the report, over many draws where a check demands that it holds in most of them."""
+    from schedctl.session import check as use_case
+    from schedctl.studies import check_draws
+    from schedctl.studies.engines import engine_of
+
+    if not check_draws.are_demanded(inputs):
+        return use_case.check(session, inputs, options)
+    engine = engine_of(1 if session.notifier.verbose else jobs, batch=2)
+    return check_draws.check(session, inputs, options, draws, engine)

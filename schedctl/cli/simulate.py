@@ -17,8 +17,13 @@ from schedctl.session.states import StateSource
 from schedctl.session.what_ifs import WhatIfs
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from schedctl.reports.run_comparisons import SimulationComparison
     from schedctl.reports.simulations import SimulationReport
+    from schedctl.session.sessions import Session
+    from schedctl.session.simulate import SimulateOptions
+    from schedctl.sources import Manifests
 
 EXAMPLES = """
 Examples:
@@ -156,22 +161,39 @@ def simulate(
     if not notifier.quiet:
         notifier.report([*read.warnings, *inputs.unread_warnings(read)], "warning")
     notifier.report(read.problems, "error")
-    report: SimulationReport | SimulationComparison
-    if draws:
-        from schedctl.studies import draws as studies
-        from schedctl.studies.engines import engine_of
-
-        report = studies.simulate(
-            session,
-            read,
-            simulate_options,
-            draws,
-            engine=engine_of(1 if notifier.verbose or session.choice.extenders else jobs),
-            namespace=namespace,
-            settings=user_settings.digests,
-            sources=(*paths, *(word for folder in folders for word in ("-k", folder))),
-        )
-    else:
-        report = use_case.simulate(session, read, simulate_options, namespace=namespace, settings=user_settings.digests)
+    report = _run(session, read, simulate_options, (draws, jobs), namespace, user_settings.digests, (paths, folders))
     printer.write(session.with_calls(report), limit=limit)
     return report.summary.exit_code
+
+
+def _run(
+    session: Session,
+    manifests: Manifests,
+    options: SimulateOptions,
+    draws: tuple[int, int],
+    namespace: str,
+    digests: Mapping[str, str],
+    sources: tuple[Sequence[str], Sequence[str]],
+) -> SimulationReport | SimulationComparison:
+    """Return the report; with draws, of which there are so many in so many processes, what they come to as well."""
+    from schedctl.session import simulate as use_case
+
+    number, jobs = draws
+    if not number:
+        return use_case.simulate(session, manifests, options, namespace=namespace, settings=digests)
+    from schedctl.studies import draws as studies
+    from schedctl.studies.engines import engine_of
+
+    paths, folders = sources
+    # calls are counted in one process, and extenders are asked, or replayed, by one
+    alone = session.notifier.verbose or session.choice.extenders
+    return studies.simulate(
+        session,
+        manifests,
+        options,
+        number,
+        engine=engine_of(1 if alone else jobs),
+        namespace=namespace,
+        settings=digests,
+        sources=(*paths, *(word for folder in folders for word in ("-k", folder))),
+    )

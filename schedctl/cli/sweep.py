@@ -72,8 +72,8 @@ def sweep(
         raise UsageError(f'unknown engine "{engine}"', f"--engine takes {', '.join(_ENGINES)}")
     if scheduler and engine != "dask":
         raise UsageError("--scheduler is about Dask", "add --engine dask")
-    given = _variables(variables or ())
-    prepared = sweeps.prepare(reading.read(study, given), notifier)
+    values = _variables(variables or ())
+    prepared = sweeps.prepare(reading.read(study, values), notifier)
     if only >= 0:
         from schedctl.render import machine
 
@@ -90,7 +90,7 @@ def sweep(
         engine=chosen,
         notifier=notifier,
         anew=restart,
-        command=sweeps.command_of(study, given),
+        command=sweeps.command_of(study, values),
     )
     printer.write(report, limit=limit)
     return report.summary.exit_code

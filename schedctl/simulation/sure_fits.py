@@ -1,8 +1,8 @@
 """Pods of which it is certain that each finds a node, without placing them.
 
-A pod that lands on a node changes what filters say of that node alone, unless somebody counts pods over domains. So k
-pods of such kind all fit, wherever they go, if each has k nodes to choose from before the first of them is placed. A
-DoNotSchedule spread constraint lets a pod into the domain with the fewest pods; k nodes in every domain are enough.
+A pod that lands on a node changes what filters say of that node alone, unless somebody counts pods over domains, so k
+such pods all fit, wherever they go, if each has k nodes to choose from before the first is placed. A DoNotSchedule
+spread constraint lets a pod into the domain with the fewest pods: there, k nodes in every domain are enough.
 """
 
 from __future__ import annotations

@@ -50,7 +50,7 @@ def with_arguments(
     Raises:
         UsageError: there is no such plugin, it takes none, or one is unknown or of the wrong type.
     """
-    typed = {name: _arguments(name, given, registry) for name, given in arguments.items()}
+    typed = {name: _arguments(name, values, registry) for name, values in arguments.items()}
     profiles = []
     for profile in configuration.profiles:
         enabled = profile.plugins.enabled_names()
@@ -60,18 +60,18 @@ def with_arguments(
     return _replace(configuration, profiles=tuple(profiles))
 
 
-def _arguments(name: str, given: Mapping[str, Any], registry: Registry) -> object:
+def _arguments(name: str, values: Mapping[str, Any], registry: Registry) -> object:
     if name not in registry:
         raise UsageError(f'no plugin "{name}"', suggest_names(name, list(registry), "plugins"))
     kind = registry.args_types.get(name)
     if kind is None:
         raise UsageError(f"plugin {name} takes no arguments")
     known = {field.encode_name for field in msgspec.structs.fields(kind)}
-    for unknown in given.keys() - known:
+    for unknown in values.keys() - known:
         raise UsageError(
             f'plugin {name} has no argument "{unknown}"', suggest_names(unknown, sorted(known), "arguments")
         )
     try:
-        return msgspec.convert(given, kind)
+        return msgspec.convert(values, kind)
     except (msgspec.ValidationError, ValueError) as wrong:
         raise UsageError(f"arguments of plugin {name}: {wrong}") from None

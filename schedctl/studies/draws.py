@@ -37,13 +37,13 @@ class DrawnWorkload:
 
     Attributes:
         subject: which.
-        wanted: how many pods it is to have.
+        pods: how many it is to have.
         nodes: how many are on which node.
         pending: why its other pods are pending, by name.
     """
 
     subject: Subject
-    wanted: int
+    pods: int
     nodes: tuple[tuple[str, int], ...]
     pending: tuple[tuple[str, str], ...]
 
@@ -176,12 +176,12 @@ def summarize(found: Sequence[Draw | Failure], first_seed: int, command: str) ->
     if not good:
         raise UsageError(f"no draw could be run: {next(iter(failures.values()))}")
     draws = list(good.values())
-    wanted = sum(each.wanted for each in draws[0].workloads)
+    pods = sum(each.pods for each in draws[0].workloads)
     worst = min(good, key=lambda seed: (good[seed].placed, seed))
     return Draws(
         draws=len(draws),
         first_seed=first_seed,
-        placed=share_of(sum(each.placed == wanted for each in draws), len(draws)),
+        placed=share_of(sum(each.placed == pods for each in draws), len(draws)),
         pods_placed=distribution_of([each.placed for each in draws]),
         preempted=distribution_of([each.preempted for each in draws]),
         outcomes=len({each.workloads for each in draws}),
@@ -194,22 +194,22 @@ def summarize(found: Sequence[Draw | Failure], first_seed: int, command: str) ->
 
 def _over_draws(results: Sequence[DrawnWorkload]) -> WorkloadDraws:
     kind, namespace, name = results[0].subject
-    pods: Counter[str] = Counter()
+    on_nodes: Counter[str] = Counter()
     draws: Counter[str] = Counter()
     pending: Counter[str] = Counter()
     messages: dict[str, str] = {}
     for each in results:
-        pods.update(dict(each.nodes))
+        on_nodes.update(dict(each.nodes))
         draws.update(node for node, _ in each.nodes)
         pending.update(pod for pod, _ in each.pending)
         messages = dict(each.pending) | messages
-    by_pods = sorted(pods.items(), key=lambda item: (-item[1], item[0]))
+    by_pods = sorted(on_nodes.items(), key=lambda item: (-item[1], item[0]))
     return WorkloadDraws(
         kind=kind,
         namespace=namespace,
         name=name,
-        wanted=results[0].wanted,
-        placed=share_of(sum(each.placed == each.wanted for each in results), len(results)),
+        wanted=results[0].pods,
+        placed=share_of(sum(each.placed == each.pods for each in results), len(results)),
         pods_placed=distribution_of([each.placed for each in results]),
         nodes_used=distribution_of([len(each.nodes) for each in results]),
         nodes=[DrawnNode(node, draws[node], round(number / len(results), 3)) for node, number in by_pods],

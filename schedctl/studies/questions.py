@@ -157,8 +157,8 @@ def _simulate(form: forms.SimulateForm, manifests: Manifests, setting: Setting) 
         options=Options(choose=chooser(setting.seed), sampling=form.sampling, trace=False),
     )
     results = report_builder.workloads(facts, scheduler.cluster)
-    wanted, placed = sum(each.wanted for each in results), sum(each.placed for each in results)
-    found = _of_run(facts.run, {"pods": wanted, "placed": placed, "pending": wanted - placed})
+    pods, placed = sum(each.wanted for each in results), sum(each.placed for each in results)
+    found = _of_run(facts.run, {"pods": pods, "placed": placed, "pending": pods - placed})
     names = [f"{each.namespace}/{pod.name}" for each in results for pod in each.pods if pod.fate is not Fate.PLACED]
     return Answer(found.values, names[:MOST_NAMED])
 

@@ -79,8 +79,8 @@ def read(path: str, variables: Mapping[str, str]) -> ReadStudy:
 def _with_plain_arguments(study: forms.Study, decoder: Decoder) -> forms.Study:
     """Return a study whose arguments of plugins, which have no schema here, are plain values."""
     plain = {
-        plugin: {name: decoder.free(node, f"spec.arguments.{plugin}.{name}") for name, node in given.items()}
-        for plugin, given in study.spec.arguments.items()
+        plugin: {name: decoder.free(node, f"spec.arguments.{plugin}.{name}") for name, node in values.items()}
+        for plugin, values in study.spec.arguments.items()
     }
     return msgspec.structs.replace(study, spec=msgspec.structs.replace(study.spec, arguments=plain))
 
@@ -107,7 +107,7 @@ class _Filler:
     def _value(self, name: str, path: str) -> str:
         if name not in self._variables:
             hint = did_you_mean(name, self._variables) if self._variables else ""
-            problem = Problem(f"nobody has set ${{{name}}}", path=path, hint=hint or f"`--set {name}=VALUE`")
+            problem = Problem(f"no value for ${{{name}}}", path=path, hint=hint or f"`--set {name}=VALUE`")
             self._problems.append(place(problem, self._decoder.places))
         return self._variables.get(name, "")
 

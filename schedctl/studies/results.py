@@ -121,7 +121,7 @@ class ResultsFile:
             what = f"results of schedctl {found.tool_version}"
         else:
             what = "results of this study before it, or a file that it reads, was changed"
-        raise UsageError(f"{self.path} has {what}", "name another file, or `--restart` to begin anew")
+        raise UsageError(f"{self.path} has {what}", "name another file, or `--restart` to begin again")
 
     def _fault(self, error: OSError) -> UsageError:
         reason = (error.strerror or str(error)).lower()

@@ -102,12 +102,12 @@ def session_of(spec: forms.StudySpec, scenario: Scenario, state: State | None) -
         InputError: the state cannot be read.
         UsageError: there is no such version, profile, plugin or feature gate.
     """
-    own = scenario.value(axis.STATE)
+    snapshot = scenario.value(axis.STATE)
     versions = VersionOptions(scenario.value(axis.VERSION, ""), scenario.value(axis.GATES, ""), False)
-    source = StateSource((own,) if own else spec.state, versions=versions)
+    source = StateSource((snapshot,) if snapshot else spec.state, versions=versions)
     named = scenario.value(axis.CONFIGURATION, spec.configuration)
     session = Session(source, options_of(named, spec.plugins))
-    if own or state is None:
+    if snapshot or state is None:
         session.load()
     elif versions.kube_version or versions.feature_gates:
         session.rules = kube_versions.rules_of(versions, kube_versions.state_version(state.manifests, state.listing))
@@ -310,8 +310,8 @@ def _decisive(read: ReadStudy) -> tuple[str, bool]:
 
 def command_of(path: str, variables: Mapping[str, str]) -> str:
     """Return the command that runs a study."""
-    given = (word for name, value in variables.items() for word in ("--set", f"{name}={value}"))
-    return shlex.join(["schedctl", "sweep", path, *given])
+    options = (word for name, value in variables.items() for word in ("--set", f"{name}={value}"))
+    return shlex.join(["schedctl", "sweep", path, *options])
 
 
 def _row(scenario: Scenario, answer: Answer | Failure) -> SweepRow:

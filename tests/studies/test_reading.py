@@ -123,7 +123,7 @@ def problems(tmp_path, text, **variables):
             HEAD + '  state: ["${dir}/a"]\n  pending: {}\n',
             5,
             "spec.state[0]",
-            "nobody has set ${dir}",
+            "no value for ${dir}",
             id="a variable nobody set",
         ),
     ],
