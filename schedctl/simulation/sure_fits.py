@@ -93,8 +93,8 @@ class SureFits:
         if len(hard) > 1 or any((each.min_domains or 1) > 1 or each.max_skew < 1 for each in hard):
             return None
         profile = self._scheduler.profiles[spec.scheduler_name]
-        asked = [name for name in profile.plugins if name != _SPREAD]
-        feasible = frozenset(self._scheduler.judge(pod, plugins=asked).feasible)
+        others = [name for name in profile.plugins if name != _SPREAD]
+        feasible = frozenset(self._scheduler.judge(pod, plugins=others).feasible)
         if not hard:
             return _Choice(feasible)
         domain_of = self._domains(hard[0].topology_key)

@@ -40,7 +40,7 @@ class ReadStudy:
 
     @property
     def question(self) -> str:
-        """Which of `QUESTIONS` is asked."""
+        """Which of `QUESTIONS` the study has."""
         return next(name for name in QUESTIONS if getattr(self.study.spec, name) is not None)
 
 
@@ -117,12 +117,12 @@ def _mistakes(study: forms.Study, spoilt: AbstractSet[str]) -> Iterator[Problem]
     spec = study.spec
     if not study.metadata.name:
         yield Problem("metadata.name is required", path="metadata.name")
-    asked = [name for name in QUESTIONS if getattr(spec, name) is not None]
-    if len(asked) != 1 and not (spoilt & set(QUESTIONS)):
-        found = f"found {' and '.join(asked)}" if asked else "found none"
+    questions = [name for name in QUESTIONS if getattr(spec, name) is not None]
+    if len(questions) != 1 and not (spoilt & set(QUESTIONS)):
+        found = f"found {' and '.join(questions)}" if questions else "found none"
         yield Problem(
             f"expected one question, {found}",
-            path=f"spec.{asked[1]}" if asked else "spec",
+            path=f"spec.{questions[1]}" if questions else "spec",
             hint=f"one of {', '.join(QUESTIONS)}",
         )
     if not (spec.state or spec.axes.states or (spec.run is not None and spec.run.nodes)):
