@@ -10,12 +10,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from schedctl.api.meta import OwnerReference
 from schedctl.cache.pod_info import PodInfo
 from schedctl.scheduler import Scheduler
 from schedctl.simulation import what_ifs
 from schedctl.simulation.outcomes import PodOutcome, RunEnd
-from schedctl.simulation.replacement import ReplacementController, controller_of
+from schedctl.simulation.replacement import ReplacementController, controller_of, template_node
 from schedctl.simulation.runs import Options, run
+from schedctl.simulation.simulator.external_events import MISSING_NODE
 from schedctl.simulation.sure_fits import SureFits
 from schedctl.simulation.tie_breaking import TieBreaker, first_by_name
 
@@ -74,6 +76,7 @@ class NodeLosses:
         self._scheduler = scheduler
         self._options = Options(trace=False, choose=choose)
         self._sure = SureFits(scheduler) if prove else None
+        self._node_of: dict[tuple[str, OwnerReference | None], str] = {}
 
     def lose(self, names: Sequence[str]) -> NodeLoss:
         """Return what would become of the pods of some nodes; the cluster is as before.
@@ -86,7 +89,7 @@ class NodeLosses:
             gone = what_ifs.pods_on(cluster, *names)
             displaced = [info for info in gone if _comes_back(info)]
             served = [info for info in displaced if self._scheduler.profile_of(info)]
-            if self._sure.all_fit(served, names):
+            if not self._name_nodes(displaced) and self._sure.all_fit(served, names):
                 return NodeLoss(
                     len(names),
                     len(displaced),
@@ -97,14 +100,26 @@ class NodeLosses:
         with self._scheduler.fork():
             return self._play(names)
 
+    def _name_nodes(self, pods: Sequence[PodInfo]) -> bool:
+        """Return whether the template of any of some pods names its node, so that no scheduler is asked."""
+        for info in pods:
+            owner = info.namespace, controller_of(info.pod)
+            if owner not in self._node_of:
+                self._node_of[owner] = template_node(info, self._scheduler.cluster)
+            if self._node_of[owner]:
+                return True
+        return False
+
     def _play(self, names: Sequence[str]) -> NodeLoss:
         scheduler, cluster = self._scheduler, self._scheduler.cluster
         gone = what_ifs.pods_on(cluster, *names)
         changed = what_ifs.remove_nodes(cluster, list(names))
         waiting = [cluster.pending[key] for key in changed.waiting]
         served = [info for info in waiting if scheduler.profile_of(info)]
+        strays = [info for key in changed.successors.values() if (info := cluster.strays.get(key)) is not None]
+        orphaned = tuple(_orphaned(info) for info in strays)
         if not served:
-            return NodeLoss(len(names), len(waiting), lost=_lost(gone), foreign=len(waiting))
+            return NodeLoss(len(names), len(changed.successors), orphaned, lost=_lost(gone), foreign=len(waiting))
         controller = ReplacementController(scheduler)
         facts = run(scheduler, served, options=self._options, controller=controller)
         if facts.end is RunEnd.INTERRUPTED:
@@ -113,12 +128,20 @@ class NodeLosses:
         evicted = [eviction.pod for eviction in facts.evictions]
         return NodeLoss(
             len(names),
-            len(waiting),
-            tuple(_pending(each, each.pod.key not in first) for each in facts.pods.values() if each.is_pending),
+            len(changed.successors),
+            orphaned
+            + tuple(_pending(each, each.pod.key not in first) for each in facts.pods.values() if each.is_pending),
             _lost([*gone, *evicted]),
             len(waiting) - len(served) + len(controller.foreign),
             len(evicted),
         )
+
+
+def _orphaned(info: PodInfo) -> PendingReplacement:
+    """Return a pod whose template names a node that is gone."""
+    owner = controller_of(info.pod)
+    text = f"{owner.kind} {info.namespace}/{owner.name}" if owner is not None else ""
+    return PendingReplacement(info.key, text, MISSING_NODE.format(info.pod.spec.node_name), preempted=False)
 
 
 def _is_missed(info: PodInfo) -> bool:
