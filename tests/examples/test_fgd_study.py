@@ -127,7 +127,8 @@ def test_fragmentation_is_what_typical_pods_could_not_use():
 def test_where_nothing_is_gained_a_node_has_half_the_score():
     state = cluster(lone("a", 0), lone("b", 1), *(lone(f"c{number}", 3) for number in range(40)))
     attempt = scheduler(state, "fgd", "FGD").attempt(pod("x", cpu="100m", metadata={"uid": "x"}))
-    assert set(attempt.scoring.raw["FGD"].tolist()) == {50}
+    (scores,) = attempt.scoring.plugins
+    assert set(scores.raw.tolist()) == {50}
 
 
 def test_the_study_runs_on_the_made_trace_whoever_runs_it(tmp_path):
