@@ -34,6 +34,8 @@ class GangScheduling(PreEnqueuePlugin, PermitPlugin, PlacementFeasiblePlugin):
         return (
             registers(Resource.UNSCHEDULED_POD, Action.ADD, _after_pod),
             registers(Resource.ASSIGNED_POD, Action.ADD, _after_pod),
+            registers(Resource.POD_GROUP, Action.ADD, _after_group),
+            registers(Resource.POD_GROUP, Action.UPDATE, _after_update),
         )
 
     def pre_enqueue(self, pod: PodInfo) -> Status:
@@ -78,3 +80,12 @@ class GangScheduling(PreEnqueuePlugin, PermitPlugin, PlacementFeasiblePlugin):
 def _after_pod(pod: PodInfo, before: PodInfo | None, after: PodInfo) -> Hint:
     key = group_key(pod)
     return Hint.QUEUE if key and key == group_key(after) else Hint.SKIP
+
+
+def _after_group(pod: PodInfo, before: PodGroup | None, after: PodGroup) -> Hint:
+    return Hint.QUEUE if group_key(pod) == after.key else Hint.SKIP
+
+
+def _after_update(pod: PodInfo, before: PodGroup, after: PodGroup) -> Hint:
+    of_gangs = before.is_gang and after.is_gang
+    return Hint.QUEUE if of_gangs and group_key(pod) == after.key and after.min_count < before.min_count else Hint.SKIP

@@ -64,7 +64,7 @@ _NOT_YET: Final = {
 """Those that are reproduced only as they are by default, by minor version."""
 
 OF_GROUPS: Final = frozenset({"GenericWorkload", "PodGroupPreemptionPolicy", "TopologyAwareWorkloadScheduling"})
-"""Gates of pod groups, whose cycles v1.37's kube-scheduler and this engine run alike; commands cannot set them yet."""
+"""Gates of pod groups, which are modelled in v1.37: earlier versions have other APIs of the same names."""
 
 ONLY_OFF: Final = frozenset({"OpportunisticBatching"})
 """Gates that are on by default and reproduced in every case only while they are off, so that they can be set to it."""

@@ -24,6 +24,7 @@ from schedctl.engine.groups.cycles import GroupAttempt, attempt_group, group_cyc
 from schedctl.engine.groups.trials import Surroundings
 from schedctl.engine.handles import ProfileHandle
 from schedctl.engine.nominators import Nominator
+from schedctl.engine.queue.group_queue import GroupQueue
 from schedctl.engine.queue.hints import Hints
 from schedctl.engine.queue.preemptors import Preemptors
 from schedctl.engine.queue.queues import Backoff, Mover, SchedulingQueue
@@ -127,7 +128,9 @@ class Scheduler:
         config = self.configuration
         backoff = Backoff(config.pod_initial_backoff_seconds, config.pod_max_backoff_seconds)
         hints = Hints(self.profiles.values(), self._reporter, self.cluster.release)
-        return SchedulingQueue(hints, clock, backoff, moved)
+        if not self.cluster.release.enabled("GenericWorkload"):
+            return SchedulingQueue(hints, clock, backoff, moved)
+        return GroupQueue(hints, clock, backoff, moved, find_group=lambda key: self.cluster.get(PodGroup, key))
 
     def attempt(
         self, pod: PodInfo | Pod, *, sampling: bool = False, make_room: bool = True, admitted: bool = False

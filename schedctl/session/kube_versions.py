@@ -14,13 +14,11 @@ from schedctl.api.nodes import Node
 from schedctl.errors import UsageError
 from schedctl.releases import (
     NEWEST,
-    OF_GROUPS,
     RELEASES,
     GateError,
     Release,
     minor_of,
     nearest_release,
-    not_modelled,
     parse_gates,
 )
 from schedctl.reports.metadata import VersionSkew, VersionSource
@@ -224,10 +222,7 @@ def _skew(state: StateVersion | None, release: Release) -> VersionSkew | None:
 
 def _with_gates(release: Release, options: VersionOptions) -> Release:
     try:
-        chosen = release.with_gates(parse_gates(options.feature_gates))
-        for gate in sorted(filter(chosen.enabled, OF_GROUPS)):
-            raise not_modelled(gate, True)  # the queue and the reports of a run know of no groups yet
-        return chosen
+        return release.with_gates(parse_gates(options.feature_gates))
     except GateError as error:
         raise UsageError(f"--feature-gates: {error} (kube-scheduler {release.version})", error.hint) from None
 

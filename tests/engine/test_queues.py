@@ -10,7 +10,8 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 
 from schedctl.engine.clocks import Clock
 from schedctl.engine.queue.hints import Hints
-from schedctl.engine.queue.queues import Backoff, Place, SchedulingQueue
+from schedctl.engine.queue.entries import Place
+from schedctl.engine.queue.queues import Backoff, SchedulingQueue
 from schedctl.engine.reporters import Reporter
 from schedctl.framework.events import (
     ASSIGNED_POD_DELETE,

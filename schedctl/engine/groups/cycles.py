@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from schedctl.api.meta import ObjectMeta
-from schedctl.api.pod_groups import PodGroup
+from schedctl.api.pod_groups import PodGroup, PodGroupCondition
 from schedctl.api.pods import Pod, PodSpec
 from schedctl.cache.cluster import Cluster
 from schedctl.cache.pod_info import PodInfo
@@ -59,6 +59,7 @@ class GroupAttempt:
     refused: Status | None = None
     post_filter: PodGroupPostFilterResult | None = None
     retried: list[Trial] = field(default_factory=list)
+    _by_key: dict[str, Member] | None = None
 
     @property
     def members(self) -> Sequence[Member]:
@@ -75,9 +76,32 @@ class GroupAttempt:
         """Whether the group has victims to wait for."""
         return self.post_filter is not None and self.post_filter.status.successful
 
+    @property
+    def condition(self) -> PodGroupCondition:
+        """What kube-scheduler writes into the group's status."""
+        if self.status.successful:
+            status, reason = "True", "Scheduled"
+        else:
+            status, reason = "False", "SchedulerError" if self.status.code is Code.ERROR else "Unschedulable"
+        return PodGroupCondition("PodGroupInitiallyScheduled", status, reason, self.status.message)
+
+    def member_of(self, pod: PodInfo) -> Member | None:
+        """Return what became of a pod in that placement, None where it was not tried."""
+        if self._by_key is None:
+            self._by_key = {member.outcome.pod.key: member for member in self.members}
+        return self._by_key.get(pod.key)
+
+    def nomination_after(self, pod: PodInfo) -> str | None:
+        """Return the node that a pod is nominated to when it returns to the queue: "" for none, None as before."""
+        if self.awaits_preemption and self.post_filter is not None:
+            return self.post_filter.nominations.get(pod.key) or None
+        member = self.member_of(pod)
+        withdrawn = self.status.code is Code.ERROR or (member is not None and member.status.successful)
+        return "" if withdrawn else None
+
     def message_of(self, pod: PodInfo) -> Status:
         """Return what is written into a pod's status: Success where it is to be bound, else why not."""
-        member = next((member for member in self.members if member.outcome.pod.key == pod.key), None)
+        member = self.member_of(pod)
         if self.status.code is Code.ERROR:
             return member.status if member is not None and member.status.code is Code.ERROR else self.status
         if member is None:
