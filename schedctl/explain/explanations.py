@@ -40,6 +40,7 @@ from schedctl.reports.explanations import (
     Verdict,
 )
 from schedctl.reports.metadata import Metadata
+from schedctl.reports.pod_groups import GroupVerdict, PodGroupResult
 from schedctl.scheduler.gaps import guesses_of
 from schedctl.scheduler.schedulers import Scheduler
 from schedctl.workloads.quotas import QuotaShortage
@@ -141,6 +142,7 @@ def report(
     metadata: Metadata | None = None,
     fail: bool = False,
     bound_not_running: int = 0,
+    groups: Sequence[PodGroupResult] = (),
 ) -> ExplainReport:
     """Return the report of these explanations.
 
@@ -150,16 +152,21 @@ def report(
         fail: whether a pod that is not scheduled makes the exit code 1 (``--exit-code``); 5 where only inconclusive
             answers are in the way.
         bound_not_running: how many pods that were not asked about have a node and do not run there.
+        groups: the pod groups that were asked about, and those of pods that were.
     """
     verdicts: Counter[Verdict] = Counter()
     for explanation in explanations:
         verdicts[explanation.verdict] += max(1, len(explanation.pods))
     inconclusive = verdicts[Verdict.INCONCLUSIVE]
     refused = verdicts.total() - verdicts[Verdict.SCHEDULED] - verdicts[Verdict.BOUND] - inconclusive
+    off = any(group.verdict is GroupVerdict.OFF for group in groups)
+    waiting = any(not group.starts for group in groups)
     return ExplainReport(
         metadata=metadata or Metadata(),
         summary=ExplainSummary(
-            exit_code=exit_codes.of_answer(failed=fail and refused > 0, inconclusive=inconclusive > 0),
+            exit_code=exit_codes.of_answer(
+                failed=fail and (refused > 0 or waiting) and not off, inconclusive=inconclusive > 0 or off
+            ),
             pods=verdicts.total(),
             scheduled=verdicts[Verdict.SCHEDULED],
             unschedulable=verdicts[Verdict.UNSCHEDULABLE],
@@ -173,6 +180,7 @@ def report(
             bound_not_running=bound_not_running,
         ),
         results=list(explanations),
+        groups=list(groups),
     )
 
 

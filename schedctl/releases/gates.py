@@ -15,7 +15,10 @@ import msgspec
 
 Stage = Literal["ALPHA", "BETA", "GA", "DEPRECATED"]
 
-MODELLED: Final = frozenset(
+OF_GROUPS: Final = frozenset({"GenericWorkload", "PodGroupPreemptionPolicy", "TopologyAwareWorkloadScheduling"})
+"""Gates of pod groups, which are modelled in v1.37: earlier versions have other APIs of the same names."""
+
+MODELLED: Final = OF_GROUPS | frozenset(
     {
         "DRAAdminAccess",
         "DRAConsumableCapacity",
@@ -49,7 +52,8 @@ MODELLED: Final = frozenset(
 """Gates whose decisions are reproduced on and off, in every release that has them but those of `_NOT_YET`."""
 
 _NOT_YET: Final = {
-    "v1.34": frozenset(
+    "v1.34": OF_GROUPS
+    | frozenset(
         {
             "DRAConsumableCapacity",
             "DRADeviceTaints",
@@ -59,12 +63,10 @@ _NOT_YET: Final = {
             "VolumeAttributesClass",
         }
     ),
-    "v1.35": frozenset({"DRAPartitionableDevices"}),
+    "v1.35": OF_GROUPS | frozenset({"DRAPartitionableDevices"}),
+    "v1.36": OF_GROUPS,
 }
 """Those that are reproduced only as they are by default, by minor version."""
-
-OF_GROUPS: Final = frozenset({"GenericWorkload", "PodGroupPreemptionPolicy", "TopologyAwareWorkloadScheduling"})
-"""Gates of pod groups, which are modelled in v1.37: earlier versions have other APIs of the same names."""
 
 ONLY_OFF: Final = frozenset({"OpportunisticBatching"})
 """Gates that are on by default and reproduced in every case only while they are off, so that they can be set to it."""
@@ -139,12 +141,30 @@ class GateError(ValueError):
         self.hint = hint
 
 
-def not_modelled(name: str, value: bool) -> GateError:
-    """Return the refusal to set a gate whose decisions are not reproduced so."""
-    return GateError(
-        f"feature gate {name} is not modelled: answers with it {'on' if value else 'off'} would be guesses",
-        "`schedctl version --gates` lists the gates that can be set",
-    )
+class UnmodelledGateError(GateError):
+    """The decisions of a gate, `name`, are not reproduced as it is to be set."""
+
+    def __init__(self, name: str, value: bool) -> None:
+        super().__init__(
+            f"feature gate {name} is not modelled: answers with it {'on' if value else 'off'} would be guesses",
+            "`schedctl version --gates` lists the gates that can be set",
+        )
+        self.name = name
+
+
+def of_unmodelled_groups(name: str, version: str) -> str:
+    """Return what of pod groups a gate of a version is about that is not modelled, "" for any other gate."""
+    if name == "CompositePodGroup":
+        return "CompositePodGroups"
+    if name == "DRAWorkloadResourceClaims":
+        return "claims of PodGroups"
+    older = name in OF_GROUPS or name in ("GangScheduling", "WorkloadAwarePreemption")
+    return "pod groups of the alpha APIs before v1.37" if older and not has_groups(version) else ""
+
+
+def has_groups(version: str) -> bool:
+    """Return whether kube-scheduler of a version knows the pod groups of scheduling.k8s.io/v1beta1."""
+    return OF_GROUPS.isdisjoint(_NOT_YET.get(version.rpartition(".")[0], frozenset()))
 
 
 @cache
@@ -191,9 +211,8 @@ def settle(version: str, switches: Mapping[str, bool]) -> frozenset[str]:
             continue
         if gate.locked:
             raise GateError(f"cannot set feature gate {name} to {str(value).lower()}, feature is locked to {_go(gate)}")
-        of_groups = name in OF_GROUPS and version.startswith("v1.37.")
-        if gate.decisive and not gate.modelled and not of_groups and (value or not gate.only_off):
-            raise not_modelled(name, value)
+        if gate.decisive and not gate.modelled and (value or not gate.only_off):
+            raise UnmodelledGateError(name, value)
         state[name] = value
     for name, gate in gates.items():
         for needed in gate.requires if state[name] else ():

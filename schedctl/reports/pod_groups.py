@@ -21,6 +21,8 @@ class GroupVerdict(StrEnum):
     """It would fit once it has evicted others; none is placed before."""
     GATED = "Gated"
     """It is kept out of the queue, and not tried."""
+    OFF = "Off"
+    """Groups are off, and its pods are scheduled one by one."""
     ERROR = "Error"
     """kube-scheduler refuses to try it, or a plugin failed."""
 
@@ -98,6 +100,8 @@ class PodGroupResult(Record, frozen=True, kw_only=True):
             none.
         text: the verdict in words.
         attempts: how often it was tried in a run.
+        members: its pods, as ``namespace/name``, those with a node first.
+        nodes: how many of its pods are, or would be, on which node; where it does not start, those of before.
         trials: each placement that was tried, in order.
         causes: why pods found no node in the placement that took most.
         missing: what it lacks in total in that placement.
@@ -121,6 +125,8 @@ class PodGroupResult(Record, frozen=True, kw_only=True):
     message: str = ""
     text: str = ""
     attempts: int = 0
+    members: list[str] = []
+    nodes: dict[str, int] = {}
     trials: list[GroupTrial] = []
     causes: list[MemberCause] = []
     missing: list[MissingResource] = []

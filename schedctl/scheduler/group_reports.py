@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections import Counter
+from collections.abc import Sequence
 
 import msgspec
 
-from schedctl.api.pod_groups import PodGroup
+from schedctl.api.pod_groups import PodGroup, PodGroupCondition
 from schedctl.cache.cluster import Cluster
 from schedctl.cache.pod_info import PodInfo
 from schedctl.engine.groups.cycles import GroupAttempt
@@ -37,13 +38,18 @@ def of_attempt(attempt: GroupAttempt) -> PodGroupResult:
     """Return what becomes of a group that was tried; its pods are not placed yet."""
     cycle, best = attempt.cycle, best_trial(attempt)
     placed = len(best.assignments) if best is not None else 0
-    scheduled = len(cycle.scheduled)
     condition = attempt.condition
-    result = _bare(cycle.group, len(cycle.pods) + scheduled, scheduled)
+    verdict = _verdict(attempt, placed)
+    if verdict is GroupVerdict.STARTS and not attempt.status.successful:
+        placed = 0  # those that found a node among others that did not are not bound
+    result = _bare(attempt.cluster, cycle.group, cycle.pods)
+    if attempt.status.successful and best is not None:
+        taken = Counter(each.node_name for each in best.assignments)
+        result = _replace(result, nodes=dict(sorted((Counter(result.nodes) + taken).items())))
     result = _replace(
         result,
         placed=placed,
-        verdict=_verdict(attempt, placed),
+        verdict=verdict,
         reason=condition.reason,
         message=condition.message,
         trials=[_trial(attempt, trial) for trial in attempt.trials],
@@ -60,17 +66,22 @@ def of_waiting(group: PodGroup, cluster: Cluster, gate: str) -> PodGroupResult:
         cluster: where its pods are.
         gate: what keeps it out of the queue, "" where it has no pods to place.
     """
-    scheduled, waiting = scheduled_members(cluster, group.key), waiting_members(cluster, group.key)
-    result = _bare(group, len(scheduled) + len(waiting), len(scheduled))
+    waiting = waiting_members(cluster, group.key)
+    result = _bare(cluster, group, waiting)
     if waiting:
         result = _replace(result, verdict=GroupVerdict.GATED, message=gate)
-    elif len(scheduled) < group.min_count:
+    elif result.scheduled < group.min_count:
         result = _replace(result, verdict=GroupVerdict.WAITS)
     return _replace(result, text=describe(result))
 
 
 def after_run(
-    group: PodGroup, cluster: Cluster, attempt: GroupAttempt | None, gate: str, attempts: int
+    group: PodGroup,
+    cluster: Cluster,
+    attempt: GroupAttempt | None,
+    gate: str,
+    attempts: int,
+    condition: PodGroupCondition | None,
 ) -> PodGroupResult:
     """Return what has become of a group at the end of a run.
 
@@ -80,20 +91,26 @@ def after_run(
         attempt: its last attempt, None if it was never tried.
         gate: what keeps its pods out of the queue, "" for nothing.
         attempts: how often it was tried.
+        condition: what kube-scheduler has written into its status, None if nothing.
     """
-    scheduled = len(scheduled_members(cluster, group.key))
-    waiting = len(waiting_members(cluster, group.key))
+    written = condition or PodGroupCondition()
+    waiting = waiting_members(cluster, group.key)
     if attempt is None or (gate and waiting) or not waiting:
         result = of_waiting(group, cluster, gate)
-        if attempt is not None:
-            result = _replace(result, reason=attempt.condition.reason, message=gate or attempt.condition.message)
-        return _replace(result, attempts=attempts)
-    result = of_attempt(attempt)
-    started = scheduled >= group.min_count and scheduled > 0
-    placed = 0 if started else result.placed
-    verdict = GroupVerdict.STARTS if started else result.verdict
+        return _replace(result, attempts=attempts, reason=written.reason, message=gate or written.message)
+    now, result = _bare(cluster, group, waiting), of_attempt(attempt)
+    started = now.scheduled >= max(1, group.min_count)
     result = _replace(
-        result, pods=scheduled + waiting, scheduled=scheduled, placed=placed, verdict=verdict, attempts=attempts
+        result,
+        pods=now.pods,
+        scheduled=now.scheduled,
+        members=now.members,
+        nodes=now.nodes,
+        placed=0 if started else result.placed,
+        verdict=GroupVerdict.STARTS if started else result.verdict,
+        attempts=attempts,
+        reason=written.reason,
+        message=written.message,
     )
     return _replace(result, text=describe(result))
 
@@ -118,21 +135,17 @@ def describe(result: PodGroupResult) -> str:
             return f"{what} WAITS for preemption: {reached} placed{needs}, would evict {victims}"
         case GroupVerdict.GATED:
             return f"{what} GATED: {result.message or 'kept out of the queue'}"
+        case GroupVerdict.OFF:
+            return f"{what} OFF"
         case GroupVerdict.ERROR:
             return f"{what} NOT TRIED: {result.message}"
 
 
-def unstarted(results: Collection[PodGroupResult]) -> list[PodGroupResult]:
-    """Return the groups that do not start."""
-    return [result for result in results if not result.starts]
-
-
-def placement_names(result: PodGroupResult) -> Sequence[str]:
-    """Return what the placements of a group are called, for tables."""
-    return [trial.placement or "all nodes" for trial in result.trials]
-
-
-def _bare(group: PodGroup, pods: int, scheduled: int) -> PodGroupResult:
+def _bare(cluster: Cluster, group: PodGroup, waiting: Sequence[PodInfo]) -> PodGroupResult:
+    """Return what is known of a group without trying it."""
+    scheduled, table = scheduled_members(cluster, group.key), cluster.pod_table
+    rows = (int(table.node[table.row_of[info.key]]) for info in scheduled if info.key in table.row_of)
+    nodes = Counter(cluster.node_table.names[row] for row in rows)
     return PodGroupResult(
         namespace=group.metadata.namespace,
         name=group.metadata.name,
@@ -140,8 +153,10 @@ def _bare(group: PodGroup, pods: int, scheduled: int) -> PodGroupResult:
         min_count=group.min_count,
         topology_key=group.topology_key,
         priority=group.priority,
-        pods=pods,
-        scheduled=scheduled,
+        pods=len(scheduled) + len(waiting),
+        scheduled=len(scheduled),
+        members=[info.key for info in (*scheduled, *waiting)],
+        nodes=dict(sorted(nodes.items())),
         verdict=GroupVerdict.PLACED,
     )
 

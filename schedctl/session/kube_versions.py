@@ -11,14 +11,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal, TypedDict
 
 from schedctl.api.nodes import Node
-from schedctl.errors import UsageError
+from schedctl.errors import NotModelled, UsageError
 from schedctl.releases import (
     NEWEST,
     RELEASES,
     GateError,
     Release,
+    UnmodelledGateError,
     minor_of,
     nearest_release,
+    of_unmodelled_groups,
     parse_gates,
 )
 from schedctl.reports.metadata import VersionSkew, VersionSource
@@ -100,6 +102,7 @@ def rules_of(options: VersionOptions, state: StateVersion | None = None) -> Rule
         state: the version of the state, None where nobody says, or nothing is read yet.
 
     Raises:
+        NotModelled: a gate is about pod groups that are not modelled.
         UsageError: the version is none, or is not reproduced and has to be; a gate cannot be set.
     """
     version = options.kube_version
@@ -223,6 +226,10 @@ def _skew(state: StateVersion | None, release: Release) -> VersionSkew | None:
 def _with_gates(release: Release, options: VersionOptions) -> Release:
     try:
         return release.with_gates(parse_gates(options.feature_gates))
+    except UnmodelledGateError as error:
+        if what := of_unmodelled_groups(error.name, release.version):
+            raise NotModelled(f"kube-scheduler {release.version}", what, f"--feature-gates {error.name}") from None
+        raise UsageError(f"--feature-gates: {error} (kube-scheduler {release.version})", error.hint) from None
     except GateError as error:
         raise UsageError(f"--feature-gates: {error} (kube-scheduler {release.version})", error.hint) from None
 

@@ -41,6 +41,7 @@ class GroupAttempt:
 
     Attributes:
         cycle: the group, its pods in the order of trying, and what plugins left.
+        cluster: the cluster it was tried on.
         status: Success where the pods of `chosen` that found nodes are to be bound; else why not, as the group's
             condition says it.
         trials: one for each placement, in order.
@@ -52,6 +53,7 @@ class GroupAttempt:
     """
 
     cycle: GroupCycle
+    cluster: Cluster
     status: Status
     trials: list[Trial] = field(default_factory=list)
     scores: dict[str, dict[str, int]] = field(default_factory=dict)
@@ -130,8 +132,8 @@ def attempt_group(
     """
     wrong = objection(cycle, profiles, where.cluster.release)
     if wrong:
-        return GroupAttempt(cycle, error(wrong))
-    outcome = GroupAttempt(cycle, unschedulable())
+        return GroupAttempt(cycle, where.cluster, error(wrong))
+    outcome = GroupAttempt(cycle, where.cluster, unschedulable())
     with where.nominator.fork():
         _hollow(where.nominator, cycle.pods)
         try:
@@ -219,7 +221,7 @@ def _make_room(where: Surroundings, outcome: GroupAttempt) -> None:
     first, answer = "", PodGroupPostFilterResult(unschedulable())
 
     def try_again() -> GroupOutcome:
-        again = GroupAttempt(replace(outcome.cycle, state=CycleState(), cycles={}), unschedulable())
+        again = GroupAttempt(replace(outcome.cycle, state=CycleState(), cycles={}), where.cluster, unschedulable())
         _try_placements(where, again)
         outcome.retried = again.trials
         return again
