@@ -25,7 +25,7 @@ def blocks(result: PodGroupResult, *, wide: bool = False, limit: int = 0) -> Ite
     sections = (
         _placements(result, entries),
         _nodes(result, entries),
-        *(_cause(cause, result, entries) for cause in result.causes[:entries]),
+        *_causes(result, entries),
         _missing(result),
         (*notices.fixes(result.hints, commands=wide), *map(notices.note, result.notes)),
         tuple(_condition(result)),
@@ -51,15 +51,15 @@ def _placements(result: PodGroupResult, entries: int) -> Sequence[Block]:
     ordered = sorted(trials, key=lambda trial: (not trial.chosen, not trial.feasible, -trial.placed))
     rows = [
         [
-            (Span(f"{result.topology_key}={trial.placement}"),),
+            (Span(trial.placement),),
             (Span(str(trial.nodes)),),
-            (Span(f"{trial.placed} of {trial.tried} tried", "good" if trial.feasible else "bad"),),
+            (Span(str(trial.placed), "good" if trial.feasible else "bad"),),
             (Span(_word(trial)),),
         ]
         for trial in ordered[:entries]
     ]
-    table = Table(rows, 2, ("PLACEMENT", "NODES", "PODS PLACED", ""), frozenset((1,)), folding=1)
-    return (table, *notices.rest(len(ordered) - entries))
+    heads = (result.topology_key.rpartition("/")[2].upper(), "NODES", "PLACED", "")
+    return (Table(rows, 2, heads, frozenset((1, 2)), folding=1), *notices.rest(len(ordered) - entries))
 
 
 def _word(trial: GroupTrial) -> str:
@@ -67,8 +67,9 @@ def _word(trial: GroupTrial) -> str:
         scores = ", ".join(f"{plugin} {score}" for plugin, score in trial.scores.items())
         return f"taken ({scores})" if scores else "taken"
     if trial.feasible:
-        return "would do" + (f" ({sum(trial.scores.values())})" if trial.scores else "")
-    return trial.message
+        return "would do" + (f" (score {sum(trial.scores.values())})" if trial.scores else "")
+    # that too few found a node is what the numbers say
+    return f"stopped after {counts.of(trial.tried, 'pod')}" if trial.message.startswith("minCount") else trial.message
 
 
 def _nodes(result: PodGroupResult, entries: int) -> Sequence[Block]:
@@ -76,24 +77,35 @@ def _nodes(result: PodGroupResult, entries: int) -> Sequence[Block]:
     if not result.nodes:
         return ()
     names = [f"{node} ×{pods}" if pods > 1 else node for node, pods in result.nodes.items()]
-    where = "would run on" if result.placed else "runs on"
+    where = "would run on" if result.placed or result.attempts else "runs on"
     return (Line((Span(f"{where}: ", "faint"), Span(notices.few(names, entries))), 2),)
 
 
-def _cause(cause: MemberCause, result: PodGroupResult, entries: int) -> Sequence[Block]:
-    """Return why pods found no node; kube-scheduler's own pass and the second one are told apart."""
-    pods = counts.of(len(cause.pods), "pod")
-    if cause.reached:
-        what = f"{pods} tried without finding a node"
-    else:
-        what = f"second pass: {pods} that kube-scheduler no longer tries would find no node either"
-    found: list[Block] = [Line((Span(what, "strong"), Span(f": {notices.few(cause.pods, min(entries, 2))}", "faint")))]
-    for reason in cause.reasons[:entries]:
-        found.extend(notices.cause_and_diagnosis(reason, 2))
-        if reason.detail:
-            found.extend(line(part, indent=4) for part in notices.parts(reason.detail)[:2])
-    found.extend(notices.kubernetes_line(cause.message, 2))
-    return found
+def _causes(result: PodGroupResult, entries: int) -> Iterator[Sequence[Block]]:
+    """Yield why pods found no node; those of kube-scheduler's pass and of the second one are told apart."""
+    together: dict[tuple[str, ...], list[MemberCause]] = {}
+    for cause in result.causes:
+        words = tuple(reason.text for reason in cause.reasons) or (cause.message,)
+        together.setdefault(words, []).append(cause)
+    for causes in list(together.values())[:entries]:
+        pods = [pod for cause in causes for pod in cause.pods]
+        later = sum(len(cause.pods) for cause in causes if not cause.reached)
+        found: list[Block] = [
+            Line(
+                (
+                    Span(f"{counts.of(len(pods), 'pod')} without a node: ", "strong"),
+                    Span(notices.few(pods, min(entries, 2)), "faint"),
+                )
+            )
+        ]
+        if later:
+            text = f"second pass: kube-scheduler no longer tries {later} of them"
+            found.append(line(text, "faint", indent=2))
+        for reason in causes[0].reasons[:entries]:
+            found.extend(notices.cause_and_diagnosis(reason, 2))
+            found.extend(line(part, indent=4) for part in notices.parts(reason.detail)[:2] if part)
+        found.extend(notices.kubernetes_line(causes[0].message, 2))
+        yield found
 
 
 def _missing(result: PodGroupResult) -> Sequence[Block]:

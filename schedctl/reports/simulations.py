@@ -80,7 +80,7 @@ class SimulationSummary(Record, frozen=True, kw_only=True):
         preempted: how many running pods were evicted to make room for others.
         not_returned: of them, how many have a successor that is on no node.
         mistakes: how many things are wrong with objects of the manifests, which take no part.
-        groups: how many pod groups took part.
+        groups: how many pod groups there are of the manifests and of their pods.
         groups_waiting: of them, how many do not start.
     """
 

@@ -97,7 +97,8 @@ def after_run(
     waiting = waiting_members(cluster, group.key)
     if attempt is None or (gate and waiting) or not waiting:
         result = of_waiting(group, cluster, gate)
-        return _replace(result, attempts=attempts, reason=written.reason, message=gate or written.message)
+        result = _replace(result, attempts=attempts, reason=written.reason, message=gate or written.message)
+        return _replace(result, text=describe(result))
     now, result = _bare(cluster, group, waiting), of_attempt(attempt)
     started = now.scheduled >= max(1, group.min_count)
     result = _replace(
@@ -119,13 +120,12 @@ def describe(result: PodGroupResult) -> str:
     """Return the verdict in words, such as ``GANG WAITS: 48 of 64 placed, needs 64``."""
     what = "GANG" if result.policy == GANG else "GROUP"
     running = result.scheduled + result.placed
-    reached = f"{running} of {counts.of(result.pods, 'pod')}"
+    reached = f"{running} of {result.pods}"
+    starts = "WOULD START" if result.placed or result.attempts else "RUNS"
     needs = f", needs {result.min_count}" if result.policy == GANG else ""
     match result.verdict:
-        case GroupVerdict.PLACED:
-            return f"{what} {'RUNS' if not result.placed else 'STARTS'}: {reached} placed{needs}"
-        case GroupVerdict.STARTS:
-            return f"{what} {'RUNS' if not result.placed else 'STARTS'}: {reached} placed{needs}"
+        case GroupVerdict.PLACED | GroupVerdict.STARTS:
+            return f"{what} {starts}: {reached} placed{needs}"
         case GroupVerdict.WAITS if not result.pods:
             return f"{what} WAITS: it has no pods{needs}"
         case GroupVerdict.WAITS:

@@ -50,7 +50,10 @@ def of_simulation(
         hypothetical_nodes: nodes that are as a what-if has them, which no next step undoes.
     """
     explainer = PendingPodExplainer(scheduler, _HINTED_GROUPS, hypothetical_nodes)
-    report = _replace(report, groups=[_group(each, scheduler) for each in report.groups])
+    ours = report.summary.groups
+    report = _replace(
+        report, groups=[*(_group(each, scheduler) for each in report.groups[:ours]), *report.groups[ours:]]
+    )
     of_groups = {key for group in report.groups for key in group.members}
     total = sum(len(result.pending) for result in report.results)
     sources = manifest_edits.workloads_in(manifests)

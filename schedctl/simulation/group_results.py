@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Any
 
 from schedctl.api.pod_groups import PodGroup
@@ -13,35 +13,41 @@ from schedctl.scheduler import group_reports
 from schedctl.simulation.outcomes import PodState, Run
 
 
-def of_run(run: Run, cluster: Cluster, created: Iterable[Any] = ()) -> list[PodGroupResult]:
-    """Return what has become of each group that was created or of which pods took part, none where groups are off.
+def of_run(
+    run: Run, cluster: Cluster, joined: Iterable[Any] = (), created: Collection[str] = ()
+) -> tuple[list[PodGroupResult], list[PodGroupResult]]:
+    """Return what has become of the groups that a run is about, and of others in it; none where groups are off.
 
     Args:
         run: what became of the pods.
         cluster: as the run left it.
-        created: what joined the cluster for the run.
+        joined: the objects that were created for the run.
+        created: the keys of the pods that were.
     """
     if not cluster.release.enabled("GenericWorkload"):
-        return []
-    keys = dict.fromkeys(group.key for group in cluster.every(PodGroup).values() if group.key in run.groups)
-    keys |= dict.fromkeys(f"{each.metadata.namespace}/{each.metadata.name}" for each in created if _is_group(each))
+        return [], []
+    ours = {each.key for each in joined if isinstance(each, PodGroup)}
+    keys = dict.fromkeys((*sorted(ours), *run.groups))
     gates: dict[str, str] = {}
-    for outcome in run.pods.values():
-        key = group_key(outcome.pod)
-        if key:
-            keys[key] = None
-            if outcome.state is PodState.GATED:
-                gates.setdefault(key, outcome.message)
-    results = []
+    for name, outcome in run.pods.items():
+        if not (key := group_key(outcome.pod)):
+            continue
+        keys[key] = None
+        if name in created:
+            ours.add(key)
+        if outcome.state is PodState.GATED:
+            gates.setdefault(key, outcome.message)
+    results: tuple[list[PodGroupResult], list[PodGroupResult]] = [], []
     for key in keys:
-        group = cluster.get(PodGroup, key)
+        group, facts = cluster.get(PodGroup, key), run.groups.get(key)
         if group is not None:
-            facts = run.groups.get(key)
-            attempt, attempts = (facts.attempt, facts.attempts) if facts is not None else (None, 0)
-            condition = facts.condition if facts is not None else None
-            results.append(group_reports.after_run(group, cluster, attempt, gates.get(key, ""), attempts, condition))
+            result = group_reports.after_run(
+                group,
+                cluster,
+                facts.attempt if facts is not None else None,
+                gates.get(key, ""),
+                facts.attempts if facts is not None else 0,
+                facts.condition if facts is not None else None,
+            )
+            results[key not in ours].append(result)
     return results
-
-
-def _is_group(obj: Any) -> bool:
-    return isinstance(obj, PodGroup)

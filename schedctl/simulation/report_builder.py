@@ -82,7 +82,8 @@ def report(
             for group in groups
         ),
     ]
-    pod_groups = group_results.of_run(facts.run, cluster, facts.expansion.joined)
+    created = {key for rollout in facts.controller.rollouts for key in rollout.update.created}
+    pod_groups, others_groups = group_results.of_run(facts.run, cluster, facts.expansion.joined, created)
     waiting = [each for each in pod_groups if not each.starts]
     summary = msgspec.structs.replace(
         summary,
@@ -109,7 +110,7 @@ def report(
         passed=dict(sorted(facts.expansion.passed.items())),
         unmodelled=[_unmodelled(each.problem) for each in unmodelled if each.problem not in groups],
         guesses=list(guesses),
-        groups=pod_groups,
+        groups=[*pod_groups, *others_groups],
         assumed_volumes=assumed_volumes((outcome.pod.pod for outcome in facts.run.pods.values()), cluster),
     )
 
