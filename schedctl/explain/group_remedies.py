@@ -188,7 +188,7 @@ class _Search:
         values: dict[str, set[str]] = {}
         holders: Counter[str] = Counter()
         for labels in objects:
-            holders.update(labels)
+            holders.update(labels.keys())
             for key, value in labels.items():
                 values.setdefault(key, set()).add(value)
         wider = [
