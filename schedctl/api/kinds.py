@@ -209,4 +209,6 @@ def intended_kind(api_version: str, name: str) -> Kind | None:
     group = api_version.rpartition("/")[0]
     if "." in group and group not in _GROUPS:
         return None
+    if name == "PodGroup" and group == "scheduling.k8s.io":  # earlier APIs of that name are other objects
+        return None
     return _NAMED.get(name) or _LOWERED.get(name.lower().strip())

@@ -37,6 +37,7 @@ from schedctl.reports.explanations import (
     NodeScore,
     NodeVerdict,
     PodReference,
+    Reservation,
     Verdict,
 )
 from schedctl.reports.metadata import Metadata
@@ -290,7 +291,7 @@ def _after_the_choice(scheduler: Scheduler, outcome: Attempt, explanation: Expla
     reserved = remarks.reservation(scheduler, outcome)
     explanation = msgspec.structs.replace(explanation, reservation=reserved, remarks=remarks.of(outcome, trials))
     if reserved is None or reserved.code in (Code.SUCCESS.label, Code.WAIT.label):
-        return explanation
+        return explanation if reserved is None else _waiting_in_vain(explanation, reserved)
     if reserved.code == Code.ERROR.label:
         return msgspec.structs.replace(explanation, verdict=Verdict.ERROR, error=reserved.message)
     return msgspec.structs.replace(
@@ -300,6 +301,15 @@ def _after_the_choice(scheduler: Scheduler, outcome: Attempt, explanation: Expla
         unschedulable_plugins=[reserved.plugin],
         wakings=requeue_events.of(outcome, reserved.plugin),
     )
+
+
+def _waiting_in_vain(explanation: Explanation, reserved: Reservation) -> Explanation:
+    """Return an explanation as that of an unschedulable pod, if Permit would hold the pod back for others in vain."""
+    vain = (each for each in explanation.remarks if each.plugin in reserved.waits and each.starts is False)
+    remark = next(vain, None)
+    if remark is None or explanation.verdict is not Verdict.SCHEDULED:
+        return explanation
+    return msgspec.structs.replace(explanation, verdict=Verdict.UNSCHEDULABLE, pod_group_text=remark.text)
 
 
 def _verdict(outcome: Attempt) -> Verdict:

@@ -166,6 +166,7 @@ def _remark(name: str, remark: framework.Remark) -> Remark:
         text=remark.text,
         details=list(remark.details),
         evidence={key: evidence.plain(value) for key, value in remark.evidence.items()},
+        starts=remark.starts,
     )
 
 

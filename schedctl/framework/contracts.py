@@ -19,7 +19,8 @@ from schedctl.api.kinds import KINDS, Kind
 from schedctl.framework.points import POINTS, Plugin
 
 _SCALARS = (bool, int, float, str, bytes, Duration)
-_OF_KUBERNETES = frozenset(kind.name for kind in KINDS)
+# the PodGroups of scheduler-plugins and of Volcano were there first; Kubernetes' own are of another API group
+_OF_KUBERNETES = frozenset(kind.name for kind in KINDS) - {"PodGroup"}
 _EXPLANATIONS = ("wording", "remedies", "allocations", "notes", "explain_preemption", "preemption_notes")
 _OPTIONAL = (
     "normalize",

@@ -264,7 +264,7 @@ def answer(result: explanations.Explanation) -> Iterator[Line]:
             score = "" if result.score is None else f" (score {result.score}{tied})"
             yield Line((pod, Span(" → "), Span(result.chosen, "good"), Span(score)))
             return
-        case _ if result.pod_group and result.verdict is not explanations.Verdict.INCONCLUSIVE:
+        case _ if result.pod_group_text and result.verdict is not explanations.Verdict.INCONCLUSIVE:
             word, why = result.verdict.value.upper(), result.pod_group_text
         case explanations.Verdict.UNSCHEDULABLE:
             taken_back = result.reservation is not None and result.reservation.text

@@ -523,7 +523,7 @@ class Explanation(Record, frozen=True):
         bound: where a pod with the verdict Bound is, and what the kubelet says of it; null for every other verdict.
         warnings: what plugins find in the spec that does not do what was probably meant, for every verdict.
         pod_group: the PodGroup that it was scheduled with, as ``namespace/name``; "" for a pod that is scheduled alone.
-        pod_group_text: what becomes of that group, in words.
+        pod_group_text: what becomes of that group, or of one that a plugin holds together at Permit, in words.
     """
 
     pod: PodReference

@@ -1,4 +1,4 @@
-"""Pod groups on the command line: what is said first, exit codes, and groups that are off, missing or somebody else's."""
+"""Pod groups on the command line: what comes first, exit codes, groups that are off, missing or somebody else's."""
 
 from __future__ import annotations
 
@@ -52,7 +52,9 @@ def folder(tmp_path):
     [
         pytest.param(2, 2, 0, "podgroup ml/train: GANG WOULD START: 2 of 2 placed, needs 2", id="a gang that starts"),
         pytest.param(3, 3, 1, "podgroup ml/train: GANG WAITS: 2 of 3 placed, needs 3", id="a gang that waits"),
-        pytest.param(1, 2, 1, "podgroup ml/train: GANG GATED: waiting for minCount pods", id="a gang with too few pods"),
+        pytest.param(
+            1, 2, 1, "podgroup ml/train: GANG GATED: waiting for minCount pods", id="a gang with too few pods"
+        ),
         pytest.param(0, 1, 1, "podgroup ml/train: GANG WAITS: it has no pods, needs 1", id="a gang without pods"),
     ],
 )
@@ -85,7 +87,10 @@ def test_a_run_places_a_job_that_makes_a_group_and_reports_it(schedctl):
     ended = schedctl("simulate", "fixtures/workloads/fine-tune.yaml", *GPU, *TOPOLOGY, "-o", "json", "--exit-code")
     report = json.loads(ended.out)
     assert ended.code == 0
-    assert [(each["name"], each["verdict"]) for each in report["groups"]] == [("fine-tune", "Placed"), ("train", "Waits")]
+    assert [(each["name"], each["verdict"]) for each in report["groups"]] == [
+        ("fine-tune", "Placed"),
+        ("train", "Waits"),
+    ]
     assert len(report["groups"][0]["nodes"]) == 2
     assert (report["summary"]["groups"], report["summary"]["groupsWaiting"]) == (1, 0)
 
@@ -122,7 +127,9 @@ def test_a_group_cannot_be_explained_while_there_are_none(schedctl, options, tex
     ("options", "named"),
     [
         pytest.param(("--feature-gates", "CompositePodGroup=true"), "CompositePodGroups", id="composite groups"),
-        pytest.param(("--feature-gates", "DRAWorkloadResourceClaims=true"), "claims of PodGroups", id="claims of groups"),
+        pytest.param(
+            ("--feature-gates", "DRAWorkloadResourceClaims=true"), "claims of PodGroups", id="claims of groups"
+        ),
         pytest.param(("--kube-version", "1.36", *ON), "pod groups of the alpha APIs before v1.37", id="an older minor"),
         pytest.param(
             ("--kube-version", "1.35", "--feature-gates", "GangScheduling=true"),
@@ -143,13 +150,15 @@ def test_a_member_without_its_group_is_gated_in_kube_schedulers_words(schedctl, 
     ended = schedctl("explain", "pod", "ml/train-0", *files, *ON, "--exit-code")
     assert ended.code == 1
     assert ended.out.startswith("pod ml/train-0: GATED (PodGroup ml/train does not exist)")
-    assert "waiting for pods's pod group \"train\" to appear in scheduling queue" in " ".join(ended.out.split())
+    assert 'waiting for pods\'s pod group "train" to appear in scheduling queue' in " ".join(ended.out.split())
 
 
 @pytest.mark.parametrize(
     ("written", "named"),
     [
-        pytest.param("labels: {scheduling.x-k8s.io/pod-group: train}", "scheduler-plugins' PodGroup ml/train", id="label"),
+        pytest.param(
+            "labels: {scheduling.x-k8s.io/pod-group: train}", "scheduler-plugins' PodGroup ml/train", id="label"
+        ),
         pytest.param("labels: {kueue.x-k8s.io/queue-name: team}", "Kueue's LocalQueue ml/team", id="Kueue"),
         pytest.param("annotations: {scheduling.k8s.io/group-name: train}", "Volcano's PodGroup ml/train", id="Volcano"),
     ],

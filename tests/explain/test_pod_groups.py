@@ -1,4 +1,4 @@
-"""A pod group explained: the verdict, the placements, who fails and why, what is missing, and what would let it start."""
+"""A pod group explained: verdict, placements, who fails and why, what is missing, and what would let it start."""
 
 from __future__ import annotations
 
