@@ -22,7 +22,9 @@ from schedctl.reports.explanations import Explanation, Verdict
 from schedctl.reports.pod_groups import GroupVerdict, PodGroupResult
 from schedctl.reports.reasons import Hint
 from schedctl.scheduler import Scheduler, group_reports
-from schedctl.workloads import ownership
+from schedctl.workloads import admission, ownership
+from schedctl.workloads.clusters import find_pod
+from schedctl.workloads.expansion import UnsourcedObject, expand
 
 GATE = "GenericWorkload"
 _replace = msgspec.structs.replace
@@ -69,10 +71,29 @@ class GroupAnswers:
             key = group_key(info)
             if key and ownership.workload_of(info, cluster) == (kind, metadata.namespace, metadata.name):
                 keys[key] = None
+        if not keys and self.enabled:
+            yield from self._of_new_pods(obj)
         for key in keys:
             group = cluster.get(PodGroup, key)
             if group is not None:
                 yield from self._explain(group).members.values()
+
+    def _of_new_pods(self, obj: Any) -> Iterator[Explanation]:
+        """Yield what would become of the pods that a workload would make, if they are pods of a group that is there."""
+        cluster = self._scheduler.cluster
+        expansion = expand([UnsourcedObject(obj)], cluster)
+        pods = [pod for workload in expansion.groups for pod in workload.pods]
+        key = group_key(PodInfo(pods[0])) if pods else ""
+        group = cluster.get(PodGroup, key) if key else None
+        if group is None:
+            return
+        with cluster.fork():
+            for pod in pods:
+                info = PodInfo(admission.admit(pod, cluster).pod)
+                if find_pod(info.key, cluster) is None:
+                    cluster.add_pod(info)
+            answers = list(self._explain(group).members.values())
+        yield from answers
 
     def _explain(self, group: PodGroup) -> ExplainedGroup:
         if group.key not in self._explained:

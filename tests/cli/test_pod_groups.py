@@ -5,7 +5,12 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import jsonschema
 import pytest
+
+from schedctl.reports.explanations import ExplainReport
+from schedctl.reports.schemas import schema_of
+from schedctl.reports.simulations import SimulationReport
 
 ON = ("--feature-gates", "GenericWorkload=true")
 TOPOLOGY = ("--feature-gates", "GenericWorkload=true,TopologyAwareWorkloadScheduling=true")
@@ -81,6 +86,7 @@ def test_a_group_is_explained_once_by_whatever_name_it_is_asked_for(schedctl, su
     assert group["missing"][0]["text"] == "16 nvidia.com/gpu for 16 pods in fabric.example/block=b1, 0 left there"
     assert report["summary"]["pods"] == report["summary"]["unschedulable"] == 64
     assert [each["tried"] for each in group["trials"]] == [49, 33, 25, 25]
+    jsonschema.validate(report, schema_of(ExplainReport))
 
 
 def test_a_run_places_a_job_that_makes_a_group_and_reports_it(schedctl):
@@ -93,6 +99,7 @@ def test_a_run_places_a_job_that_makes_a_group_and_reports_it(schedctl):
     ]
     assert len(report["groups"][0]["nodes"]) == 2
     assert (report["summary"]["groups"], report["summary"]["groupsWaiting"]) == (1, 0)
+    jsonschema.validate(report, schema_of(SimulationReport))
 
 
 def test_a_run_of_a_gang_that_does_not_fit_fails(schedctl, folder):
