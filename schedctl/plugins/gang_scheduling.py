@@ -67,12 +67,13 @@ class GangScheduling(PreEnqueuePlugin, PermitPlugin, PlacementFeasiblePlugin):
         group = group_of(cycle.pod, cluster)
         if group is None or not group.is_gang:
             return SUCCESS
-        if len(scheduled_members(cluster, group.key)) < group.min_count:
-            waiting = [pod for pod in cluster.pending.values() if group_key(pod) == group.key]
+        key = group.key
+        if len(scheduled_members(cluster, key)) < group.min_count:
+            waiting = [pod for pod in cluster.pending.values() if group_key(pod) == key]
             self.handle.activate(waiting)
             return Status(Code.WAIT, ("waiting for minCount pods from a gang to be scheduled",), timeout=_PATIENCE)
         for waiting_pod in self.handle.waiting_pods():
-            if group_key(waiting_pod.pod) == group.key:
+            if group_key(waiting_pod.pod) == key:
                 waiting_pod.allow(self.name)
         return SUCCESS
 
