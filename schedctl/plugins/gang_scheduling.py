@@ -22,6 +22,7 @@ class GangScheduling(PreEnqueuePlugin, PermitPlugin, PlacementFeasiblePlugin):
     """Lets a gang run only when at least ``minCount`` of its pods can."""
 
     reads = (PodGroup,)
+    memory_only = True
     no_group = Reason('waiting for pods\'s pod group "{group}" to appear in scheduling queue', unresolvable=True)
     too_few = Reason("waiting for minCount pods from a gang to appear in scheduling queue", unresolvable=True)
 

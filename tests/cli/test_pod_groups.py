@@ -189,3 +189,29 @@ def test_nothing_of_the_fixture_is_far_from_a_cluster(schedctl):
     nodes = Path("fixtures/clusters/gpu/nodes.yaml").read_text()
     assert nodes.count("kind: Node") == 64
     assert Path("fixtures/clusters/gpu/training.yaml").read_text().count("podGroupName: train") == 65
+
+
+@pytest.mark.parametrize(
+    ("subject", "pods", "least", "code", "text"),
+    [
+        pytest.param("podgroup/train", 2, 2, 0, "pod ml/train-1 would be bound to n2", id="the whole group"),
+        pytest.param(
+            "podgroup/train", 3, 3, 1, "NOT BOUND (GANG WAITS: 2 of 3 placed, needs 3)", id="a gang that waits"
+        ),
+        pytest.param("podgroup/train", 3, 2, 0, "1 pod of PodGroup ml/train would stay pending", id="without the rest"),
+        pytest.param("pod/train-0", 2, 2, 1, "1 other pod of it would be left behind", id="one of its pods alone"),
+    ],
+)
+def test_a_group_is_bound_as_a_whole_or_not_at_all(schedctl, folder, subject, pods, least, code, text):
+    (folder / "group.yaml").write_text(manifest(pods, least))
+    files = ("-f", str(folder / "state.yaml"), "-f", str(folder / "group.yaml"))
+    ended = schedctl("bind", subject, "-n", "ml", *files, *ON, "--exit-code")
+    assert (ended.code, text in " ".join(ended.out.split())) == (code, True), ended.out
+
+
+def test_a_group_is_not_bound_while_groups_are_off(schedctl, folder):
+    (folder / "group.yaml").write_text(manifest(2, 2))
+    files = ("-f", str(folder / "state.yaml"), "-f", str(folder / "group.yaml"))
+    ended = schedctl("bind", "podgroup/train", "-n", "ml", *files)
+    assert ended.code == 2
+    assert "cannot be bound as a group: GenericWorkload is off" in ended.err
