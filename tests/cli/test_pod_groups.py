@@ -215,3 +215,13 @@ def test_a_group_is_not_bound_while_groups_are_off(schedctl, folder):
     ended = schedctl("bind", "podgroup/train", "-n", "ml", *files)
     assert ended.code == 2
     assert "cannot be bound as a group: GenericWorkload is off" in ended.err
+
+
+def test_a_strictly_redacted_snapshot_tells_the_same_of_a_group(schedctl, folder):
+    snapshot = str(folder / "gpu.json.gz")
+    assert schedctl("snapshot", "create", snapshot, *GPU, "--redact", "strict").code == 0
+    report = json.loads(schedctl("explain", "--all-pending", "-f", snapshot, *TOPOLOGY, "-o", "json").out)
+    (group,) = report["groups"]
+    assert [(each["nodes"], each["placed"]) for each in group["trials"]] == [(16, 48), (16, 32), (16, 24), (16, 24)]
+    assert group["topologyKey"] != "fabric.example/block"
+    assert "train" not in json.dumps(report["results"])
