@@ -223,5 +223,22 @@ def test_a_strictly_redacted_snapshot_tells_the_same_of_a_group(schedctl, folder
     report = json.loads(schedctl("explain", "--all-pending", "-f", snapshot, *TOPOLOGY, "-o", "json").out)
     (group,) = report["groups"]
     assert [(each["nodes"], each["placed"]) for each in group["trials"]] == [(16, 48), (16, 32), (16, 24), (16, 24)]
-    assert group["topologyKey"] != "fabric.example/block"
     assert "train" not in json.dumps(report["results"])
+
+
+@pytest.mark.parametrize(
+    ("pods", "least", "options", "code", "text"),
+    [
+        pytest.param(1, 1, (), 0, "podgroup ml/train: 2 more groups would start (1 pod each)", id="groups are counted"),
+        pytest.param(3, 3, (), 1, "podgroup ml/train: no more groups would start", id="not one starts"),
+        pytest.param(
+            3, 2, (), 0, "podgroup ml/train: 1 more group would start (3 pods each)", id="without all its pods"
+        ),
+        pytest.param(2, 1, ("--max", "1"), 0, "at least 1 more group would start", id="no more are tried"),
+    ],
+)
+def test_how_many_more_groups_would_start(schedctl, folder, pods, least, options, code, text):
+    (folder / "group.yaml").write_text(manifest(pods, least))
+    files = ("-f", str(folder / "state.yaml"), "-f", str(folder / "group.yaml"))
+    ended = schedctl("capacity", "--like", "podgroup/train", "-n", "ml", *files, *ON, *options, "--exit-code")
+    assert (ended.code, text in ended.out) == (code, True), ended.out
