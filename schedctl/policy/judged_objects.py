@@ -28,7 +28,9 @@ def objects(check: Check, view: View) -> Iterator[Judged]:
         case Scope.QUOTA:
             yield from _quotas(check, view)
         case Scope.GROUP:
-            yield from (Judged.of_group(*key.split("/"), view.situation) for key in judged_groups(view))
+            for key in judged_groups(view):
+                namespace, _, name = key.partition("/")
+                yield Judged.of_group(namespace, name, view.situation)
         case Scope.WORKLOAD:
             yield from map(Judged.of_workload, view.workloads)
         case Scope.POD:
