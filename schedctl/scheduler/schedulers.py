@@ -112,7 +112,7 @@ class Scheduler:
             ConfigError: the configuration cannot be read or followed, or a plugin cannot be made.
             UsageError: a plugin cannot be loaded, is none, or has the name of another.
         """
-        chosen, registry = load_configuration(configuration, plugins)
+        chosen, registry = load_configuration(configuration, plugins, cluster.release)
         return cls(cluster, chosen, registry)
 
     def profile_of(self, pod: PodInfo) -> Profile | None:
