@@ -18,6 +18,7 @@ from schedctl.api.pod_groups import (
 from schedctl.cache import node_edits
 from schedctl.cache.pod_info import PodInfo
 from schedctl.engine.groups.cycles import GroupAttempt
+from schedctl.explain import group_differences
 from schedctl.framework.pod_groups import group_key, priority_of
 from schedctl.reports import counts
 from schedctl.reports.reasons import Hint
@@ -39,6 +40,8 @@ def find(scheduler: Scheduler, group: PodGroup, attempt: GroupAttempt) -> list[H
         group: the group.
         attempt: the cycle in which it did not get as far as it should.
     """
+    if differences := list(group_differences.hints(attempt.cycle, scheduler.cluster.release)):
+        return differences
     search = _Search(scheduler, group, attempt)
     return [*search.preemption(), *search.fewer(), *search.topology(), *search.nodes(), *search.priority()]
 

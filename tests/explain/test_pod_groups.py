@@ -196,6 +196,39 @@ def test_pods_of_two_schedulers_are_an_error_in_kube_schedulers_words():
     )
 
 
+@pytest.mark.parametrize(
+    ("first", "other", "fix"),
+    [
+        pytest.param(
+            {},
+            {"schedulerName": "volcano"},
+            "schedulerName default-scheduler for pod default/train-9, which has volcano",
+            id="two schedulers",
+        ),
+        pytest.param(
+            {}, {"priority": 7}, "priority 0 for pod default/train-9, or theirs for the group", id="two priorities"
+        ),
+        pytest.param(
+            {},
+            {"preemptionPolicy": "Never"},
+            "preemptionPolicy PreemptLowerPriority for pod default/train-9",
+            id="two preemption policies",
+        ),
+        pytest.param(
+            {"priority": 7},
+            {"priority": 7},
+            "priority 0 for 5 pods such as default/train-0, or theirs for the group",
+            id="all pods unlike their group",
+        ),
+    ],
+)
+def test_what_makes_pods_alike_that_differ(first, other, fix):
+    different = pod("train-9", cpu="1", schedulingGroup={"podGroupName": "train"}, **other)
+    result = explained(group(2), [*members(4, **first), different]).result
+    assert result.verdict is GroupVerdict.ERROR
+    assert [hint.text for hint in result.hints] == [fix]
+
+
 def test_a_topology_key_that_no_node_has_is_named():
     bare = [node("a", cpu="4")]
     result = explained(in_racks(1), members(1), nodes=bare).result
