@@ -117,7 +117,7 @@ class PendingPodExplainer:
 
     def _note_missing_fixes(self, pod: PodInfo, fate: Fate | None) -> Iterator[str]:
         """Yield that no fixes were tried, where there are too many different answers for that."""
-        if self._group_key(pod, fate) not in self._hinted:
+        if self._of_group(pod) is None and self._group_key(pod, fate) not in self._hinted:
             yield f"no fixes were tried, as for {self._hinted_groups} others: `schedctl explain pod {pod.key}` does"
 
     def _group_key(self, pod: PodInfo, fate: Fate | None) -> Hashable:

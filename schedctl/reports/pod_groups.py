@@ -139,3 +139,19 @@ class PodGroupResult(Record, frozen=True, kw_only=True):
     def starts(self) -> bool:
         """Whether enough of its pods run or would run."""
         return self.verdict in (GroupVerdict.PLACED, GroupVerdict.STARTS)
+
+
+class BrokenGroup(Record, frozen=True):
+    """A gang that had as many pods on nodes as it needs, and no longer has.
+
+    Attributes:
+        group: which, as ``namespace/name``.
+        before: how many of its pods were on nodes.
+        after: how many are.
+        needs: how many it needs, its ``minCount``.
+    """
+
+    group: str
+    before: int
+    after: int
+    needs: int

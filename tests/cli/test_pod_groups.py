@@ -242,3 +242,19 @@ def test_how_many_more_groups_would_start(schedctl, folder, pods, least, options
     files = ("-f", str(folder / "state.yaml"), "-f", str(folder / "group.yaml"))
     ended = schedctl("capacity", "--like", "podgroup/train", "-n", "ml", *files, *ON, *options, "--exit-code")
     assert (ended.code, text in ended.out) == (code, True), ended.out
+
+
+def test_a_drain_says_which_gang_breaks(folder, schedctl):
+    member = MEMBER.format(
+        number=0, labels=", ownerReferences: [{apiVersion: batch/v1, kind: Job, name: j, uid: j, controller: true}]"
+    )
+    running = member.replace("spec:\n", "spec:\n  nodeName: n1\n").replace("\n---", "\nstatus: {phase: Running}\n---")
+    there = running + running.replace("train-0", "train-1").replace("n1", "n2")
+    job = "apiVersion: batch/v1\nkind: Job\nmetadata: {name: j, namespace: ml, uid: j}\n"
+    template = "{metadata: {labels: {a: b}}, spec: {schedulingGroup: {podGroupName: train}, restartPolicy: Never,"
+    template += " containers: [{name: a, image: a, resources: {requests: {cpu: '3'}}}]}}"
+    job += f"spec: {{selector: {{matchLabels: {{a: b}}}}, template: {template}}}\n"
+    (folder / "all.yaml").write_text(STATE + GROUP.format(least=2) + there + job)
+    ended = schedctl("drain", "n1", "-f", str(folder / "all.yaml"), *ON)
+    assert "podgroup ml/train would break: 1 of 2 pods left, needs 2" in ended.out
+    assert "no fixes were tried" not in ended.out
