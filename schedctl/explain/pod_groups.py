@@ -163,14 +163,14 @@ def _verdict(attempt: GroupAttempt, status: Status) -> Verdict:
 def _ranking(member: Member) -> list[NodeScore]:
     """Return the scores of the nodes that were feasible, none where the choice was read from memory."""
     outcome = member.outcome
-    if outcome.ranking is not None or outcome.scoring is None:
+    if outcome.equivalence_class is not None or outcome.scoring is None:
         return []
     return scores.ranking(outcome.scoring)
 
 
 def _node_counts(member: Member) -> NodeCounts:
     outcome = member.outcome
-    if outcome.ranking is not None:
+    if outcome.equivalence_class is not None:
         return NodeCounts(total=outcome.total_nodes, feasible=outcome.feasible)
     return facts.counts(outcome)
 
