@@ -64,6 +64,7 @@ class Scope(StrEnum):
     NODE = "node"
     NAMESPACE = "namespace"
     QUOTA = "quota"
+    GROUP = "group"
     RUN = "run"
 
 
@@ -398,8 +399,19 @@ class SnapshotFresh(ConfigStruct, frozen=True):
     max_age: Annotated[Duration, _AGE] = msgspec.field(default_factory=lambda: Duration.parse(_DAY))
 
 
+class GangSchedulable(ConfigStruct, frozen=True):
+    """``gang-schedulable``: each pod group starts.
+
+    Attributes:
+        whole: whether every pod of a group has to find a node, not only as many as it needs to start.
+    """
+
+    whole: bool = False
+
+
 Arguments = (
     Schedulable
+    | GangSchedulable
     | NoPreemption
     | Spread
     | Survives
@@ -423,6 +435,7 @@ class Builtin(NamedTuple):
 
 BUILTINS: Final[Mapping[str, Builtin]] = {
     "schedulable": Builtin(Schedulable, Scope.WORKLOAD, "the pods of each workload find a node"),
+    "gang-schedulable": Builtin(GangSchedulable, Scope.GROUP, "each pod group starts"),
     "no-preemption": Builtin(NoPreemption, Scope.WORKLOAD, "nothing is evicted for the pods of a workload"),
     "spread": Builtin(Spread, Scope.WORKLOAD, "the pods of each workload spread over domains"),
     "survives": Builtin(Survives, Scope.WORKLOAD, "the pods of each workload find a node in a scenario, too"),

@@ -26,6 +26,7 @@ from schedctl.policy.causes import Causes
 from schedctl.policy.expressions import PolicyExpressions
 from schedctl.policy.facts import Facts
 from schedctl.policy.findings import RUN, Finding, Identity, Judged, View, inconclusive
+from schedctl.policy.judged_groups import group_data
 from schedctl.policy.kube_versions import version_doubt
 from schedctl.policy.results import AcceptancePolicy, Results, Rule
 from schedctl.policy.scenarios import Case
@@ -428,6 +429,8 @@ class _Evaluation:
             made |= {"nodes": view.facts.nodes, "namespaces": known.namespaces, "quotas": known.quotas}
         elif about.kind == "Node":
             made["node"] = lambda: view.facts.node(about.name)
+        if about.kind == "PodGroup":
+            made["group"] = lambda: group_data(view.situation, f"{about.namespace}/{about.name}")
         if about.kind == "ResourceQuota":
             made["quota"] = lambda: view.facts.in_namespaces.quota(about.namespace, about.name)
         if namespace := judged_objects.namespace_of(about):

@@ -109,6 +109,8 @@ class CapacityResult(Record, frozen=True):
         error: what it needs that is not modelled, "" for nothing.
         notes: what a reader must know to read the answer right.
         warnings: what plugins find in the spec of the pods that does not do what was probably meant.
+        group_size: of how many pods each is, where pod groups are counted: `fits` is then the number of groups, while
+            `by` and `nodes` still count pods; 0 where pods are counted.
     """
 
     subject: str
@@ -126,6 +128,7 @@ class CapacityResult(Record, frozen=True):
     error: str = ""
     notes: list[str] = []
     warnings: list[Remark] = []
+    group_size: int = 0
 
 
 class CapacityReport(Record, frozen=True, kw_only=True):

@@ -12,6 +12,7 @@ from typing import Literal
 
 from schedctl.reports.bound_pods import BoundPod
 from schedctl.reports.metadata import Metadata, Record, ReportedAssumption, schema_name
+from schedctl.reports.pod_groups import PodGroupResult
 from schedctl.reports.reasons import Hint, Reason, Remark
 
 
@@ -521,6 +522,8 @@ class Explanation(Record, frozen=True):
         owners: whose these pods are, most pods first.
         bound: where a pod with the verdict Bound is, and what the kubelet says of it; null for every other verdict.
         warnings: what plugins find in the spec that does not do what was probably meant, for every verdict.
+        pod_group: the PodGroup that it was scheduled with, as ``namespace/name``; "" for a pod that is scheduled alone.
+        pod_group_text: what becomes of that group, or of one that a plugin holds together at Permit, in words.
     """
 
     pod: PodReference
@@ -556,6 +559,8 @@ class Explanation(Record, frozen=True):
     owners: list[OwnerPods] = []
     bound: BoundPod | None = None
     warnings: list[Remark] = []
+    pod_group: str = ""
+    pod_group_text: str = ""
 
 
 @schema_name("Summary")
@@ -582,10 +587,15 @@ class ExplainSummary(Record, frozen=True):
 
 
 class ExplainReport(Record, frozen=True, kw_only=True):
-    """The whole answer of ``schedctl explain``."""
+    """The whole answer of ``schedctl explain``.
+
+    Attributes:
+        groups: the pod groups that were asked about, and those of pods that were (GenericWorkload).
+    """
 
     api_version: Literal["schedctl.dev/v1alpha1"] = "schedctl.dev/v1alpha1"
     kind: Literal["ExplainReport"] = "ExplainReport"
     metadata: Metadata
     summary: ExplainSummary
     results: list[Explanation]
+    groups: list[PodGroupResult] = []

@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 from schedctl.reports.explanations import OwnerPods
 from schedctl.reports.metadata import AssumedVolumes, Metadata, Record, ReportedAssumption, schema_name
+from schedctl.reports.pod_groups import PodGroupResult
 from schedctl.reports.reasons import Hint, Reason, Remark
 
 
@@ -79,6 +80,8 @@ class SimulationSummary(Record, frozen=True, kw_only=True):
         preempted: how many running pods were evicted to make room for others.
         not_returned: of them, how many have a successor that is on no node.
         mistakes: how many things are wrong with objects of the manifests, which take no part.
+        groups: how many pod groups there are of the manifests and of their pods.
+        groups_waiting: of them, how many do not start.
     """
 
     exit_code: int
@@ -94,6 +97,8 @@ class SimulationSummary(Record, frozen=True, kw_only=True):
     preempted: int = 0
     not_returned: int = 0
     mistakes: int = 0
+    groups: int = 0
+    groups_waiting: int = 0
 
 
 @schema_name("Change")
@@ -446,6 +451,7 @@ class SimulationReport(Record, frozen=True, kw_only=True):
         guesses: what could not be listed although some answer of the run depends on it. With any of these nothing is
             proven: fates and places are those of a cluster without these objects.
         assumed_volumes: the volumes that were provisioned in the run before a pod was placed, by class.
+        groups: the pod groups of the manifests, and those of which pods took part (GenericWorkload).
     """
 
     api_version: Literal["schedctl.dev/v1alpha1"] = "schedctl.dev/v1alpha1"
@@ -464,3 +470,4 @@ class SimulationReport(Record, frozen=True, kw_only=True):
     unmodelled: list[UnmodelledResource] = []
     guesses: list[ReportedAssumption] = []
     assumed_volumes: list[AssumedVolumes] = []
+    groups: list[PodGroupResult] = []

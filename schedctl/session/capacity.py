@@ -4,16 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import msgspec
+
+from schedctl.api.pod_groups import PodGroup
+from schedctl.errors import UsageError
 from schedctl.explain import facts, remarks
 from schedctl.explain.pending_pods import without_nodes
-from schedctl.reports.capacities import CapacityReport
+from schedctl.reports.capacities import CapacityReport, CapacityResult
 from schedctl.scheduler import Scheduler
 from schedctl.scheduler.gaps import log_assumptions
 from schedctl.session import capacity_models
 from schedctl.session.capacity_models import Model
 from schedctl.session.notifiers import Progress
+from schedctl.session.pod_groups import GATE
 from schedctl.session.sessions import Session
-from schedctl.simulation import capacities, capacity_report_builder
+from schedctl.simulation import capacities, capacity_report_builder, group_capacities
 from schedctl.simulation.capacities import CapacityFacts
 
 
@@ -44,6 +49,9 @@ def capacity(
         results, interrupted = [], False
         with session.notifier.progress("placing") as progress:
             for model in models:
+                if isinstance(model.object, PodGroup):
+                    results.append(_count_groups(scheduler, model, model.object, labels, most, progress))
+                    continue
                 with scheduler.fork():
                     filled = _fill(scheduler, model, choice.profile, most, progress)
                     results.append(
@@ -65,6 +73,34 @@ def capacity(
     return capacity_report_builder.report(
         results, metadata=metadata, fail=fail, interrupted=interrupted, guesses=assumptions.describe()
     )
+
+
+def _count_groups(
+    scheduler: Scheduler, model: Model, group: PodGroup, labels: Sequence[str], most: int, progress: Progress
+) -> CapacityResult:
+    """Return how many more groups like one would start.
+
+    Raises:
+        UsageError: groups are off, or it has no pods to be like.
+    """
+    cluster = scheduler.cluster
+    if not cluster.release.enabled(GATE):
+        raise UsageError(f"{model.subject} cannot be counted: {GATE} is off", f"`--feature-gates {GATE}=true`")
+    members = group_capacities.members_of(group, cluster)
+    if not members:
+        raise UsageError(
+            f"{model.subject} has no pods to count by", "its pods have to be in the state: add them with -f"
+        )
+    filled, groups = group_capacities.fill(
+        scheduler,
+        group,
+        members,
+        most=most,
+        read_reasons=lambda outcome: without_nodes(facts.reasons(outcome)),
+        on_placed=lambda placed: progress.advance(placed, most, f"{placed} groups placed"),
+    )
+    result = capacity_report_builder.result(filled, cluster, subject=model.subject, by=labels, notes=model.notes)
+    return msgspec.structs.replace(result, fits=groups, group_size=len(members))
 
 
 def _fill(scheduler: Scheduler, model: Model, profile: str, most: int, progress: Progress) -> CapacityFacts:

@@ -12,6 +12,7 @@ import msgspec
 from schedctl import sources
 from schedctl.api.defaults import with_namespace
 from schedctl.api.nodes import Node
+from schedctl.api.pod_groups import PodGroup
 from schedctl.api.pods import Pod
 from schedctl.api.short_names import NAMES
 from schedctl.api.workloads import DaemonSet, StatefulSet
@@ -21,6 +22,7 @@ from schedctl.framework.pod_edits import as_pending
 from schedctl.scheduler import Scheduler
 from schedctl.session import subjects
 from schedctl.session.explain import pod_of
+from schedctl.session.subject_kinds import POD_GROUP
 from schedctl.simulation.capacities import CopiesOfPod, PodCopies, StatefulSetCopies
 from schedctl.workloads import admission
 from schedctl.workloads.clusters import AssembledCluster
@@ -149,4 +151,5 @@ def _model(obj: Any, others: Sequence[Any] = ()) -> Model:
             notes.append("all copies would use the same volume claims as the original pod")
         if obj.spec.scheduling_gates:
             notes.append("its scheduling gates are ignored")
-    return Model(obj, f"{NAMES[type(obj)][0]} {metadata.namespace}/{metadata.name}", others, notes)
+    name = POD_GROUP.names[0] if isinstance(obj, PodGroup) else NAMES[type(obj)][0]
+    return Model(obj, f"{name} {metadata.namespace}/{metadata.name}", others, notes)

@@ -6,6 +6,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from msgspec.structs import replace
+
 from schedctl.api import label_selectors
 from schedctl.cache.cluster import Cluster
 from schedctl.errors import UsageError
@@ -13,7 +15,7 @@ from schedctl.reports.drains import DrainReport
 from schedctl.scheduler.gaps import log_assumptions
 from schedctl.session import pending_reasons, runs
 from schedctl.session.sessions import Session
-from schedctl.simulation import drain_report_builder, drains
+from schedctl.simulation import broken_groups, drain_report_builder, drains
 from schedctl.simulation.drains import DrainFlags
 from schedctl.simulation.node_choices import node_named, nodes_chosen
 from schedctl.workloads.disruption_budgets import Budgets
@@ -71,11 +73,13 @@ def drain(session: Session, selection: NodeSelection, flags: DrainFlags, *, fail
         settled = session.settle(scheduler)
         for key in cluster.pod_table.row_of.keys() - bound:
             budgets.note_running(cluster.pod_table.infos[cluster.pod_table.row_of[key]])
+        groups = broken_groups.pods_on_nodes(cluster)
         with notifier.progress("draining") as progress:
             facts = drains.drain(scheduler, names, flags, budgets=budgets, progress=runs.RunProgress(progress))
     assumptions.admission(session.state.assembled.unknown)
     metadata = session.metadata(settled)
     report = drain_report_builder.report(facts, cluster, metadata=metadata, fail=fail, guesses=assumptions.describe())
+    report = replace(report, broken_groups=broken_groups.broken_since(groups, cluster))
     report = pending_reasons.add_warnings_of_drain(report, facts, scheduler)
     if facts.interrupted:
         return report

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from schedctl.api.pod_groups import PodGroup
 from schedctl.api.pods import FINISHED, Pod
 from schedctl.api.workloads import DaemonSet
 from schedctl.cache.cluster import Cluster
@@ -24,6 +25,7 @@ from schedctl.scheduler.gaps import log_assumptions
 from schedctl.session import subjects, what_ifs
 from schedctl.session.created_pods import CreatedPods
 from schedctl.session.notifiers import SILENT, Notifier
+from schedctl.session.pod_groups import GroupAnswers
 from schedctl.session.sessions import Session
 from schedctl.session.subjects import Question
 from schedctl.workloads import admission, ownership
@@ -86,11 +88,14 @@ def explain(session: Session, question: Question, options: ExplainOptions) -> Ex
     options = replace(options, hypothetical_nodes=what_ifs.hypothetical_nodes(session.changes))
     if len(session.choices) > 1:
         return _compare(session, objects, metadata, options)
+    scheduler = session.scheduler()
+    groups = GroupAnswers(scheduler)
     with notifier.progress("explaining") as progress:
         results = list(
             explain_objects(
-                session.scheduler(),
+                scheduler,
                 objects,
+                groups=groups,
                 profile=session.choice.profile,
                 options=options,
                 advance=progress.advance,
@@ -109,7 +114,9 @@ def explain(session: Session, question: Question, options: ExplainOptions) -> Ex
         not_running = bound_pods.count_not_running(
             session.cluster, lambda pod: pod.metadata.namespace in question.scope
         )
-    return explanations.report(results, metadata=metadata, fail=options.fail, bound_not_running=not_running)
+    return explanations.report(
+        results, metadata=metadata, fail=options.fail, bound_not_running=not_running, groups=groups.results
+    )
 
 
 def _compare(
@@ -149,6 +156,7 @@ def explain_objects(
     unknown: Mapping[str, frozenset[type]] | None = None,
     hints: bool = True,
     notifier: Notifier = SILENT,
+    groups: GroupAnswers | None = None,
 ) -> Iterator[Explanation]:
     """Yield the explanation of each object that has a pod to explain; the cluster is as before.
 
@@ -164,11 +172,14 @@ def explain_objects(
         unknown: by pod key, the missing kinds that admission would have looked at; see `AssembledCluster.unknown`.
         hints: whether next steps are looked for.
         notifier: hears what has nothing to explain.
+        groups: takes down the pod groups that come up.
 
     Raises:
         UsageError: there is no such node.
     """
     options = options or ExplainOptions()
+    groups = groups or GroupAnswers(scheduler, hints=hints)
+    answered: set[str] = set()
     judged = equal_answers.JudgedClasses(scheduler, one_name_for_all=options.group)
     created = CreatedPods(scheduler.cluster)
     trials = remarks.ForkedTrials(scheduler)
@@ -178,6 +189,12 @@ def explain_objects(
         if isinstance(obj, Pod) and obj.spec.node_name and not options.judges_bound_pods:
             bound = bound_pods.explain(obj, scheduler.cluster)
             yield _replace(bound, warnings=remarks.warnings(scheduler, PodInfo(obj)))
+            continue
+        if (answers := _as_group(obj, groups)) is not None:
+            for answer in answers:
+                if answer.pod_group and (key := f"{answer.pod.namespace}/{answer.pod.name}") not in answered:
+                    answered.add(key)
+                    yield answer
             continue
         with scheduler.cluster.fork() as cluster:
             with log_assumptions(cluster) as assumptions:
@@ -213,9 +230,22 @@ def explain_objects(
                 hypothetical_nodes=options.hypothetical_nodes,
                 trials=trials if pod.key in cluster.pending else None,  # another pod brings objects of its own
             )
-        explanation = _replace(explanation, notes=[*notes, *about_claims, *explanation.notes])
+        explanation = _replace(
+            explanation,
+            notes=[*notes, *about_claims, *explanation.notes],
+        )
         judged.add(equivalence_class, explanation)
         yield explanation
+
+
+def _as_group(obj: Any, groups: GroupAnswers) -> Sequence[Explanation] | None:
+    """Return the answers about the pods that an object stands for as pods of groups, None where it stands for none."""
+    if isinstance(obj, PodGroup):
+        return list(groups.of_group(obj))
+    if isinstance(obj, Pod):
+        answer = groups.of_pod(obj)
+        return None if answer is None else [answer]
+    return list(groups.of_workload(obj)) or None
 
 
 def owner_names(cluster: Cluster) -> Callable[[PodReference], str]:

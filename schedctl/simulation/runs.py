@@ -13,7 +13,7 @@ from functools import partial
 
 from schedctl.cache.pod_info import PodInfo
 from schedctl.engine.fit_error import message as fit_error
-from schedctl.engine.queue.queues import Place, QueuedPod
+from schedctl.engine.queue.entries import Place, QueuedGroup, QueuedPod
 from schedctl.errors import NotModelled
 from schedctl.scheduler import Scheduler
 from schedctl.simulation.events import Controller, SimulatedEvent
@@ -22,6 +22,7 @@ from schedctl.simulation.pod_state import remaining_grace_period
 from schedctl.simulation.simulator.binding import BindingCycle
 from schedctl.simulation.simulator.evictions import Evictions
 from schedctl.simulation.simulator.external_events import ExternalEvents
+from schedctl.simulation.simulator.group_cycles import GroupCycles
 from schedctl.simulation.simulator.requeue import Refusal, RefusalCache, Requeue
 from schedctl.simulation.simulator.state import RunState
 from schedctl.simulation.tie_breaking import TieBreaker, first_by_name
@@ -100,6 +101,7 @@ class Simulator:
         self._requeue = Requeue(state, self._evictions)
         self._refusals = RefusalCache(state)
         self._binding = BindingCycle(state, self._requeue, self._evictions, options.choose)
+        self._group_cycles = GroupCycles(state, self._requeue, self._evictions, self._binding)
         self._external_events = ExternalEvents(state, self._evictions, self._binding)
         state.apply_event = self._external_events.apply
 
@@ -111,9 +113,12 @@ class Simulator:
             while facts.end is None:
                 # the order of one time is fixed: what is due comes first, then the queue in its order
                 self._do_due()
-                queued = state.queue.pop()
-                if queued is not None:
-                    self._attempt(queued)
+                entry = state.queue.pop()
+                if entry is not None:
+                    if isinstance(entry, QueuedGroup):
+                        self._attempt_group(entry)
+                    else:
+                        self._attempt(*entry.pods)
                     self._progress.on_attempt(facts, state.queue.count(Place.ACTIVE))
                 else:
                     facts.end = self._wait()
@@ -175,6 +180,12 @@ class Simulator:
             if queued.place is Place.GATED and queued.flushed == until:
                 queued.seen = state.world  # asked again, and kept out again
         return None
+
+    def _attempt_group(self, entry: QueuedGroup) -> None:
+        """Try to schedule a group, and do what follows."""
+        if self._state.patience.is_circling(entry.members[0].info):
+            self._state.facts.end = RunEnd.PATIENCE
+        self._group_cycles.attempt(entry)
 
     def _attempt(self, queued: QueuedPod) -> None:
         """Try to schedule a pod, and do what follows."""
