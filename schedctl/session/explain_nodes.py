@@ -16,6 +16,7 @@ from schedctl.errors import UsageError
 from schedctl.explain import node_explanations
 from schedctl.explain.fitting_together import fitting_together
 from schedctl.framework.pod_edits import with_scheduler
+from schedctl.node_groups.labels import POOL_LABELS
 from schedctl.reports import exit_codes
 from schedctl.reports.explanations import Explanation
 from schedctl.reports.node_explanations import NodeExplainReport, NodeExplainSummary, NodeExplanation
@@ -24,7 +25,6 @@ from schedctl.session import what_ifs
 from schedctl.session.explain import ExplainOptions, explain_objects, owner_names
 from schedctl.session.sessions import Session
 from schedctl.session.subjects import Scope, enumeration, pending_pods
-from schedctl.simulation.utilisation import POOL_LABELS
 
 _FIXED_GROUPS = 10
 """For how many groups of pods that a node rejects fixes are tried, which takes much longer than finding the reasons."""
