@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 
 from schedctl.api.amounts import quantity
 from schedctl.api.resources import PODS, allocatable
@@ -12,24 +11,11 @@ from schedctl.cache.pod_info import PodInfo
 from schedctl.errors import NotModelled
 from schedctl.node_groups.groups import NodeGroup, NodeTemplate
 from schedctl.node_groups.joining import Joining
+from schedctl.reports.nodes import ScaleUpObstacle as Obstacle
 from schedctl.scheduler import Scheduler
 
 _FIT, _TAINTS, _AFFINITY = "NodeResourcesFit", "TaintToleration", "NodeAffinity"
 _VOLUMES = ("VolumeBinding", "VolumeZone", "NodeVolumeLimits", "VolumeRestrictions")
-
-
-class Obstacle(StrEnum):
-    """What keeps a pod off a new node of a group."""
-
-    NONE = ""
-    LIMIT = "LimitReached"
-    SIZE = "LargerThanNode"
-    TAINT = "Taint"
-    LABELS = "Labels"
-    VOLUME = "Volume"
-    OTHER_PODS = "OtherPods"
-    NO_TEMPLATE = "NoTemplate"
-    OTHER = "Other"
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +24,7 @@ class GroupJudgement:
 
     Attributes:
         group: the group.
-        obstacle: what is in the way, `Obstacle.NONE` where the pod would fit.
+        obstacle: what is in the way, None where the pod would fit.
         text: the same in words, "" where it would fit.
         plugin: the plugin that refuses the node, "" where it is none.
         reasons: as kube-scheduler words them.
@@ -46,7 +32,7 @@ class GroupJudgement:
     """
 
     group: NodeGroup
-    obstacle: Obstacle = Obstacle.NONE
+    obstacle: Obstacle | None = None
     text: str = ""
     plugin: str = ""
     reasons: tuple[str, ...] = ()
@@ -55,7 +41,7 @@ class GroupJudgement:
     @property
     def helps(self) -> bool:
         """Whether the pod would fit on a new node."""
-        return self.obstacle is Obstacle.NONE
+        return self.obstacle is None
 
 
 def judge_groups(scheduler: Scheduler, pod: PodInfo, groups: Iterable[NodeGroup]) -> list[GroupJudgement]:

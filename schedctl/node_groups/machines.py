@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from schedctl.api import topology
+from schedctl.api.annotation_keys import MACHINE, MACHINE_OWNER
 from schedctl.api.autoscalers import MachineDeployment, MachineGroup, MachinePool, MachineSet
 from schedctl.api.meta import ObjectMeta, controller_of
 from schedctl.api.nodes import Node, NodeSpec, NodeStatus, Taint
@@ -18,8 +19,6 @@ from schedctl.node_groups.templates import node_of, templates_like
 _SIZES = ("cluster.x-k8s.io/", "machine.openshift.io/")
 _SIZE = "cluster-api-autoscaler-node-group-{}-size"
 _CAPACITY = "capacity.cluster-autoscaler.kubernetes.io/"
-_OWNER_NAME, _OWNER_KIND = "cluster.x-k8s.io/owner-name", "cluster.x-k8s.io/owner-kind"
-_OPENSHIFT_MACHINE = "machine.openshift.io/machine"
 _OPENSHIFT = {"cpu": "machine.openshift.io/vCPU", "memory": "machine.openshift.io/memoryMb"}
 _RESOURCES = {"cpu": "cpu", "memory": "memory", "ephemeral-disk": "ephemeral-storage", "maxPods": "pods"}
 _TAINT = re.compile(r"(?P<key>[^=:]+)(=(?P<value>[^:]*))?:(?P<effect>\w+)")
@@ -87,9 +86,9 @@ def _members(cluster: Cluster, machine_groups: Sequence[MachineGroup]) -> Mappin
     longest_first = sorted(machine_groups, key=lambda each: -len(each.metadata.name))
     for name in sorted(cluster.node_table.row_of):
         annotations = node_of(cluster, name).metadata.annotations or {}
-        owner = annotations.get(_OWNER_NAME, "")
-        if not owner and _OPENSHIFT_MACHINE in annotations:
-            owner = annotations[_OPENSHIFT_MACHINE].rpartition("/")[2].rpartition("-")[0]
+        owner = annotations.get(MACHINE_OWNER, "")
+        if not owner and MACHINE in annotations:
+            owner = annotations[MACHINE].rpartition("/")[2].rpartition("-")[0]
         if not owner:
             continue
         named = owners.get(owner, owner)

@@ -76,8 +76,19 @@ class Session:
         options: SchedulerOptions | None = None,
         notifier: Notifier = SILENT,
         what_ifs: WhatIfs = NO_WHAT_IFS,
+        kinds: tuple[Kind, ...] = (),
     ) -> None:
+        """Choose the configurations; nothing is read yet.
+
+        Args:
+            source: where the state is read from.
+            options: which scheduler is asked.
+            notifier: hears what is said on the way.
+            what_ifs: what is changed before the question.
+            kinds: further kinds that the question is about, and no plugin reads.
+        """
         options = options or SchedulerOptions()
+        self._kinds = kinds
         self.source = source
         self.notifier = notifier
         self.changes: list[WhatIfResult] = []
@@ -103,8 +114,8 @@ class Session:
 
     @property
     def kinds(self) -> tuple[Kind, ...]:
-        """The kinds that plugins read and that are not Kubernetes' own."""
-        return configurations.kinds(self.choices)
+        """The kinds that plugins, or the question, read and that are not Kubernetes' own."""
+        return (*configurations.kinds(self.choices), *self._kinds)
 
     def load(self, state: State | None = None, *, about: About | None = None) -> None:
         """Read the state, and complete the configurations by what it says.
@@ -136,7 +147,7 @@ class Session:
         """
         versions = replace(self.source.versions, kube_version=version, option="--compare-version")
         source = replace(self.source, versions=versions)
-        other = Session(source, self._options, SILENT, self._what_ifs)
+        other = Session(source, self._options, SILENT, self._what_ifs, self._kinds)
         kube_versions.tell_nearest(other.rules, self.notifier)
         other.load(source.state_under(self.state, other.rules, other.kinds))
         other.notifier, other._reporter, other._recorder = self.notifier, self._reporter, self._recorder

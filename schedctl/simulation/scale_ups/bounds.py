@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
+from schedctl.reports.nodes import BoundProof
 from schedctl.simulation.scale_ups.options import Counts, Objective
 from schedctl.simulation.scale_ups.relaxation import Relaxation
 
@@ -24,12 +28,12 @@ class Bound:
 
     Attributes:
         value: of the objective.
-        by: what proves it: ``Resources`` or ``Solver``.
+        by: what proves it.
         start: how many nodes of each option the solver would take, None where it was not asked or says nothing.
     """
 
     value: float
-    by: str = "Resources"
+    by: BoundProof = BoundProof.RESOURCES
     start: Counts | None = None
 
 
@@ -77,7 +81,9 @@ def _by_solver(relaxation: Relaxation, objective: Objective) -> Bound | None:
         return None
     import highspy
 
-    model = _Model(highspy.Highs())
+    with _without_banner():
+        highs = highspy.Highs()
+    model = _Model(highs)
     counts = [model.column(option.cost, whole=True) for option in relaxation.options]
     _add_limits(model, counts, relaxation)
     _add_pods(model, counts, relaxation)
@@ -87,7 +93,25 @@ def _by_solver(relaxation: Relaxation, objective: Objective) -> Bound | None:
     bound, values = found
     # a node or two of the relaxation may hold pieces of pods, so that it is a start and no plan
     start = tuple(max(0, round(values[each])) for each in counts) if values else None
-    return Bound(max(0.0, whole(bound - _SLACK, objective)), "Solver", start)
+    return Bound(max(0.0, whole(bound - _SLACK, objective)), BoundProof.SOLVER, start)
+
+
+@contextmanager
+def _without_banner() -> Iterator[None]:
+    """Keep what the solver prints when it is made, before it can be told not to, out of the answer."""
+    sys.stdout.flush()
+    try:
+        stdout = os.dup(1)
+    except OSError:  # closed
+        yield
+        return
+    with open(os.devnull, "wb") as nowhere:  # noqa: PTH123 - a descriptor is wanted, not a path
+        os.dup2(nowhere.fileno(), 1)
+    try:
+        yield
+    finally:
+        os.dup2(stdout, 1)
+        os.close(stdout)
 
 
 class _Model:
@@ -96,8 +120,7 @@ class _Model:
     def __init__(self, highs: Any) -> None:
         self._highs = highs
         self._infinity = highs.inf if hasattr(highs, "inf") else math.inf
-        highs.silent()
-        for option, value in (("threads", 1), ("random_seed", 0), ("mip_max_nodes", _NODES)):
+        for option, value in (("output_flag", False), ("threads", 1), ("random_seed", 0), ("mip_max_nodes", _NODES)):
             highs.setOptionValue(option, value)
         self._columns = 0
         self._whole: list[int] = []

@@ -14,6 +14,7 @@ from schedctl.scheduler import Scheduler
 
 Objective = Literal["count", "cost"]
 """What is to be little: how many nodes are added, or what they cost."""
+OBJECTIVES: tuple[Objective, ...] = ("count", "cost")
 Counts = tuple[int, ...]
 """How many nodes of each option."""
 

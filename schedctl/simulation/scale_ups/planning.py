@@ -10,7 +10,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
 
+from schedctl.api.resources import CPU, MEMORY
 from schedctl.cache.pod_info import PodInfo
+from schedctl.reports.nodes import BoundProof
 from schedctl.scheduler import Scheduler
 from schedctl.simulation.scale_ups import options as sorts
 from schedctl.simulation.scale_ups.bounds import Bound, lower_bound
@@ -129,6 +131,28 @@ def plan(
             facts.interrupted = True
         facts.tried = search.made
     return facts
+
+
+def use_of_new_nodes(scheduler: Scheduler, facts: ScaleUp) -> dict[str, dict[str, float]]:
+    """Return how much of each new node of a plan is requested in the end, in percent by resource."""
+    placement = facts.placement
+    if placement is None or not placement.nodes:
+        return {}
+    cluster = scheduler.cluster
+    waiting = {info.key: info for info in facts.pods}
+    with Trials(scheduler, facts.pods, facts.options, 0).joined(placement.counts) as new:
+        for key, node in placement.placed.items():
+            if node in new:
+                cluster.assume(waiting[key], node)
+        nodes = cluster.nodes_named(list(new))
+        columns = {name: (nodes.requested(name).tolist(), nodes.allocatable(name).tolist()) for name in (CPU, MEMORY)}
+        return {
+            node: {
+                name: 100.0 * taken[at] / offered[at] if offered[at] else 0.0
+                for name, (taken, offered) in columns.items()
+            }
+            for at, node in enumerate(nodes.names)
+        }
 
 
 class _Search:
@@ -266,7 +290,7 @@ class _Search:
         for counts in smaller:
             if self._propose("search", counts):
                 break
-        facts.bound = Bound(facts.cost, "Search")
+        facts.bound = Bound(facts.cost, BoundProof.SEARCH)
 
     def _smaller_plans(self, relaxation: Relaxation) -> list[Counts] | None:
         """Return every plan that costs less than the best and may be enough, the least first; None if too many."""
