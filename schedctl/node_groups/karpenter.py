@@ -9,6 +9,8 @@ import msgspec
 
 from schedctl.api import topology
 from schedctl.api.autoscalers import EC2NodeClass, NodeClaim, NodePool, Requirement
+from schedctl.api.meta import Quantity
+from schedctl.api.pods import ResourceList
 from schedctl.api.quantities import parse
 from schedctl.api.resources import CPU, MEMORY, allocatable
 from schedctl.cache.cluster import Cluster
@@ -165,7 +167,7 @@ def _of_type(
     """Return a template of an instance type; what pods get of it is that of a like node, else less what is reserved."""
     template = instance_type.template(pool.object.metadata.name, zone, spot=spot)
     if like is not None:
-        offered, origin = like.node.status.allocatable, f"node {like.like}"
+        offered, origin = like.node.status.allocatable or {}, f"node {like.like}"
         template = replace(template, like=like.like)
     else:
         offered, origin = _less_reserved(cluster, pool, template)
@@ -176,9 +178,11 @@ def _of_type(
     return replace(template, node=_replace(template.node, status=status), fields=fields)
 
 
-def _less_reserved(cluster: Cluster, pool: _Pool, template: NodeTemplate) -> tuple[dict[str, str], str]:
+def _less_reserved(cluster: Cluster, pool: _Pool, template: NodeTemplate) -> tuple[ResourceList, str]:
     """Return what is left of an instance type when the kubelet has its share, and where that is from."""
-    offered = {name: str(amount) for name, amount in (template.node.status.allocatable or {}).items()}
+    offered: dict[str, Quantity] = {
+        name: str(amount) for name, amount in (template.node.status.allocatable or {}).items()
+    }
     reference = pool.object.spec.template.spec.node_class_ref
     node_class = cluster.get(EC2NodeClass, reference.name) if reference is not None else None
     kubelet = node_class.spec.kubelet if node_class is not None else None
@@ -192,7 +196,7 @@ def _less_reserved(cluster: Cluster, pool: _Pool, template: NodeTemplate) -> tup
             amount = str((reserved or {}).get(name, "0"))
             left = left.minus(parse("0" if amount.endswith("%") else amount))
         offered[name] = f"{left.milli_value}m" if name == CPU else str(left.value)
-    pods = [int(offered["pods"])] + [each for each in (kubelet.max_pods,) if each is not None]
+    pods = [parse(offered["pods"]).value] + [each for each in (kubelet.max_pods,) if each is not None]
     offered["pods"] = str(pods[-1])
     return offered, f"{origin}, less what EC2NodeClass {node_class.metadata.name} reserves"
 

@@ -86,16 +86,16 @@ def _members(cluster: Cluster, machine_groups: Sequence[MachineGroup]) -> Mappin
     longest_first = sorted(machine_groups, key=lambda each: -len(each.metadata.name))
     for name in sorted(cluster.node_table.row_of):
         annotations = node_of(cluster, name).metadata.annotations or {}
-        owner = annotations.get(MACHINE_OWNER, "")
-        if not owner and MACHINE in annotations:
-            owner = annotations[MACHINE].rpartition("/")[2].rpartition("-")[0]
-        if not owner:
+        machine_set = annotations.get(MACHINE_OWNER, "")
+        if not machine_set and MACHINE in annotations:
+            machine_set = annotations[MACHINE].rpartition("/")[2].rpartition("-")[0]
+        if not machine_set:
             continue
-        named = owners.get(owner, owner)
+        named = owners.get(machine_set, machine_set)
         for each in longest_first:
             own = each.metadata.name
             # a MachineSet that is not in the state is known by its name, which begins with that of its deployment
-            if named == own or (owner not in owners and owner.startswith(f"{own}-")):
+            if named == own or (machine_set not in owners and machine_set.startswith(f"{own}-")):
                 found[id(each)].append(name)
                 break
     return found

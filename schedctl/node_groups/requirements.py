@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import operator
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from schedctl.api import topology
 from schedctl.api.autoscalers import Requirement
 from schedctl.node_groups import labels as node_labels
 
-_NUMBERS = {
-    "Gt": lambda value, bound: value > bound,
-    "Lt": lambda value, bound: value < bound,
-    "Gte": lambda value, bound: value >= bound,
-    "Lte": lambda value, bound: value <= bound,
+_NUMBERS: Mapping[str, Callable[[int, int], bool]] = {
+    "Gt": operator.gt,
+    "Lt": operator.lt,
+    "Gte": operator.ge,
+    "Lte": operator.le,
 }
 _OPERATORS = ("In", "NotIn", "Exists", "DoesNotExist", *_NUMBERS)
 _CURRENT = {

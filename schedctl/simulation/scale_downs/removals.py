@@ -6,10 +6,10 @@ drained in order, as ``schedctl drain`` does it, and only what that drain emptie
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import combinations
-from math import comb
+from itertools import combinations, permutations
+from math import comb, perm
 
 from schedctl.api.resources import CPU, MEMORY, PODS
 from schedctl.cache import node_edits
@@ -38,8 +38,8 @@ from schedctl.workloads.disruption_budgets import Budgets
 
 Price = Callable[[str], float | None]
 """Returns what a node costs per hour, None where that is not known."""
-_SUBSETS = 2_000
-"""How many placements trying every larger set may come to by default."""
+_PLACEMENTS = 5_000
+"""How many placements trying larger sets may come to by default."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -311,9 +311,9 @@ class _Search:
             why = Obstacle(Keeper.PREEMPTION, f"pod {victim.pod.key} on {victim.node} would be preempted", (victim.by,))
             return found, (nodes[0] if nodes else names[-1], why)
         for node in reversed(found.nodes):
-            why = _failure(node)
-            if why is not None:
-                return found, (node.name, why)
+            failure = _failure(node)
+            if failure is not None:
+                return found, (node.name, failure)
         return found, None
 
     def _removal(self, node: DrainedNode) -> Removal:
@@ -326,25 +326,37 @@ class _Search:
     # -- larger sets ---------------------------------------------------------------
 
     def _try_larger(self, candidates: Sequence[str], effort: int) -> None:
-        """Try every larger set where they are few, the largest first; if none can go, the known one is the largest."""
-        facts, known = self._facts, len(self._facts.removals)
-        sizes = range(facts.bound, known, -1)
-        if not sizes:
-            facts.bound = known
-            return
+        """Try larger sets: each in every order where they are few, else those with a node more in two orders.
+
+        The order of a drain decides where pods go, so that only all orders of all larger sets prove anything.
+        """
+        facts = self._facts
         placements = max(1, sum(len(self._pods[name]) for name in candidates) // 2)
-        most = effort or _SUBSETS // placements
-        if sum(comb(len(candidates), size) for size in sizes) > most:
+        most = effort or _PLACEMENTS // placements
+        if facts.bound <= len(facts.removals):
+            facts.bound = len(facts.removals)
             return
-        for chosen in _subsets(candidates, sizes):
+        sizes = range(facts.bound, len(facts.removals), -1)
+        if sum(perm(len(candidates), size) for size in sizes) <= most:
+            self._try_each(chosen for size in sizes for chosen in permutations(candidates, size))
+            facts.bound, facts.bound_by = len(facts.removals), BoundProof.SEARCH
+            return
+        while facts.bound > len(facts.removals) and comb(len(candidates), len(facts.removals) + 1) * 2 <= most:
+            larger = combinations(candidates, len(facts.removals) + 1)
+            if not self._try_each(order for chosen in larger for order in (chosen, chosen[::-1])):
+                return
+
+    def _try_each(self, sets: Iterable[Sequence[str]]) -> bool:
+        """Take the first of some sets that can go; return whether any can."""
+        for chosen in sets:
             if _within_sizes(chosen, self._groups) < len(chosen):
                 continue
-            self._on_trial(facts.tried, facts.tried + most)
+            self._on_trial(self._facts.tried, self._facts.tried + 1)
             found, failed = self._drained(chosen)
             if failed is None:
                 self._take(chosen, found)
-                break
-        facts.bound, facts.bound_by = len(facts.removals), BoundProof.SEARCH
+                return True
+        return False
 
     def _say_why_kept(self, candidates: Sequence[str]) -> None:
         """Note why candidates stay that were left out only because others go."""
@@ -355,11 +367,6 @@ class _Search:
             if name not in gone and name not in self._facts.kept:
                 text = f"its pods have no place beside those of the {counts.nodes(len(gone))} that go"
                 self._facts.kept[name] = Obstacle(Keeper.NO_ROOM, text)
-
-
-def _subsets(candidates: Sequence[str], sizes: Sequence[int]) -> Iterator[list[str]]:
-    for size in sizes:
-        yield from map(list, combinations(candidates, size))
 
 
 def _failure(node: DrainedNode) -> Obstacle | None:

@@ -82,7 +82,7 @@ def _by_solver(relaxation: Relaxation, objective: Objective) -> Bound | None:
     import highspy
 
     with _without_banner():
-        highs = highspy.Highs()
+        highs = highspy.Highs()  # type: ignore[no-untyped-call]
     model = _Model(highs)
     counts = [model.column(option.cost, whole=True) for option in relaxation.options]
     _add_limits(model, counts, relaxation)

@@ -130,10 +130,10 @@ def _heaps(scheduler: Scheduler, classes: Sequence[PodClass], resources: Collect
     for name, kinds in takers.items():
         by_pattern.setdefault(tuple(kinds), []).append(name)
     heaps = []
-    for kinds, names in by_pattern.items():
+    for pattern, names in by_pattern.items():
         heap = Heap(_room(scheduler, names, resources))
         columns = _columns(scheduler, names, resources)
-        for kind in kinds:
+        for kind in pattern:
             requests = classes[kind].requests
             most = 1 if _excludes_its_own(classes[kind].pods[0]) else 1 << 60
             heap.most[kind] = sum(
