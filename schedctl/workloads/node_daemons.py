@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import msgspec
 
 from schedctl.api.defaults import with_namespace
@@ -43,9 +45,9 @@ def start_daemons_like(cluster: Cluster, model: str, name: str) -> int:
     return started
 
 
-def copy_daemons(cluster: Cluster, model: str, name: str) -> None:
-    """Run on a new node what runs on another one that joined just as new; none of it may have claims of its own."""
-    for info in cluster.pod_table.on(cluster.node_table.row_of[model]):
+def copy_daemons(cluster: Cluster, daemons: Iterable[PodInfo], name: str) -> None:
+    """Run on a new node what ran on another one when that had just joined; none of it may have claims of its own."""
+    for info in daemons:
         metadata = info.pod.metadata
         copied = _replace(metadata, name=f"{metadata.name}-{name}", uid=f"{metadata.uid} on {name}")
         tied = daemon_sets.tie_to_node(_replace(info.pod, metadata=copied), name)
