@@ -261,12 +261,8 @@ def _waiting(scheduler: Scheduler) -> tuple[list[PodInfo], list[str]]:
 
 def _plan_notes(facts: ScaleUp) -> list[str]:
     notes = []
-    if facts.evictions:
-        notes.append(
-            f"without new nodes {counts.of(facts.evictions, 'pod')} would be preempted; with this plan none is"
-            if facts.placement is not None
-            else f"{counts.of(facts.evictions, 'pod')} would be preempted"
-        )
+    if facts.preempting:
+        notes.append(f"{counts.of(facts.preempting, 'pod')} would preempt others rather than wait for a new node")
     if facts.gap and not solver_installed():
         notes.append("the bound is one of sums of resources; `pip install 'schedctl[solver]'` brings a closer one")
     return notes

@@ -80,7 +80,7 @@ def plan_report(
         text=_plan_text(results, facts, pending),
         nodes=len(cluster.node_table.row_of),
         added=added,
-        pods=len(facts.pods) + len(facts.unplaced),
+        pods=facts.fitting + len(facts.pods) + len(facts.unplaced),
         fitting=facts.fitting,
         placed=len(placed),
         pending=pending,
@@ -98,11 +98,7 @@ def plan_report(
         expander=expander,
         summary=summary,
         groups=results,
-        placements=[
-            nodes.PlacedPod(pod=info.key, node=placed[info.key], new=placed[info.key] in new)
-            for info in facts.pods
-            if info.key in placed
-        ],
+        placements=[nodes.PlacedPod(pod=pod, node=node, new=node in new) for pod, node in placed.items()],
         pending=_unplaced(facts, cluster, refusals),
         search=[
             nodes.PlanProposal(
@@ -185,13 +181,13 @@ def _plan_text(results: Iterable[nodes.GroupResult], facts: ScaleUp, pending: in
         return "interrupted before a plan was found"
     if parts:
         return f"{limited}add {counts.nodes(total)}: {', '.join(parts)}{f'; {stays}' if pending else ''}"
-    if not facts.pods and not facts.unplaced:
+    if not (facts.pods or facts.unplaced or facts.fitting):
         return "no pod is waiting for a node"
     if pending and not facts.fitting:
         return f"{limited}no new node helps: {stays}"
     if pending:
         return f"{limited}no new node helps: {facts.fitting} would be placed without one, {stays}"
-    return f"{limited}no new node is needed: {counts.of(len(facts.pods), 'pod')} would be placed on the nodes there are"
+    return f"{limited}no new node is needed: {counts.of(facts.fitting, 'pod')} would be placed on the nodes there are"
 
 
 def _cost_per_hour(facts: ScaleUp) -> float | None:

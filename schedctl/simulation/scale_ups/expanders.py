@@ -14,11 +14,11 @@ from schedctl.cache.pod_info import PodInfo
 from schedctl.node_groups.joining import Joining
 from schedctl.scheduler import Scheduler
 from schedctl.simulation.scale_ups.options import Counts, cost_of, limit_reached, with_more
-from schedctl.simulation.scale_ups.trials import Trials, place, place_one
+from schedctl.simulation.scale_ups.trials import Placement, Trials, place, place_one
 
 Expander = Literal["least-waste", "most-pods", "price", "priority"]
 EXPANDERS: tuple[Expander, ...] = ("least-waste", "most-pods", "price", "priority")
-_MOST_ATTEMPTS = 20_000
+_MOST_ATTEMPTS = 1_500
 """How many cycles may go into the estimates of one choice; more pods than that leaves for each are a sample."""
 
 
@@ -71,18 +71,22 @@ class Growth:
             self._families.setdefault(option.family, []).append(number)
 
     def grow(
-        self, pods: Sequence[PodInfo], expander: Expander, begin: Counts | None = None
+        self, pods: Sequence[PodInfo], expander: Expander, begin: Placement | None = None
     ) -> tuple[Counts, list[PodInfo]]:
         """Return how many nodes there are when nothing more helps, and the pods that have none then.
 
         Args:
             pods: in the order of the queue.
             expander: which family is taken first.
-            begin: with how many nodes to begin, None for none.
+            begin: with which new nodes to begin, and where pods are already; None for none.
         """
-        counts = begin or (0,) * len(self._options)
+        counts = begin.counts if begin is not None else (0,) * len(self._options)
         with self._trials.joined(counts):
-            left = place(self._scheduler, pods)
+            there = begin.placed if begin is not None else {}
+            for info in pods:
+                if info.key in there:
+                    self._scheduler.cluster.assume(info, there[info.key])
+            left = place(self._scheduler, [info for info in pods if info.key not in there])
             while left:
                 best = self._best(left, counts, expander)
                 if best is None:
@@ -93,14 +97,6 @@ class Growth:
                     break
                 counts, left = estimate.counts, estimate.left
         return counts, left
-
-    def helping(self, pods: Sequence[PodInfo]) -> list[int]:
-        """Return the options that would take one of some pods, those that would take most of them first."""
-        kinds = [self._class_of[info.key] for info in pods]
-        takes = {number: sum(self._compatible[kind, number] for kind in kinds) for number in range(len(self._options))}
-        return sorted(
-            (each for each in takes if takes[each]), key=lambda each: (-takes[each], self._options[each].cost)
-        )
 
     def _best(self, pods: list[PodInfo], counts: Counts, expander: Expander) -> list[int] | None:
         sample = pods[: max(1, _MOST_ATTEMPTS // max(1, len(self._families)))]

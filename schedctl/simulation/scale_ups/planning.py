@@ -1,19 +1,23 @@
 """The search for the least plan: what expanders and the solver propose, improved node by node, each tried by a run.
 
-A plan counts only if a whole run places every pod with it and evicts none. What is called proved is: every smaller
-plan was tried, or is ruled out by sums of resources or by the solver.
+Pods that need no new node are placed before any is there. A plan counts only if a whole run then places every other pod
+and evicts none. What is called proved is: every smaller plan was tried, or is ruled out by resources or the solver.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from heapq import heappop, heappush
 
 from schedctl.api.resources import CPU, MEMORY
 from schedctl.cache.pod_info import PodInfo
+from schedctl.errors import NotModelled
 from schedctl.reports.nodes import BoundProof
 from schedctl.scheduler import Scheduler
+from schedctl.simulation.outcomes import PodState, RunEnd
+from schedctl.simulation.replacement import ReplacementController
+from schedctl.simulation.runs import Options, run
 from schedctl.simulation.scale_ups import options as sorts
 from schedctl.simulation.scale_ups.bounds import Bound, lower_bound
 from schedctl.simulation.scale_ups.expanders import EXPANDERS, Expander, Growth
@@ -26,6 +30,8 @@ _PLACEMENTS = 20_000
 _FEWEST, _MOST = 8, 400
 _LISTED = 20_000
 """How many smaller plans are looked through at most; each is tried unless sums of resources rule it out."""
+_REPAIRS = 8
+"""How often a plan gets more nodes for the pods that a run leaves pending."""
 _EPSILON = 1e-9
 
 
@@ -53,15 +59,15 @@ class ScaleUp:
     Attributes:
         objective: what is little.
         options: the nodes that could be added.
-        pods: those that wait for a node, in the order of the queue.
-        fitting: how many of them would fit without any new node.
+        pods: those that need a new node, in the order of the queue.
+        fitting: how many others need none.
         unplaced: those that no number of new nodes helps.
         placement: the best plan, as a run carried it out; None if none was found.
         bound: what no plan costs less than.
         proposals: the plans that were tried, in order.
         tried: how many runs were made.
         interrupted: whether the user ended the search.
-        evictions: how many pods would be evicted today, without a new node.
+        preempting: how many of them would preempt others before a new node is there.
     """
 
     objective: Objective
@@ -74,7 +80,7 @@ class ScaleUp:
     proposals: list[Proposal] = field(default_factory=list)
     tried: int = 0
     interrupted: bool = False
-    evictions: int = 0
+    preempting: int = 0
 
     @property
     def counts(self) -> Counts:
@@ -165,6 +171,7 @@ class _Search:
         self._on_trial = on_trial
         self._trials = Trials(scheduler, facts.pods, facts.options, most, on_trial)
         self._none: Counts = (0,) * len(facts.options)
+        self._fitting: dict[str, str] = {}
 
     @property
     def made(self) -> int:
@@ -174,34 +181,63 @@ class _Search:
     def run(self, expander: Expander | None) -> None:
         """Fill in the facts."""
         facts = self._facts
+        self._place_what_fits()
+        if not facts.pods:
+            facts.placement = Placement(self._none, placed=self._fitting)
+            return
+        facts.preempting = self._preempting()
+        if facts.options:
+            self._search(expander)
+        else:
+            facts.unplaced, facts.pods = facts.pods, []
+        if facts.placement is None and not facts.pods:
+            facts.placement = Placement(self._none, placed=self._fitting)
+
+    def _search(self, expander: Expander | None) -> None:
+        facts = self._facts
+        growth, relaxation, first = self._first_growth(expander)
         if not facts.pods:
             return
-        without = self._trials.run(self._none)
-        facts.fitting, facts.evictions = len(without.placed), without.evicted
-        if without.complete:
-            facts.placement = without
-            return
-        if not facts.options:
-            facts.unplaced = [info for info in facts.pods if info.key in without.pending]
-            self._leave_out_unplaced()
-            facts.placement = self._trials.run(self._none)
-            return
-        growth, relaxation, first = self._first_growth(expander)
-        if expander is None:
-            facts.bound = lower_bound(relaxation, facts.objective)
+        facts.bound = lower_bound(relaxation, facts.objective)
         self._propose(expander or EXPANDERS[0], first, growth)
         if expander is not None:
-            facts.bound = lower_bound(relaxation, facts.objective)
             return
-        for each in EXPANDERS[1:]:
-            if self._is_proved():
-                return
-            counts, left = growth.grow(facts.pods, each)
-            if not left:
-                self._propose(each, counts, growth)
         if facts.bound.start is not None and not self._is_proved():
             self._from_start(facts.bound.start, growth)
+        for each in EXPANDERS[1:]:
+            # an expander costs about as much as a few plans
+            if self._is_proved() or self._most - self.made < _REPAIRS:
+                break
+            counts, left = growth.grow(facts.pods, each)
+            is_better = facts.placement is None or sorts.cost_of(facts.options, counts) < facts.cost - _EPSILON
+            if is_better and not left:
+                self._propose(each, counts, growth)
         self._try_smaller(relaxation)
+
+    def _place_what_fits(self) -> None:
+        """Place the pods that need no new node, for the length of the search: they are placed before any is there."""
+        facts, scheduler = self._facts, self._scheduler
+        options = Options(trace=False, make_room=False)
+        found = run(scheduler, facts.pods, options=options, controller=ReplacementController(scheduler))
+        if found.end is RunEnd.INTERRUPTED:
+            raise KeyboardInterrupt
+        outcomes = [found.pods[info.key] for info in facts.pods]
+        self._fitting = {each.pod.key: each.node for each in outcomes if each.state is PodState.BOUND}
+        facts.fitting = len(self._fitting)
+        facts.pods = [info for info in facts.pods if info.key not in self._fitting]
+        self._trials = Trials(scheduler, facts.pods, facts.options, self._most, self._on_trial)
+
+    def _preempting(self) -> int:
+        """Return how many of the pods that wait would preempt others rather than wait for a new node."""
+        preempting = 0
+        for each in sorts.classes_of(self._scheduler, self._facts.pods):
+            try:
+                result = self._scheduler.attempt(each.pods[0], admitted=True).post_filter
+            except NotModelled:
+                continue
+            if result is not None and result.nominated_node:
+                preempting += len(each.pods)
+        return preempting
 
     # -- proposals -----------------------------------------------------------------
 
@@ -233,38 +269,32 @@ class _Search:
         self._trials.made = made
 
     def _propose(self, by: str, counts: Counts, growth: Growth | None = None) -> bool:
-        """Try a plan; where the run places pods less well than was expected, with a few more nodes for what is left."""
+        """Try a plan; where the run places pods less well than was expected, with more nodes for what is left."""
         facts = self._facts
-        for _ in range(3):
+        for _ in range(_REPAIRS):
             found = self._trials.run(counts)
             cost = sorts.cost_of(facts.options, counts)
             facts.proposals.append(Proposal(by, counts, cost, found.complete))
             if found.complete:
                 if facts.placement is None or cost < facts.cost - _EPSILON:
-                    facts.placement = found
+                    facts.placement = replace(found, placed=self._fitting | found.placed)
                 return True
-            more = self._grown(counts, found, growth) if growth is not None else counts
-            if more == counts:
+            if growth is None or not found.pending:
+                return False
+            more, left = growth.grow(facts.pods, EXPANDERS[0], found)
+            is_worse = facts.placement is not None and sorts.cost_of(facts.options, more) >= facts.cost - _EPSILON
+            if left or more == counts or is_worse:
                 return False
             counts = more
         return False
-
-    def _grown(self, counts: Counts, found: Placement, growth: Growth) -> Counts:
-        """Return counts with one more node of the first family that a pod left over would fit on."""
-        pending = [info for info in self._facts.pods if info.key in found.pending]
-        for number in growth.helping(pending):
-            more = sorts.with_more(counts, number)
-            if sorts.within_limits(self._facts.options, more):
-                return more
-        return counts
 
     def _from_start(self, start: Counts, growth: Growth) -> None:
         """Take what the solver proposes, and grow from there until the pods are placed."""
         facts = self._facts
         if not sorts.within_limits(facts.options, start) or self._trials.exhausted:
             return
-        counts, left = growth.grow(facts.pods, EXPANDERS[0], start)
-        if not left:
+        counts, left = growth.grow(facts.pods, EXPANDERS[0], Placement(start))
+        if not left and (facts.placement is None or sorts.cost_of(facts.options, counts) < facts.cost - _EPSILON):
             self._propose("solver", counts, growth)
 
     # -- smaller plans -------------------------------------------------------------
