@@ -5,8 +5,6 @@ No kube-scheduler reads any of it. `KINDS` are read beside Kubernetes' own where
 
 from __future__ import annotations
 
-from typing import Any
-
 import msgspec
 
 from schedctl.api.kinds import Kind
@@ -129,18 +127,10 @@ class EC2NodeClass(Struct, frozen=True):
     spec: EC2NodeClassSpec = EC2NodeClassSpec()
 
 
-class MachineTemplateSpec(Struct, frozen=True):
-    """What each machine of a set is like."""
-
-    metadata: ObjectMeta = ObjectMeta()
-    spec: Any = None
-
-
 class MachineGroupSpec(Struct, frozen=True):
     """The spec of a MachineDeployment, MachineSet or MachinePool."""
 
     replicas: Int32 | None = None
-    template: MachineTemplateSpec = MachineTemplateSpec()
 
 
 class MachineDeployment(Struct, frozen=True):

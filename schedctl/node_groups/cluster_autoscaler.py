@@ -109,7 +109,7 @@ def _plain(text: str) -> Iterator[ReportedGroup]:
     """Yield the groups of a status as it was written before."""
     names = list(_OLD_NAME.finditer(text))
     ends = [match.start() for match in names[1:]] + [len(text)]
-    for match, end in zip(names, ends, strict=True):
+    for match, end in zip(names, ends, strict=False):
         part = text[match.end() : end]
         sizes = _OLD_SIZES.search(part)
         if sizes is not None:

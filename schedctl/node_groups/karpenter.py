@@ -142,7 +142,7 @@ def _of_catalogue(cluster: Cluster, pool: _Pool, catalogue: Catalogue) -> Iterat
     }
     zones = rules.values_of(pool.requirements, topology.ZONE) or _known_zones(cluster)
     for instance_type in catalogue.types.values():
-        own = {**instance_type.labels, **pool.labels}
+        own = {**pool.labels, **instance_type.labels}
         if not all(rules.allows(rule, own) for rule in pool.requirements if not _is_offering(rule)):
             continue
         for spot in sorted({each.spot for each in instance_type.offerings}):

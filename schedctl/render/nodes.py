@@ -138,7 +138,8 @@ def _pending(report: NodesReport, entries: int) -> Iterator[Block]:
         return
     yield line("no new node would help:", "strong")
     for each in report.pending[:entries]:
-        yield Line((Span(f"{counts.of(len(each.pods), 'pod')} of {each.owner}", "bad"),), 2)
+        many = "" if each.owner.startswith("Pod ") else f"{counts.of(len(each.pods), 'pod')} of "
+        yield Line((Span(f"{many}{each.owner}", "bad"),), 2)
         for refusal in each.groups:
             yield Line((Span(f"{refusal.group}: ", "strong"), Span(refusal.text)), 4)
     yield from notices.rest(len(report.pending) - entries, 2)
@@ -199,7 +200,7 @@ def _placements(report: NodesReport) -> Iterator[Block]:
 def _shrink(report: NodesReport, entries: int) -> Iterator[Iterator[Block]]:
     yield _removed(report.nodes, entries)
     yield _next(report)
-    yield _kept(report.kept, entries)
+    yield _kept(report.kept, entries, "others" if report.nodes else "nodes")
 
 
 def _removed(removed: Sequence[RemovedNode], entries: int) -> Iterator[Block]:
@@ -230,10 +231,10 @@ def _next(report: NodesReport) -> Iterator[Block]:
         yield line(f"at most {counts.nodes(bound)} can go ({proof}; {tried} tried)", "faint", indent=2)
 
 
-def _kept(kept: Sequence[KeptNode], entries: int) -> Iterator[Block]:
+def _kept(kept: Sequence[KeptNode], entries: int, whom: str) -> Iterator[Block]:
     if not kept:
         return
-    yield line("what keeps the others:", "strong")
+    yield line(f"what keeps the {whom}:", "strong")
     alike: dict[tuple[str, str], list[KeptNode]] = {}
     for node in kept:
         # of those that lack room each has a pod of its own, and the line of one stands for all

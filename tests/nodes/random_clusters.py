@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from itertools import permutations, product
 from random import Random
 
@@ -74,6 +76,18 @@ def pending_cluster(seed: int):
     objects += [_pod(random, f"run-{i}", on=random.choice(("small-1", "big-1"))) for i in range(random.randrange(3))]
     objects += [_pod(random, f"wait-{i}", priority=random.choice((0, 0, 10))) for i in range(random.randrange(2, 9))]
     return cluster(*objects)
+
+
+@contextmanager
+def settled(scheduler: Scheduler, facts) -> Iterator[None]:
+    """The cluster as it is when new nodes join: what fits is placed, and what no node helps is left out."""
+    with scheduler.fork():
+        for info in facts.unplaced:
+            scheduler.cluster.remove_pod(info)
+        rest = list(scheduler.cluster.pending.values())
+        quiet = Options(trace=False, make_room=False)
+        run(scheduler, rest, options=quiet, controller=ReplacementController(scheduler))
+        yield
 
 
 def is_complete(scheduler: Scheduler, options, counts, pods) -> bool:

@@ -225,9 +225,7 @@ class _Search:
             group = self._groups.get(name)
             gone = sizes.get(group.name, 0) if group is not None else 0
             if group is not None and len(group.nodes) - gone <= group.min_size:
-                facts.kept[name] = Obstacle(
-                    Keeper.GROUP_SIZE, f"group {group.name} has {group.min_size} nodes at least"
-                )
+                facts.kept[name] = _at_its_least(group)
                 continue
             facts.tried += 1
             self._on_trial(facts.tried, self._most)
@@ -363,10 +361,20 @@ class _Search:
         gone = {each.name for each in self._facts.removals}
         for name in gone:
             self._facts.kept.pop(name, None)
+        beside = f" beside those of the {counts.nodes(len(gone))} that go" if gone else ""
         for name in candidates:
-            if name not in gone and name not in self._facts.kept:
-                text = f"its pods have no place beside those of the {counts.nodes(len(gone))} that go"
+            group = self._groups.get(name)
+            if name in gone or name in self._facts.kept:
+                continue
+            if group is not None and len(group.nodes) <= group.min_size:
+                self._facts.kept[name] = _at_its_least(group)
+            else:
+                text = f"the other nodes have no room for its pods{beside}"
                 self._facts.kept[name] = Obstacle(Keeper.NO_ROOM, text)
+
+
+def _at_its_least(group: NodeGroup) -> Obstacle:
+    return Obstacle(Keeper.GROUP_SIZE, f"group {group.name} has {counts.nodes(group.min_size)} at least")
 
 
 def _failure(node: DrainedNode) -> Obstacle | None:

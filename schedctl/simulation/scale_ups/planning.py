@@ -25,7 +25,7 @@ from schedctl.simulation.scale_ups.options import Counts, NodeOption, Objective
 from schedctl.simulation.scale_ups.relaxation import Relaxation, relax
 from schedctl.simulation.scale_ups.trials import Placement, Trials
 
-_PLACEMENTS = 20_000
+_PLACEMENTS = 8_000
 """How many placements the default effort comes to; so many plans are tried, and not fewer than `_FEWEST`."""
 _FEWEST, _MOST = 8, 400
 _LISTED = 20_000

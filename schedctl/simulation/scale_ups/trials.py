@@ -48,7 +48,7 @@ class Trials:
 
     Attributes:
         options: the sorts of nodes that could be added.
-        made: how many plans were tried by a whole run.
+        made: how many plans were tried.
         most: how many may be.
     """
 
@@ -111,6 +111,8 @@ class Trials:
 
     def might_fit(self, counts: Counts) -> bool:
         """Return whether cycle after cycle places every pod; it stops at the first that finds no node."""
+        self.made += 1
+        self._on_trial(self.made)
         with self.joined(counts):
             return not place(self._scheduler, self._pods, most_pending=0)
 
