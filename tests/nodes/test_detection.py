@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import msgspec
 import pytest
 
 from schedctl.api.autoscalers import ConfigMap, NodeClaim, NodePool
+from schedctl.api.storage import CSINode
 from schedctl.node_groups import instance_types
 from schedctl.node_groups.detection import detect
 from schedctl.node_groups.groups import Autoscaler
+from schedctl.node_groups.joining import Joining
 from schedctl.testing.builders import ZONE, cluster, node, pod
 from tests.nodes.conftest import FIXTURES
 
@@ -184,9 +187,6 @@ def test_types_without_a_price_are_told():
 
 
 def test_a_new_node_runs_the_pods_of_daemon_sets_and_publishes_what_others_do(state):
-    from schedctl.api.storage import CSINode
-    from schedctl.node_groups.joining import Joining
-
     made = state("clusters/shop")
     general = group(detect(made), "general")
     with made.fork():
@@ -199,8 +199,6 @@ def test_a_new_node_runs_the_pods_of_daemon_sets_and_publishes_what_others_do(st
 
 def test_a_pod_of_a_full_node_is_no_daemon_of_a_new_one():
     made = cluster(node("a", labels={"pool": "x"}), pod("p", on="a"))
-    from schedctl.node_groups.joining import Joining
-
     with made.fork():
         joining = Joining(made)
         (first,) = joining.add(detect(made).groups[0].templates[0])
@@ -210,12 +208,8 @@ def test_a_pod_of_a_full_node_is_no_daemon_of_a_new_one():
 
 
 def _convert(obj):
-    import msgspec
-
     return msgspec.convert(msgspec.to_builtins(obj), type(obj))
 
 
 def _replace(obj, **changes):
-    from msgspec.structs import replace
-
-    return replace(obj, **changes)
+    return msgspec.structs.replace(obj, **changes)

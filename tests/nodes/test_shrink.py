@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import msgspec
 import pytest
 
 from schedctl.api.policies import PodDisruptionBudget
@@ -123,8 +124,6 @@ def test_a_disruption_budget_with_room_lets_pods_go_one_by_one():
     ],
 )
 def test_a_node_that_may_not_go_stays(change, text):
-    import msgspec
-
     kept = node("a")
     labels = {**kept.metadata.labels, **change.get("labels", {})}
     metadata = msgspec.structs.replace(kept.metadata, labels=labels, annotations=change.get("annotations"))
@@ -171,6 +170,4 @@ def test_an_interrupt_leaves_the_best_so_far():
 
 
 def _budget(spec):
-    import msgspec
-
     return msgspec.convert({"metadata": {"name": "web", "namespace": "default"}, "spec": spec}, PodDisruptionBudget)
