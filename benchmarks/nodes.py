@@ -7,9 +7,9 @@ import time
 from random import Random
 
 from schedctl.api.nodes import Node
+from schedctl.autoscaling.detection import detect
 from schedctl.cache.cluster import Cluster
 from schedctl.cache.pod_info import PodInfo
-from schedctl.node_groups.detection import detect
 from schedctl.scheduler import Scheduler
 from schedctl.simulation.scale_downs.removals import ScaleDown, shrink
 from schedctl.simulation.scale_downs.rules import RemovalRules

@@ -10,9 +10,9 @@ from collections.abc import Iterable
 
 from schedctl.api import topology
 from schedctl.api.nodes import Node
+from schedctl.autoscaling.labels import INSTANCE_TYPE, POOL_LABELS
 from schedctl.cache.cluster import Cluster
 from schedctl.cache.pod_info import PodInfo
-from schedctl.node_groups.labels import INSTANCE_TYPE, POOL_LABELS
 from schedctl.workloads.ownership import workload_of
 
 

@@ -242,7 +242,7 @@ def _kept(kept: Sequence[KeptNode], entries: int, whom: str) -> Iterator[Block]:
         alike.setdefault(key, []).append(node)
     for same in list(alike.values())[:entries]:
         first, names = same[0], notices.few([each.name for each in same], 4)
-        more = " (each of a pod of its own)" if len({each.text for each in same}) > 1 else ""
+        more = ", and so with the others" if len({each.text for each in same}) > 1 else ""
         yield Line((Span(f"{names}: ", "strong"), Span(f"{first.text}{more}")), 2)
         yield from notices.kubernetes_line(first.message, 4)
     yield from notices.rest(len(alike) - entries, 2)

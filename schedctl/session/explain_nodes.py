@@ -10,13 +10,13 @@ from schedctl.api import label_selectors
 from schedctl.api.nodes import Node
 from schedctl.api.pods import Pod
 from schedctl.api.selectors import LabelQuery
+from schedctl.autoscaling.labels import POOL_LABELS
 from schedctl.cache.pod_info import PodInfo
 from schedctl.documents.spelling import suggest_names
 from schedctl.errors import UsageError
 from schedctl.explain import node_explanations
 from schedctl.explain.fitting_together import fitting_together
 from schedctl.framework.pod_edits import with_scheduler
-from schedctl.node_groups.labels import POOL_LABELS
 from schedctl.reports import exit_codes
 from schedctl.reports.explanations import Explanation
 from schedctl.reports.node_explanations import NodeExplainReport, NodeExplainSummary, NodeExplanation

@@ -8,16 +8,16 @@ from dataclasses import dataclass, field, replace
 import msgspec
 
 from schedctl.api import topology
+from schedctl.autoscaling import files, instance_types
+from schedctl.autoscaling.detection import NodeGroups, detect
+from schedctl.autoscaling.instance_types import NO_TYPES, Catalogue
+from schedctl.autoscaling.judgements import GroupJudgement, judge_groups
+from schedctl.autoscaling.labels import instance_type_of, is_spot
+from schedctl.autoscaling.templates import node_of
 from schedctl.cache.cluster import Cluster
 from schedctl.cache.pod_info import PodInfo
 from schedctl.documents.spelling import nearest
 from schedctl.errors import UsageError
-from schedctl.node_groups import files, instance_types
-from schedctl.node_groups.detection import NodeGroups, detect
-from schedctl.node_groups.instance_types import NO_TYPES, Catalogue
-from schedctl.node_groups.judgements import GroupJudgement, judge_groups
-from schedctl.node_groups.labels import instance_type_of, is_spot
-from schedctl.node_groups.templates import node_of
 from schedctl.reports import counts
 from schedctl.reports.nodes import NodesReport
 from schedctl.scheduler import Scheduler

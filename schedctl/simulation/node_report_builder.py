@@ -7,10 +7,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from schedctl.api.resources import CPU, MEMORY
+from schedctl.autoscaling.detection import NodeGroups
+from schedctl.autoscaling.groups import NodeGroup
+from schedctl.autoscaling.judgements import GroupJudgement
 from schedctl.cache.cluster import Cluster
-from schedctl.node_groups.detection import NodeGroups
-from schedctl.node_groups.groups import NodeGroup
-from schedctl.node_groups.judgements import GroupJudgement
 from schedctl.reports import counts, exit_codes, nodes
 from schedctl.reports.metadata import Metadata, ReportedAssumption
 from schedctl.reports.nodes import BoundProof, NodesQuestion

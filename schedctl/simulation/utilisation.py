@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from schedctl.api import topology
 from schedctl.api.nodes import Node
 from schedctl.api.resources import CPU, MEMORY, PODS
+from schedctl.autoscaling.labels import INSTANCE_TYPE, POOL_LABELS
 from schedctl.cache.cluster import Cluster
-from schedctl.node_groups.labels import INSTANCE_TYPE, POOL_LABELS
 from schedctl.reports.simulations import Evenness
 
 _MOST_GROUPS = 40

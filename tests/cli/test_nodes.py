@@ -27,7 +27,7 @@ def test_groups_have_the_number_to_add(schedctl):
     assert found["summary"]["text"] == "add 2 nodes: 1 general, 1 gpu"
     assert found["summary"]["gap"] == 0.0
     assert {each["pod"]: each["new"] for each in found["placements"]} == {
-        "ml/train-9kv2p": True,
+        "ml/train-zkdlf": True,
         "shop/web-7d9c6b5f4d-jbljm": True,
     }
 

@@ -7,8 +7,10 @@ from contextlib import contextmanager
 from itertools import permutations, product
 from random import Random
 
-from schedctl.node_groups.detection import detect
-from schedctl.node_groups.joining import Joining
+import msgspec
+
+from schedctl.autoscaling.detection import detect
+from schedctl.autoscaling.joining import Joining
 from schedctl.scheduler import Scheduler
 from schedctl.simulation.drains import DrainFlags, drain
 from schedctl.simulation.outcomes import PodState
@@ -132,11 +134,13 @@ def running_cluster(seed: int):
 
 
 def _bound(info, name: str):
-    from msgspec.structs import replace
-
     pod_object = info.pod
-    status = replace(pod_object.status, phase="Running")
-    return info.as_now(replace(pod_object, spec=replace(pod_object.spec, node_name=name), status=status))
+    status = msgspec.structs.replace(pod_object.status, phase="Running")
+    return info.as_now(
+        msgspec.structs.replace(
+            pod_object, spec=msgspec.structs.replace(pod_object.spec, node_name=name), status=status
+        )
+    )
 
 
 def most_removed(scheduler: Scheduler) -> int:

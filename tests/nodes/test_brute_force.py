@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from schedctl.node_groups.detection import detect
+from schedctl.autoscaling.detection import detect
 from schedctl.scheduler import Scheduler
 from schedctl.simulation.scale_downs.removals import shrink
 from schedctl.simulation.scale_downs.rules import RemovalRules

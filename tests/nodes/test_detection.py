@@ -7,10 +7,10 @@ import pytest
 
 from schedctl.api.autoscalers import ConfigMap, NodeClaim, NodePool
 from schedctl.api.storage import CSINode
-from schedctl.node_groups import instance_types
-from schedctl.node_groups.detection import detect
-from schedctl.node_groups.groups import Autoscaler
-from schedctl.node_groups.joining import Joining
+from schedctl.autoscaling import instance_types
+from schedctl.autoscaling.detection import detect
+from schedctl.autoscaling.groups import Autoscaler
+from schedctl.autoscaling.joining import Joining
 from schedctl.testing.builders import ZONE, cluster, node, pod
 from tests.nodes.conftest import FIXTURES
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from schedctl.autoscaling import files, instance_types
+from schedctl.autoscaling.detection import detect
+from schedctl.autoscaling.instance_types import NO_TYPES
 from schedctl.errors import InputError
-from schedctl.node_groups import files, instance_types
-from schedctl.node_groups.detection import detect
-from schedctl.node_groups.instance_types import NO_TYPES
 from schedctl.testing.builders import ZONE, cluster, node
 
 HEAD = "apiVersion: schedctl.dev/v1alpha1\nkind: NodeGroups\ngroups:\n"

@@ -6,8 +6,8 @@ import json
 
 import pytest
 
+from schedctl.autoscaling.instance_types import load
 from schedctl.errors import InputError
-from schedctl.node_groups.instance_types import load
 
 GIB = 1 << 30
 

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import msgspec
 import pytest
 
 from schedctl.api.workloads import DaemonSet
+from schedctl.autoscaling.detection import detect
+from schedctl.autoscaling.groups import NodeGroup
+from schedctl.autoscaling.instance_types import Catalogue, InstanceType, Offering
+from schedctl.autoscaling.judgements import judge_groups
 from schedctl.errors import UsageError
-from schedctl.node_groups.detection import detect
-from schedctl.node_groups.groups import NodeGroup
-from schedctl.node_groups.instance_types import Catalogue, InstanceType, Offering
-from schedctl.node_groups.judgements import judge_groups
 from schedctl.reports.nodes import BoundProof, ScaleUpObstacle
 from schedctl.scheduler import Scheduler
 from schedctl.simulation.scale_ups import bounds
@@ -107,8 +108,6 @@ def test_the_share_of_daemon_sets_is_taken_from_new_nodes():
         "spec": {"containers": [{"name": "a", "image": "i", "resources": {"requests": {"cpu": "1"}}}]},
     }
     selector = {"matchLabels": {"app": "agent"}}
-    import msgspec
-
     written = {
         "metadata": {"name": "agent", "namespace": "default"},
         "spec": {"selector": selector, "template": template},

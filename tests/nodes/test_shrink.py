@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from schedctl.api.policies import PodDisruptionBudget
-from schedctl.node_groups.detection import detect
+from schedctl.autoscaling.detection import detect
 from schedctl.reports.nodes import BoundProof, Keeper
 from schedctl.scheduler import Scheduler
 from schedctl.simulation.scale_downs.removals import shrink

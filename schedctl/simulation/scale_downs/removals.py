@@ -12,13 +12,13 @@ from itertools import combinations, permutations
 from math import comb, perm
 
 from schedctl.api.resources import CPU, MEMORY, PODS
+from schedctl.autoscaling.detection import NodeGroups
+from schedctl.autoscaling.groups import Autoscaler, NodeGroup
 from schedctl.cache import node_edits
 from schedctl.cache.cluster import Cluster
 from schedctl.cache.pod_info import PodInfo
 from schedctl.engine.fit_error import message as fit_error
 from schedctl.errors import NotModelled
-from schedctl.node_groups.detection import NodeGroups
-from schedctl.node_groups.groups import Autoscaler, NodeGroup
 from schedctl.reports import counts
 from schedctl.reports.drains import DrainFate
 from schedctl.reports.nodes import BoundProof, Keeper
@@ -197,14 +197,14 @@ class _Search:
         everywhere = [*cluster.node_table.row_of]
         for resource in (CPU, MEMORY, PODS):
             room = {name: _room(cluster, name, resource) for name in everywhere}
-            wanted = sum(_requested(info, resource) for infos in self._pods.values() for info in infos)
-            wanted -= sum(max(0, free) for name, (_, free) in room.items() if name not in self._pods)
+            requested = sum(_requested(info, resource) for infos in self._pods.values() for info in infos)
+            requested -= sum(max(0, free) for name, (_, free) in room.items() if name not in self._pods)
             # the candidates that stay hold it all at best if they are the largest
             stay, sizes = 0, sorted((room[name][0] for name in candidates), reverse=True)
             for size in sizes:
-                if wanted <= 0:
+                if requested <= 0:
                     break
-                wanted -= size
+                requested -= size
                 stay += 1
             if len(candidates) - stay < best:
                 best, by = len(candidates) - stay, BoundProof.RESOURCES
@@ -271,8 +271,8 @@ class _Search:
         placed = outcome.fits and scheduler.place(outcome).status.successful and scheduler.bind(outcome).successful
         if placed:
             return None
-        said = outcome.error or fit_error(outcome)
-        return Obstacle(Keeper.NO_ROOM, f"pod {key} would find no other node", (key,), said)
+        message = outcome.error or fit_error(outcome)
+        return Obstacle(Keeper.NO_ROOM, f"pod {key} would find no other node", (key,), message)
 
     # -- all together --------------------------------------------------------------
 
@@ -386,8 +386,8 @@ def _failure(node: DrainedNode) -> Obstacle | None:
             text = f"pod {pod.info.key}: PodDisruptionBudget {pod.blocked.budget} allows no eviction"
             return Obstacle(Keeper.BUDGET, text, (pod.info.key,))
         if pod.fate in (DrainFate.PENDING, DrainFate.FOREIGN_SCHEDULER, DrainFate.INCONCLUSIVE):
-            said = pod.outcome.message if pod.outcome is not None else ""
-            return Obstacle(Keeper.NO_ROOM, f"pod {pod.info.key} would find no other node", (pod.info.key,), said)
+            message = pod.outcome.message if pod.outcome is not None else ""
+            return Obstacle(Keeper.NO_ROOM, f"pod {pod.info.key} would find no other node", (pod.info.key,), message)
     return None
 
 

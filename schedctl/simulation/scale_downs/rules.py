@@ -9,12 +9,12 @@ from schedctl.api import annotation_keys as keys
 from schedctl.api.autoscalers import NodePool
 from schedctl.api.nodes import Node
 from schedctl.api.pods import Pod
+from schedctl.autoscaling.groups import Autoscaler, NodeGroup
+from schedctl.autoscaling.karpenter import only_empty
+from schedctl.autoscaling.labels import is_control_plane
+from schedctl.autoscaling.templates import node_of
 from schedctl.cache.cluster import Cluster
 from schedctl.cache.pod_info import PodInfo
-from schedctl.node_groups.groups import Autoscaler, NodeGroup
-from schedctl.node_groups.karpenter import only_empty
-from schedctl.node_groups.labels import is_control_plane
-from schedctl.node_groups.templates import node_of
 from schedctl.reports.nodes import Keeper
 from schedctl.simulation.replacement import controller_of
 from schedctl.simulation.what_ifs import pods_on, stays

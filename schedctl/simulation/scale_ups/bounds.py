@@ -55,10 +55,10 @@ def _by_resources(relaxation: Relaxation, objective: Objective) -> float:
     """Return the most that one resource asks for by itself."""
     best = 0.0
     for resource in relaxation.resources():
-        wanted = sum(each.requests.get(resource, 0) * len(each.pods) for each in relaxation.classes)
+        requested = sum(each.requests.get(resource, 0) * len(each.pods) for each in relaxation.classes)
         usable = {kind for kind, each in enumerate(relaxation.classes) if each.requests.get(resource, 0)}
         free = sum(heap.free[resource] for heap in relaxation.heaps if usable & heap.most.keys())
-        missing = wanted - free
+        missing = requested - free
         if missing <= 0:
             continue
         per_unit = [
@@ -158,14 +158,14 @@ def _add_limits(model: _Model, counts: Sequence[int], relaxation: Relaxation) ->
     """Let no group have more than it may."""
     groups = {option.group.name: option.group for option in relaxation.options}
     for name, group in groups.items():
-        own = [
+        of_group = [
             (column, each) for column, each in zip(counts, relaxation.options, strict=True) if each.group.name == name
         ]
         if group.max_size is not None:
             most = max(0, group.max_size - len(group.nodes))
-            model.row([(column, 1.0) for column, _ in own], most=most)
+            model.row([(column, 1.0) for column, _ in of_group], most=most)
         for resource, limit in group.limits.items():
-            terms = [(column, float(each.capacity.get(resource, 0))) for column, each in own]
+            terms = [(column, float(each.capacity.get(resource, 0))) for column, each in of_group]
             scale = max((factor for _, factor in terms), default=0.0)
             if scale > 0:
                 left = max(0, limit - group.used.get(resource, 0))

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from schedctl.api.resources import CPU, MEMORY
+from schedctl.autoscaling.joining import Joining
 from schedctl.cache.pod_info import PodInfo
-from schedctl.node_groups.joining import Joining
 from schedctl.scheduler import Scheduler
 from schedctl.simulation.scale_ups.options import Counts, cost_of, limit_reached, with_more
 from schedctl.simulation.scale_ups.trials import Placement, Trials, place, place_one

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from schedctl.api.resources import PODS, allocatable
+from schedctl.autoscaling.groups import NodeGroup, NodeTemplate
 from schedctl.cache.pod_info import PodInfo
 from schedctl.errors import UsageError
-from schedctl.node_groups.groups import NodeGroup, NodeTemplate
 from schedctl.scheduler import Scheduler
 
 Objective = Literal["count", "cost"]

@@ -1,6 +1,6 @@
 """The search for the least plan: what expanders and the solver propose, improved node by node, each tried by a run.
 
-Pods that need no new node are placed before any is there. A plan counts only if a whole run then places every other pod
+Pods that need no new node are placed before any is there; a plan counts only if a whole run then places every other pod
 and evicts none. What is called proved is: every smaller plan was tried, or is ruled out by resources or the solver.
 """
 
@@ -366,10 +366,10 @@ def _in_order(options: Sequence[NodeOption], below: float) -> Iterator[Counts]:
 def _is_enough(relaxation: Relaxation, counts: Counts) -> bool:
     """Return whether sums of resources do not rule a plan out."""
     for resource in relaxation.resources():
-        wanted = sum(each.requests.get(resource, 0) * len(each.pods) for each in relaxation.classes)
+        requested = sum(each.requests.get(resource, 0) * len(each.pods) for each in relaxation.classes)
         room = sum(heap.free[resource] for heap in relaxation.heaps)
         room += sum(count * relaxation.room[number][resource] for number, count in enumerate(counts))
-        if wanted > room:
+        if requested > room:
             return False
     for kind, each in enumerate(relaxation.classes):
         most = sum(heap.most.get(kind, 0) for heap in relaxation.heaps)

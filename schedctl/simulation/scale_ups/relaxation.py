@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 
 from schedctl.api.resources import PODS
 from schedctl.api.selectors import SelectorError
+from schedctl.autoscaling.joining import Joining
 from schedctl.cache.pod_info import PodInfo
-from schedctl.node_groups.joining import Joining
 from schedctl.scheduler import Scheduler
 from schedctl.simulation.scale_ups.options import NodeOption, PodClass
 

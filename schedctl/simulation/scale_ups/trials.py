@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
+from schedctl.autoscaling.joining import Joining
 from schedctl.cache.pod_info import PodInfo
 from schedctl.errors import NotModelled
-from schedctl.node_groups.joining import Joining
 from schedctl.scheduler import Scheduler
 from schedctl.simulation.outcomes import PodState, RunEnd
 from schedctl.simulation.replacement import ReplacementController

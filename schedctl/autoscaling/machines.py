@@ -11,10 +11,10 @@ from schedctl.api.autoscalers import MachineDeployment, MachineGroup, MachinePoo
 from schedctl.api.meta import ObjectMeta, controller_of
 from schedctl.api.nodes import Node, NodeSpec, NodeStatus, Taint
 from schedctl.api.quantities import parse
+from schedctl.autoscaling import labels as node_labels
+from schedctl.autoscaling.groups import Autoscaler, NodeGroup, NodeTemplate, TemplateField
+from schedctl.autoscaling.templates import node_of, templates_like
 from schedctl.cache.cluster import Cluster
-from schedctl.node_groups import labels as node_labels
-from schedctl.node_groups.groups import Autoscaler, NodeGroup, NodeTemplate, TemplateField
-from schedctl.node_groups.templates import node_of, templates_like
 
 _SIZES = ("cluster.x-k8s.io/", "machine.openshift.io/")
 _SIZE = "cluster-api-autoscaler-node-group-{}-size"
@@ -93,9 +93,9 @@ def _members(cluster: Cluster, machine_groups: Sequence[MachineGroup]) -> Mappin
             continue
         named = owners.get(machine_set, machine_set)
         for each in longest_first:
-            own = each.metadata.name
+            group_name = each.metadata.name
             # a MachineSet that is not in the state is known by its name, which begins with that of its deployment
-            if named == own or (machine_set not in owners and machine_set.startswith(f"{own}-")):
+            if named == group_name or (machine_set not in owners and machine_set.startswith(f"{group_name}-")):
                 found[id(each)].append(name)
                 break
     return found

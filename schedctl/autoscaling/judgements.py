@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 from schedctl.api.amounts import quantity
 from schedctl.api.resources import PODS, allocatable
+from schedctl.autoscaling.groups import NodeGroup, NodeTemplate
+from schedctl.autoscaling.joining import Joining
 from schedctl.cache.pod_info import PodInfo
 from schedctl.errors import NotModelled
-from schedctl.node_groups.groups import NodeGroup, NodeTemplate
-from schedctl.node_groups.joining import Joining
 from schedctl.reports.nodes import ScaleUpObstacle as Obstacle
 from schedctl.scheduler import Scheduler
 
@@ -94,20 +94,20 @@ def _judge_template(scheduler: Scheduler, pod: PodInfo, group: NodeGroup, templa
 def _obstacle(
     scheduler: Scheduler, pod: PodInfo, name: str, template: NodeTemplate, plugin: str, reasons: Sequence[str]
 ) -> tuple[Obstacle, str]:
-    said = "; ".join(reasons)
+    message = "; ".join(reasons)
     if plugin == _FIT:
-        return Obstacle.SIZE, _too_large(scheduler, pod, name) or said
+        return Obstacle.SIZE, _too_large(scheduler, pod, name) or message
     if plugin == _TAINTS:
         taints = ", ".join(_written(each.key, each.value, each.effect) for each in template.node.spec.taints or ())
-        return Obstacle.TAINT, f"taint {taints} is not tolerated" if taints else said
+        return Obstacle.TAINT, f"taint {taints} is not tolerated" if taints else message
     if plugin == _AFFINITY:
         return Obstacle.LABELS, "its labels do not match the node selector or affinity of the pod"
     if plugin in _VOLUMES:
         zone = f" in zone {template.zone}" if template.zone else ""
-        return Obstacle.VOLUME, f"a volume of the pod cannot be used on a new node{zone} ({said})"
+        return Obstacle.VOLUME, f"a volume of the pod cannot be used on a new node{zone} ({message})"
     if plugin in ("InterPodAffinity", "PodTopologySpread", "NodePorts"):
-        return Obstacle.OTHER_PODS, said
-    return Obstacle.OTHER, said
+        return Obstacle.OTHER_PODS, message
+    return Obstacle.OTHER, message
 
 
 def _written(key: str, value: str, effect: str) -> str:
@@ -124,4 +124,4 @@ def _too_large(scheduler: Scheduler, pod: PodInfo, name: str) -> str:
         free = int(nodes.allocatable(resource)[0]) - int(nodes.requested(resource)[0])
         if amount > free:
             parts.append(f"{resource} {quantity(resource, amount)} requested, {quantity(resource, max(0, free))} free")
-    return f"larger than a new node: {', '.join(parts)}" if parts else ""
+    return f"larger than a new node: {'; '.join(parts)}" if parts else ""

@@ -13,12 +13,12 @@ from schedctl.api.meta import Quantity
 from schedctl.api.pods import ResourceList
 from schedctl.api.quantities import parse
 from schedctl.api.resources import CPU, MEMORY, allocatable
+from schedctl.autoscaling import labels as node_labels
+from schedctl.autoscaling import requirements as rules
+from schedctl.autoscaling.groups import Autoscaler, NodeGroup, NodeTemplate, TemplateField
+from schedctl.autoscaling.instance_types import Catalogue, InstanceType
+from schedctl.autoscaling.templates import in_zone, node_of, templates_like, with_labels, with_taints
 from schedctl.cache.cluster import Cluster
-from schedctl.node_groups import labels as node_labels
-from schedctl.node_groups import requirements as rules
-from schedctl.node_groups.groups import Autoscaler, NodeGroup, NodeTemplate, TemplateField
-from schedctl.node_groups.instance_types import Catalogue, InstanceType
-from schedctl.node_groups.templates import in_zone, node_of, templates_like, with_labels, with_taints
 from schedctl.reports import counts
 
 _replace = msgspec.structs.replace
@@ -56,8 +56,8 @@ def groups(cluster: Cluster, catalogue: Catalogue) -> Iterator[NodeGroup]:
 def _group(cluster: Cluster, node_pool: NodePool, nodes: Sequence[str], catalogue: Catalogue) -> NodeGroup:
     name, spec = node_pool.metadata.name, node_pool.spec
     written = spec.template.spec.requirements or []
-    own = {**(spec.template.metadata.labels or {}), node_labels.KARPENTER_POOL: name}
-    pool = _Pool(node_pool, written, {**own, **rules.labels_of(written)})
+    labels = {**(spec.template.metadata.labels or {}), node_labels.KARPENTER_POOL: name}
+    pool = _Pool(node_pool, written, {**labels, **rules.labels_of(written)})
     notes = [f"operator {each} of its requirements is unknown" for each in rules.unknown_operators(written)]
     if catalogue:
         templates = list(_of_catalogue(cluster, pool, catalogue))
@@ -142,8 +142,8 @@ def _of_catalogue(cluster: Cluster, pool: _Pool, catalogue: Catalogue) -> Iterat
     }
     zones = rules.values_of(pool.requirements, topology.ZONE) or _known_zones(cluster)
     for instance_type in catalogue.types.values():
-        own = {**pool.labels, **instance_type.labels}
-        if not all(rules.allows(rule, own) for rule in pool.requirements if not _is_offering(rule)):
+        labels = {**pool.labels, **instance_type.labels}
+        if not all(rules.allows(rule, labels) for rule in pool.requirements if not _is_offering(rule)):
             continue
         for spot in sorted({each.spot for each in instance_type.offerings}):
             capacity = {node_labels.CAPACITY_TYPE: node_labels.SPOT if spot else node_labels.ON_DEMAND}

@@ -15,14 +15,14 @@ from schedctl.api.meta import ObjectMeta
 from schedctl.api.nodes import Node, NodeSpec, NodeStatus, Taint
 from schedctl.api.quantities import parse
 from schedctl.api.tolerations import NO_EXECUTE, NO_SCHEDULE, PREFER_NO_SCHEDULE
+from schedctl.autoscaling.detection import NodeGroups, with_price
+from schedctl.autoscaling.groups import Autoscaler, NodeGroup, NodeTemplate, TemplateField
+from schedctl.autoscaling.instance_types import Catalogue
+from schedctl.autoscaling.templates import in_zone, node_of, template_like, with_labels, with_taints
 from schedctl.cache.cluster import Cluster
 from schedctl.documents.heads import HEAD, open_document, place
 from schedctl.documents.spelling import suggest_names
 from schedctl.errors import ConfigError, InputError, Problem
-from schedctl.node_groups.detection import NodeGroups, with_price
-from schedctl.node_groups.groups import Autoscaler, NodeGroup, NodeTemplate, TemplateField
-from schedctl.node_groups.instance_types import Catalogue
-from schedctl.node_groups.templates import in_zone, node_of, template_like, with_labels, with_taints
 
 KIND, API_VERSION = "NodeGroups", "schedctl.dev/v1alpha1"
 _TAINT = re.compile(r"(?P<key>[^=:\s]+)(=(?P<value>[^:\s]*))?:(?P<effect>\w+)")
@@ -276,11 +276,11 @@ def _in_zones(templates: Sequence[NodeTemplate], zones: Sequence[str]) -> list[N
 
 
 def _members(cluster: Cluster, entry: NodeGroupEntry) -> list[str]:
-    wanted = entry.node_selector.items()
+    selector = entry.node_selector.items()
     return [
         name
         for name in sorted(cluster.node_table.row_of)
-        if wanted <= (node_of(cluster, name).metadata.labels or {}).items()
+        if selector <= (node_of(cluster, name).metadata.labels or {}).items()
     ]
 
 

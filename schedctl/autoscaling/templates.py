@@ -12,10 +12,10 @@ from schedctl.api.devices import ResourceSlice
 from schedctl.api.nodes import Node, Taint
 from schedctl.api.resources import MEMORY, allocatable
 from schedctl.api.storage import CSINode
+from schedctl.autoscaling import labels as node_labels
+from schedctl.autoscaling.groups import NodeTemplate, TemplateField
 from schedctl.cache import node_edits
 from schedctl.cache.cluster import Cluster
-from schedctl.node_groups import labels as node_labels
-from schedctl.node_groups.groups import NodeTemplate, TemplateField
 
 _replace = msgspec.structs.replace
 _Sort = tuple[str, str, bool]

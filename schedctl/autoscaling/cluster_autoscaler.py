@@ -8,11 +8,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from schedctl.api.autoscalers import ConfigMap
+from schedctl.autoscaling.groups import Autoscaler, NodeGroup
 from schedctl.cache.cluster import Cluster
 from schedctl.documents.decoding import Decoder
 from schedctl.documents.heads import read_tree
 from schedctl.errors import ConfigError
-from schedctl.node_groups.groups import Autoscaler, NodeGroup
 
 STATUS = "cluster-autoscaler-status"
 """The name of the ConfigMap, in the namespace of the autoscaler."""

@@ -15,10 +15,10 @@ from schedctl.api import topology
 from schedctl.api.meta import ObjectMeta
 from schedctl.api.nodes import Node, NodeSpec, NodeStatus
 from schedctl.api.quantities import parse
+from schedctl.autoscaling import labels as node_labels
+from schedctl.autoscaling.groups import NodeTemplate, TemplateField
 from schedctl.documents.spelling import did_you_mean, nearest
 from schedctl.errors import InputError, Problem
-from schedctl.node_groups import labels as node_labels
-from schedctl.node_groups.groups import NodeTemplate, TemplateField
 
 GPU = "nvidia.com/gpu"
 _FIELDS = ("name", "cpu", "memory", "pods", "gpu", "architecture", "zones", "pricePerHour", "spot")

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from schedctl.api.devices import ResourceSlice
 from schedctl.api.storage import CSINode
+from schedctl.autoscaling.groups import NodeTemplate
 from schedctl.cache import node_edits
 from schedctl.cache.cluster import Cluster
 from schedctl.cache.pod_info import PodInfo
-from schedctl.node_groups.groups import NodeTemplate
 from schedctl.workloads.node_daemons import copy_daemons, start_daemons, start_daemons_like
 
 

@@ -10,12 +10,12 @@ import msgspec
 from schedctl.api import topology
 from schedctl.api.resources import CPU, MEMORY, PODS, allocatable
 from schedctl.api.tolerations import is_automatic
+from schedctl.autoscaling import cluster_autoscaler, karpenter, machines
+from schedctl.autoscaling import labels as node_labels
+from schedctl.autoscaling.groups import NodeGroup, NodeTemplate
+from schedctl.autoscaling.instance_types import NO_TYPES, Catalogue
+from schedctl.autoscaling.templates import node_of, templates_like
 from schedctl.cache.cluster import Cluster
-from schedctl.node_groups import cluster_autoscaler, karpenter, machines
-from schedctl.node_groups import labels as node_labels
-from schedctl.node_groups.groups import NodeGroup, NodeTemplate
-from schedctl.node_groups.instance_types import NO_TYPES, Catalogue
-from schedctl.node_groups.templates import node_of, templates_like
 from schedctl.reports import counts
 
 
@@ -85,7 +85,7 @@ def _by_label_or_likeness(cluster: Cluster, names: Sequence[str]) -> Iterator[No
     for nodes in others.values():
         name = _common_name(nodes)
         templates = templates_like(cluster, nodes, name)
-        yield NodeGroup(name, "nodes that are alike in size, type and taints", templates=templates, nodes=tuple(nodes))
+        yield NodeGroup(name, "nodes of equal size, type and taints", templates=templates, nodes=tuple(nodes))
 
 
 def _likeness(cluster: Cluster, name: str) -> object:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from schedctl.api import topology
 from schedctl.api.autoscalers import Requirement
-from schedctl.node_groups import labels as node_labels
+from schedctl.autoscaling import labels as node_labels
 
 _NUMBERS: Mapping[str, Callable[[int, int], bool]] = {
     "Gt": operator.gt,
