@@ -8,9 +8,7 @@ from dataclasses import dataclass, field, replace
 import msgspec
 
 from schedctl.api import topology
-from schedctl.autoscaling import files, instance_types
-from schedctl.autoscaling.detection import NodeGroups, detect
-from schedctl.autoscaling.instance_types import NO_TYPES, Catalogue
+from schedctl.autoscaling.detection import NodeGroups
 from schedctl.autoscaling.judgements import GroupJudgement, judge_groups
 from schedctl.autoscaling.labels import instance_type_of, is_spot
 from schedctl.autoscaling.templates import node_of
@@ -23,6 +21,7 @@ from schedctl.reports.nodes import NodesReport
 from schedctl.scheduler import Scheduler
 from schedctl.scheduler.gaps import AssumptionLog, log_assumptions
 from schedctl.session import runs
+from schedctl.session.node_inventories import Inventory, inventory
 from schedctl.session.sessions import Session
 from schedctl.simulation import created_objects, node_report_builder
 from schedctl.simulation.node_report_builder import Conditions
@@ -64,19 +63,6 @@ class NodesOptions:
     fail: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Inventory:
-    """What is known of groups and prices.
-
-    Attributes:
-        groups: the groups of nodes.
-        catalogue: the instance types.
-    """
-
-    groups: NodeGroups
-    catalogue: Catalogue
-
-
 def objective(name: str) -> Objective:
     """Return what ``--minimize`` stands for.
 
@@ -103,24 +89,6 @@ def expander(name: str) -> Expander | None:
     close = nearest(name, EXPANDERS)
     others = f"the expanders are {', '.join(EXPANDERS)}"
     raise UsageError(f'unknown expander "{name}"', f"did you mean {close}?" if close else others)
-
-
-def inventory(session: Session, node_groups: str = "", types: str = "") -> Inventory:
-    """Return the groups of nodes of a state, and the instance types.
-
-    Args:
-        session: with its state loaded and its what-ifs made.
-        node_groups: the file that describes groups, "" for none.
-        types: the file of instance types, "" for none.
-
-    Raises:
-        InputError: a file cannot be read or understood.
-    """
-    catalogue = instance_types.load(types) if types else NO_TYPES
-    found = detect(session.cluster, catalogue)
-    if node_groups:
-        found = files.with_written(found, files.load(node_groups), session.cluster, catalogue)
-    return Inventory(found, catalogue)
 
 
 def plan(
