@@ -104,3 +104,26 @@ def test_an_interrupt_prints_the_best_so_far(schedctl, monkeypatch):
     ended = schedctl("nodes", "--shrink", *SHOP)
     assert ended.code == 130
     assert "interrupted: this is the best that was found so far" in ended.out
+
+
+def test_what_autoscalers_keep_among_manifests_is_passed_over(schedctl, tmp_path):
+    release = tmp_path / "release.yaml"
+    release.write_text(
+        "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: settings}\n---\n"
+        "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {name: other}\n---\n"
+        "apiVersion: v1\nkind: Pod\nmetadata: {name: p}\n"
+        "spec: {containers: [{name: a, image: b, resources: {requests: {cpu: '1'}}}]}\n"
+    )
+    found = report(schedctl("nodes", "--for", str(release), *KARPENTER, "-o", "json"))
+    assert "default/p" in {each["pod"] for each in found["placements"]}
+    assert [each["name"] for each in found["groups"]] == ["batch", "general"]
+    assert schedctl("check", str(release), *KARPENTER).code in (0, 1)
+
+
+def test_explain_ends_with_the_groups_that_would_help(schedctl):
+    ended = schedctl("explain", "pod", "web-1", *KARPENTER)
+    assert "scale-up: 1 new node of group general would take the pod" in ended.out
+    assert "scale-up" not in schedctl("explain", "pod", "web-7d9c6b5f4d-jbljm", "-n", "shop", *SHOP).out
+    asked_for = schedctl("explain", "pod", "web-7d9c6b5f4d-jbljm", "-n", "shop", *SHOP, "--scale-up", "-o", "json")
+    (result,) = json.loads(asked_for.out)["results"]
+    assert (result["scaleUp"]["group"], result["outlook"]) == ("general", "FitsAfterScaleUp")
