@@ -127,3 +127,26 @@ def test_explain_ends_with_the_groups_that_would_help(schedctl):
     asked_for = schedctl("explain", "pod", "web-7d9c6b5f4d-jbljm", "-n", "shop", *SHOP, "--scale-up", "-o", "json")
     (result,) = json.loads(asked_for.out)["results"]
     assert (result["scaleUp"]["group"], result["outlook"]) == ("general", "FitsAfterScaleUp")
+
+
+@pytest.mark.parametrize(
+    ("on", "fits"),
+    [
+        pytest.param("type=m6i.xlarge", 7, id="as a node of the type has it"),
+        pytest.param("type=m6i.2xlarge", 15, id="as the catalogue has it"),
+    ],
+)
+def test_a_shape_is_counted_on_a_fresh_node_of_a_type(on, fits, schedctl):
+    ended = schedctl("capacity", "--like", "deploy/web", "-n", "shop", *SHOP, *TYPES, "--on", on, "-o", "json")
+    (result,) = json.loads(ended.out)["results"]
+    assert (result["fits"], len(result["nodes"])) == (fits, 1)
+    assert result["subject"] == f"deploy shop/web on {on.removeprefix('type=')}"
+    assert any("DaemonSets take cpu" in note for note in result["notes"])
+
+
+@pytest.mark.parametrize(
+    ("on", "said"), [("m6i.large", 'invalid --on "m6i.large"'), ("type=x", "unknown instance type")]
+)
+def test_types_that_are_not_there_are_told(on, said, schedctl):
+    ended = schedctl("capacity", "--like", "deploy/web", "-n", "shop", *SHOP, "--on", on)
+    assert (ended.code, said in ended.err) == (2, True)
