@@ -19,6 +19,7 @@ SUMMARIES = {
     "test": "Run the tests of placement policies.",
     "drain": "Show what draining nodes would do.",
     "capacity": "Count how many more pods fit.",
+    "nodes": "Count the nodes to add, or find those that can go.",
     "bind": "Bind a pending pod to the node that kube-scheduler would choose.",
     "calibrate": "Repeat a cluster's scheduling decisions and compare.",
     "snapshot": "Save, inspect, compare and redact clusters as files.",

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from datetime import date
 from enum import StrEnum
 from fnmatch import fnmatchcase
-from typing import Annotated, Any, Final, NamedTuple
+from typing import Annotated, Any, Final, Literal, NamedTuple
 
 import msgspec
 
@@ -213,9 +213,15 @@ class Schedulable(ConfigStruct, frozen=True):
 
     Attributes:
         min_percent: how many of a hundred pods have to; above 0.
+        after: `scaleUp` where those count as well that would find a node once an autoscaler has added some.
+        groups: with `after`, the groups of nodes that may grow; all unless given.
+        max_new_nodes: with `after`, how many nodes may be added for a workload; as many as groups allow unless given.
     """
 
     min_percent: float = 100.0
+    after: Literal["", "scaleUp"] = ""
+    groups: tuple[str, ...] = ()
+    max_new_nodes: int | None = None
 
 
 class NoPreemption(ConfigStruct, frozen=True):

@@ -190,11 +190,23 @@ def _explanation(result: explanations.Explanation, detail: Detail) -> Iterator[B
             *map(notices.warning, result.warnings),
             *(_notes(result) if detail.notes or not result.message else ()),
         ),
+        _scale_up(result.scale_up),
         (*_kubernetes_line(result, detail), *_requeue_events(result.wakings, detail)),
         _matrix(result.matrix, result.verdict, detail) if result.matrix is not None else (),
         notices.assumptions(result.guesses),
     )
     yield from separate(sections)
+
+
+def _scale_up(found: explanations.ScaleUp | None) -> Iterator[Block]:
+    """Yield whether a new node would help, and why not of which group."""
+    if found is None:
+        return
+    helps = bool(found.group)
+    yield Line((Span("scale-up: ", "hint"), Span(found.text, "" if helps else "bad")), hang=10)
+    for each in found.groups:
+        if each.group != found.group:
+            yield Line((Span(f"{each.group}: ", "strong"), Span(each.text)), 2, hang=2)
 
 
 def _table_of_answers(results: Sequence[explanations.Explanation]) -> Iterator[Block]:

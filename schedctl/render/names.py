@@ -1,7 +1,7 @@
 """``-o name``: a line for each pod, as kubectl writes names, and the node it goes to; of a capacity, for each node.
 
-Of a comparison, each object that differs; of a calibration, each pod and the node that was taken; of a node, each
-pending pod that fits there.
+Of nodes to add each group with its number, of nodes that can go each node. Of a comparison, each object that differs;
+of a calibration, each pod and the node that was taken; of a node, each pending pod that fits there.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from schedctl.reports.capacities import CapacityReport
 from schedctl.reports.drains import DrainReport
 from schedctl.reports.explanations import ExplainReport
 from schedctl.reports.node_explanations import NodeExplainReport
+from schedctl.reports.nodes import NodesReport
 from schedctl.reports.pod_comparisons import ExplainComparison, PodEffect
 from schedctl.reports.run_comparisons import SimulationComparison
 from schedctl.reports.simulations import Fate, SimulationReport
@@ -30,12 +31,16 @@ Comparing = SnapshotDiff | ExplainComparison | SimulationComparison | TraceDiff
 
 
 def lines(
-    report: Placing | CapacityReport | CalibrationReport | SnapshotReport | TraceReport | Comparing,
+    report: Placing | CapacityReport | NodesReport | CalibrationReport | SnapshotReport | TraceReport | Comparing,
 ) -> Iterator[str]:
     """Yield ``pod/web-7 node/node-3``, the pod alone where it has no node; of a capacity ``node/node-3 12``."""
     if isinstance(report, CapacityReport):
         for result in report.results:
             yield from (f"node/{sanitise.text(name)} {fits}" for name, fits in result.nodes.items())
+        return
+    if isinstance(report, NodesReport):
+        yield from (f"group/{sanitise.text(group.name)} {group.count}" for group in report.groups if group.count)
+        yield from (f"node/{sanitise.text(node.name)}" for node in report.nodes)
         return
     if isinstance(report, CalibrationReport):
         for decision in report.decisions:

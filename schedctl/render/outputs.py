@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from schedctl.reports.drains import DrainReport
     from schedctl.reports.explanations import ExplainReport
     from schedctl.reports.node_explanations import NodeExplainReport
+    from schedctl.reports.nodes import NodesReport
     from schedctl.reports.pod_comparisons import ExplainComparison
     from schedctl.reports.run_comparisons import SimulationComparison
     from schedctl.reports.simulations import SimulationReport
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
         | SimulationReport
         | DrainReport
         | CapacityReport
+        | NodesReport
         | CalibrationReport
         | BindReport
         | GangBindReport
@@ -63,6 +65,7 @@ _MODULES = {
     "ExplainComparison": "pod_comparisons",
     "ExplainReport": "explanations",
     "NodeExplainReport": "node_explanations",
+    "NodesReport": "nodes",
     "SimulationComparison": "run_comparisons",
     "SimulationReport": "simulations",
     "SnapshotDiff": "snapshots",

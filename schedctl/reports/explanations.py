@@ -12,6 +12,7 @@ from typing import Literal
 
 from schedctl.reports.bound_pods import BoundPod
 from schedctl.reports.metadata import Metadata, Record, ReportedAssumption, schema_name
+from schedctl.reports.nodes import ScaleUpObstacle
 from schedctl.reports.pod_groups import PodGroupResult
 from schedctl.reports.reasons import Hint, Reason, Remark
 
@@ -206,10 +207,48 @@ class Outlook(StrEnum):
     """It fits now."""
     FITS_AFTER_PREEMPTION = "FitsAfterPreemption"
     """It fits once preemption has evicted others."""
+    FITS_AFTER_SCALE_UP = "FitsAfterScaleUp"
+    """It fits once an autoscaler has added a node."""
     FITS_EMPTY_NODE = "FitsEmptyNode"
     """It would fit on an empty node, but preemption cannot make room for it."""
     FITS_NOWHERE = "FitsNowhere"
     """It would fit on no node of the cluster, even if no pod ran there."""
+
+
+class ScaleUpGroup(Record, frozen=True):
+    """What a new node of a group would change for a pod.
+
+    Attributes:
+        group: its name.
+        helps: whether the pod would fit there.
+        obstacle: what is in the way, null where it would fit.
+        text: the same in words.
+    """
+
+    group: str
+    helps: bool
+    obstacle: ScaleUpObstacle | None = None
+    text: str = ""
+
+
+class ScaleUp(Record, frozen=True, kw_only=True):
+    """Whether new nodes would help a pending pod.
+
+    Attributes:
+        groups: what each group would change, by name.
+        group: the group that would be taken: of those that help the one of the highest priority; "" for none.
+        new_nodes: how many nodes of it the pod and its companions need.
+        companions: how many other pods of its workload wait.
+        left: how many of all these would have no place even then.
+        text: the same in words.
+    """
+
+    groups: list[ScaleUpGroup]
+    group: str = ""
+    new_nodes: int = 0
+    companions: int = 0
+    left: int = 0
+    text: str = ""
 
 
 class PluginScore(Record, frozen=True):
@@ -524,6 +563,7 @@ class Explanation(Record, frozen=True):
         warnings: what plugins find in the spec that does not do what was probably meant, for every verdict.
         pod_group: the PodGroup that it was scheduled with, as ``namespace/name``; "" for a pod that is scheduled alone.
         pod_group_text: what becomes of that group, or of one that a plugin holds together at Permit, in words.
+        scale_up: whether new nodes would help; null where the pod has a place, or no autoscaler is known.
     """
 
     pod: PodReference
@@ -561,6 +601,7 @@ class Explanation(Record, frozen=True):
     warnings: list[Remark] = []
     pod_group: str = ""
     pod_group_text: str = ""
+    scale_up: ScaleUp | None = None
 
 
 @schema_name("Summary")

@@ -16,7 +16,7 @@ from schedctl.api.pods import FINISHED, Pod
 from schedctl.api.workloads import DaemonSet
 from schedctl.cache.cluster import Cluster
 from schedctl.cache.pod_info import PodInfo
-from schedctl.explain import bound_pods, equal_answers, explanations, remarks
+from schedctl.explain import bound_pods, equal_answers, explanations, remarks, scale_ups
 from schedctl.framework.pod_edits import as_pending, with_scheduler
 from schedctl.reports.explanations import ExplainReport, Explanation, PodReference
 from schedctl.scheduler import Scheduler
@@ -32,6 +32,7 @@ from schedctl.workloads import admission, ownership
 from schedctl.workloads.volume_controller import complete_written
 
 if TYPE_CHECKING:
+    from schedctl.autoscaling.detection import NodeGroups
     from schedctl.reports.metadata import Metadata
     from schedctl.reports.pod_comparisons import ExplainComparison
 
@@ -52,6 +53,7 @@ class ExplainOptions:
             asked makes sense of a pending pod only: `matrix`, `node`, `sampling`, `history`, several configurations.
         fail: whether a pod that is unschedulable, or that another configuration breaks, makes the exit code 1.
         hypothetical_nodes: nodes that are as a what-if has them, which no next step undoes.
+        groups: the groups of nodes of which a new node might help; None where that is not asked.
     """
 
     matrix: bool = False
@@ -62,6 +64,7 @@ class ExplainOptions:
     reconsider: bool = False
     fail: bool = False
     hypothetical_nodes: frozenset[str] = frozenset()
+    groups: NodeGroups | None = None
 
     @property
     def judges_bound_pods(self) -> bool:
@@ -230,10 +233,9 @@ def explain_objects(
                 hypothetical_nodes=options.hypothetical_nodes,
                 trials=trials if pod.key in cluster.pending else None,  # another pod brings objects of its own
             )
-        explanation = _replace(
-            explanation,
-            notes=[*notes, *about_claims, *explanation.notes],
-        )
+            if options.groups is not None and hints:
+                explanation = scale_ups.with_scale_up(scheduler, PodInfo(pod), explanation, options.groups)
+        explanation = _replace(explanation, notes=[*notes, *about_claims, *explanation.notes])
         judged.add(equivalence_class, explanation)
         yield explanation
 

@@ -36,6 +36,8 @@ SCHEMAS: dict[str, Callable[[], dict[str, Any]]] = {
     "FeatureGateList": partial(_schema, "schedctl.reports.listings", "FeatureGateList"),
     "GangBindReport": partial(_schema, "schedctl.reports.bindings", "GangBindReport"),
     "NodeExplainReport": partial(_schema, "schedctl.reports.node_explanations", "NodeExplainReport"),
+    "NodeGroups": partial(_schema, "schedctl.autoscaling.files", "NodeGroupsDocument", read=True),
+    "NodesReport": partial(_schema, "schedctl.reports.nodes", "NodesReport"),
     "PluginList": partial(_schema, "schedctl.reports.listings", "PluginList"),
     "ProfileDiff": partial(_schema, "schedctl.reports.listings", "ProfileDiff"),
     "ProfileList": partial(_schema, "schedctl.reports.listings", "ProfileList"),

@@ -41,6 +41,7 @@ class Options:
             more pods of a priority on nodes than ever before, none gone but to make room, nothing happened. Pods that
             take turns in evicting each other come to nothing, however long they go on.
         horizon: end when the clock reaches so many seconds, None for never.
+        make_room: whether PostFilter is run for pods that find no node, so that they may preempt others.
     """
 
     choose: TieBreaker = first_by_name
@@ -48,6 +49,7 @@ class Options:
     trace: bool = True
     patience: float = 3600.0
     horizon: float | None = None
+    make_room: bool = True
 
 
 class Progress:
@@ -211,7 +213,7 @@ class Simulator:
 
     def _schedule(self, queued: QueuedPod) -> None:
         scheduler, sampling = self._state.scheduler, self._options.sampling
-        attempt = scheduler.attempt(queued.info, sampling=sampling, admitted=True)
+        attempt = scheduler.attempt(queued.info, sampling=sampling, admitted=True, make_room=self._options.make_room)
         if sampling:
             scheduler.rotate(attempt)
         if attempt.fits:
