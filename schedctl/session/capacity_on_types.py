@@ -39,7 +39,10 @@ def templates(texts: Sequence[str], catalogue: Catalogue, cluster: Cluster) -> l
             names = sorted({*like, *catalogue.types} - {""})
             hint = suggest_names(name, names, "types") or "`--instance-types FILE` says what it is"
             raise UsageError(f'unknown instance type "{name}"', hint)
-        found.append(like[name] if name in like else known.template("fresh", next(iter(known.zones), "")))
+        if name in like:
+            found.append(like[name])
+        elif known is not None:
+            found.append(known.template("fresh", next(iter(known.zones), "")))
     return found
 
 
