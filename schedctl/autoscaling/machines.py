@@ -106,10 +106,11 @@ def _written_template(machines: MachineGroup, origin: str) -> tuple[NodeTemplate
     annotations, problems = machines.metadata.annotations or {}, []
     offered: dict[str, str] = {}
     for written, resource in _RESOURCES.items():
-        text = annotations.get(_CAPACITY + written) or annotations.get(_OPENSHIFT.get(written, ""), "")
+        key, of_openshift = f"{_CAPACITY}{written}", _OPENSHIFT.get(written, "")
+        text = annotations.get(key) or annotations.get(of_openshift, "")
         if not text:
             continue
-        text = f"{text}Mi" if _CAPACITY + written not in annotations and written == "memory" else text
+        text = f"{text}Mi" if key not in annotations and written == "memory" else text
         try:
             parse(text)
         except ValueError:
@@ -143,4 +144,4 @@ def _written_template(machines: MachineGroup, origin: str) -> tuple[NodeTemplate
 
 
 def _parts(annotations: Mapping[str, str], name: str) -> list[str]:
-    return [part.strip() for part in annotations.get(_CAPACITY + name, "").split(",") if part.strip()]
+    return [part.strip() for part in annotations.get(f"{_CAPACITY}{name}", "").split(",") if part.strip()]

@@ -154,7 +154,6 @@ def check(
     Without a policy, every pod has to find a node. The live cluster is read only with --live. Policies, state, reports
     and thresholds may also stand in the repository's `.schedctl.yaml`, under `check:`.
     """
-    from schedctl.api import autoscalers
     from schedctl.api.defaults import DEFAULT_NAMESPACE
     from schedctl.cli.failure_reports import FailureReports
     from schedctl.cli.printing import Printer
@@ -162,6 +161,7 @@ def check(
     from schedctl.render import check_outputs
     from schedctl.session import check as use_case
     from schedctl.session import report_files, settings
+    from schedctl.session.node_inventories import NO_GROUP_OPTIONS
     from schedctl.session.sessions import SchedulerOptions, Session
 
     terminal = Printer.of("text", color).terminal
@@ -187,9 +187,8 @@ def check(
         failure.targets = outputs.targets
         failure.inputs += use_case.files_of_settings(user_settings)
         use_case.check_sources(source, paths, folders, user_settings, standing=all_workloads)
-        kinds = () if source.of_cluster else autoscalers.KINDS
-        options_of_scheduler = SchedulerOptions(scheduler_config, profile, plugins=plugin or ())
-        session = Session(source, options_of_scheduler, notifier, kinds=kinds)
+        scheduler = SchedulerOptions(scheduler_config, profile, plugins=plugin or ())
+        session = Session(source, scheduler, notifier, kinds=NO_GROUP_OPTIONS.kinds(source))
         check_options = use_case.parse_options(
             user_settings,
             fail_on=fail_on,

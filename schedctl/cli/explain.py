@@ -149,7 +149,6 @@ def explain(
     there, which pending pods fit there now, and why the others do not. Each pod is judged alone, on the cluster as
     it is. Nothing is changed: the state is read from the live cluster, or from the files of -f.
     """
-    from schedctl.api import autoscalers
     from schedctl.cli.printing import Printer
     from schedctl.reports.explanations import ExplainReport, Verdict
     from schedctl.session import comparisons, configurations, traces
@@ -189,14 +188,10 @@ def explain(
         comparisons.reject_with_compare(
             ("--matrix", matrix), ("--node", node), ("--history", history), ("--trace", trace)
         )
-    asked_for_groups = scale_up or bool(node_groups or instance_types)
-    kinds = autoscalers.KINDS if not source.of_cluster else autoscalers.LISTED_KINDS if asked_for_groups else ()
-    session = Session(source, scheduler, notifier, what_ifs, kinds)
+    by_groups = inventories.GroupOptions(scale_up, node_groups, instance_types)
+    session = Session(source, scheduler, notifier, what_ifs, by_groups.kinds(source))
     session.load(about=question.may_be_about)
     session.change(namespace or assumed)
-    groups = None
-    if asked_for_groups or any(session.cluster.every(kind.struct) for kind in kinds):
-        groups = inventories.inventory(session, node_groups, instance_types).groups
     settings = use_case.ExplainOptions(
         matrix=matrix,
         node=node,
@@ -205,7 +200,7 @@ def explain(
         group=not no_group,
         reconsider=reconsider,
         fail=exit_code,
-        groups=groups if asked_for_groups or (groups is not None and groups.autoscaled) else None,
+        groups=by_groups.groups(session),
     )
     with questions.hint_at_files(subjects or []):
         report = use_case.explain(session, question, settings)
