@@ -154,6 +154,8 @@ class Hints:
         try:
             read = tuple(reader(pod) for reader in readers)
             hash(read)
+        except KeyboardInterrupt:
+            raise
         except faults.ESCAPING:
             return None
         return read
