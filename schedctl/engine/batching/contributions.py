@@ -56,6 +56,11 @@ class Contribution:
             return 0 if column.is_blank else column.scores[positions]
         return self.same_for_all if self.normalized is None else self.normalized[positions]
 
+    def at_one(self, position: int) -> int:
+        """Return the normalised score at one position."""
+        scores = self.column.scores if not self.column.normalizes else self.normalized
+        return self.same_for_all if scores is None else scores.item(position)
+
     def everywhere(self) -> Scores | int:
         """Return the normalised scores of all nodes."""
         if not self.column.normalizes:
@@ -126,19 +131,23 @@ class Contributions:
         since = -1 if renewed else self.generation
         self.generation = -1
         same = since >= 0 and flipped is not None and not len(flipped)
+        seeded = same
         for name, private in self._private.items():
-            private.cycle.pod = self._columns[name].cycle.pod
+            shared = self._columns[name]
+            private.cycle.pod = shared.cycle.pod
             private.update()
-        self._prepare(nodes, same=same)
-        whole = since < 0
-        if whole or self.is_prepared_anew:
-            whole = self._choose_parts() or whole
-        self._shifted = False
+            seeded = seeded and private.asked_at == shared.asked_at
+        whole, self._shifted, self.is_prepared_anew = since < 0, False, False
+        if not seeded:
+            self._prepare(nodes, same=same)
+            whole = (self.is_prepared_anew and self._choose_parts()) or whole
         gained = flipped is None or bool(feasible[flipped].any())
         moved: list[IndexArray] = []
         if not (same or flipped is None or all(part.column.plugin.foreseeable for part in self._parts.values())):
             moved.append(flipped)  # what others would score a node that was rejected was not known
         for part in self._parts.values():
+            if same and part.column.score_log.latest <= since and not whole:
+                continue
             found = self._refresh(part, feasible, nodes, -1 if whole else since, same=same, gained=gained)
             if found is None:
                 whole = True
@@ -150,11 +159,17 @@ class Contributions:
             return None
         if not moved:
             return None if self._shifted else NO_ROWS
+        if all(len(each) == 1 and each[0] == moved[0][0] for each in moved):
+            self.sums[moved[0][0]] = self._sum_at(int(moved[0][0]))
+            return None if self._shifted else moved[0]
         at = moved[0] if len(moved) == 1 else np.concatenate(moved)  # a node that comes twice gets the same sum twice
         if len(at) > len(feasible):
             at = distinct(moved, len(feasible))
         self.sums[at] = self._sums_at(at)
         return None if self._shifted else at
+
+    def _sum_at(self, position: int) -> int:
+        return sum(int(part.at_one(position)) * part.weight for part in self._parts.values())
 
     def _sums_at(self, at: IndexArray) -> npt.NDArray[np.int32 | np.int64]:
         sums = np.zeros(len(at), self._dtype)
@@ -176,7 +191,6 @@ class Contributions:
 
     def _prepare(self, nodes: Callable[[], Nodes], *, same: bool) -> None:
         """Ask PreScore where its answer may be another."""
-        self.is_prepared_anew = False
         for name in self._names:
             if self._columns[name].plugin.reads_feasible_set:
                 self._seed(name, same=same)

@@ -201,6 +201,9 @@ class EquivalenceClass:
             infeasible = self.feasible.astype(sums.dtype)
             infeasible += _INFEASIBLE
             self.totals = np.bitwise_or(sums, infeasible, out=infeasible)
+        elif len(moved) == 1:
+            at = int(moved[0])
+            self.totals[at] = sums[at] if self.feasible[at] else _INFEASIBLE
         elif len(moved):
             self.totals[moved] = np.where(self.feasible[moved], sums[moved], _INFEASIBLE)
 
@@ -217,6 +220,7 @@ class EquivalenceClass:
         self._consecutive += 1
         assert self._pod is not None
         table, position = self._cluster.pod_table, self.nodes.position(row)
+        rows = self._around.note_changed(since, row)
         # of this very pod: equal signatures need not be equal footprints, where no plugin reads what sets them apart
         footprint = int(table.footprint[table.row_of[self._pod.key]])
         foreseen = self._lookahead
@@ -233,7 +237,8 @@ class EquivalenceClass:
             if not self.feasible[position]:  # only feasible nodes are looked ahead from
                 return None
             self._look_further(foreseen, position)
-        return Foresight(row, position, *foreseen.advance(position))
+        positions = rows if self._around.whole else np.array([position], np.intp)
+        return Foresight(row, position, positions, *foreseen.advance(position))
 
     def _placed_on(self, since: int, now: int) -> int | None:
         """Return the row on which the last pod was placed, if that and changes of objects are all that happened."""
