@@ -241,10 +241,10 @@ class AnswerColumn:
         if filters and self._filters:
             self.verdicts = None
             rejected = foresight.rejected[name]
-            if rejected != (self.rejected is not None and bool(self.rejected[position])):
+            if rejected != (self.rejected is not None and self.rejected.item(position)):
                 self._rejections()[position] = rejected
                 self.filter_log.note(self._cluster.generation, foresight.positions)
-        if self.scores is not None and self.scores[position] != (score := foresight.scores[name]):
+        if self.scores is not None and self.scores.item(position) != (score := foresight.scores[name]):
             self.scores[position] = score
             self.is_blank = False
             self.score_log.note(self._cluster.generation, foresight.positions)

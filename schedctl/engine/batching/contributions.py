@@ -35,14 +35,16 @@ class Contribution:
         same_for_all: the normalised score of all nodes, where they have the same.
         least, most: the extremes of the raw scores of the feasible nodes, as of the last normalisation.
         uniform: whether the raw scores of all nodes are the same, so that it does not matter which are feasible.
+        is_by_row: whether a score is that of the row alone, and known of all rows.
     """
 
-    __slots__ = ("column", "least", "most", "normalized", "plugin", "same_for_all", "uniform", "weight")
+    __slots__ = ("column", "is_by_row", "least", "most", "normalized", "plugin", "same_for_all", "uniform", "weight")
 
     def __init__(self, plugin: ScorePlugin, column: AnswerColumn, weight: int) -> None:
         self.plugin = plugin
         self.column = column
         self.weight = weight
+        self.is_by_row = plugin.foreseeable and not column.normalizes
         self.normalized: npt.NDArray[np.int8] | None = None
         self.same_for_all = 0
         self.least = self.most = 0
@@ -55,11 +57,6 @@ class Contribution:
             assert column.scores is not None
             return 0 if column.is_blank else column.scores[positions]
         return self.same_for_all if self.normalized is None else self.normalized[positions]
-
-    def at_one(self, position: int) -> int:
-        """Return the normalised score at one position."""
-        scores = self.column.scores if not self.column.normalizes else self.normalized
-        return self.same_for_all if scores is None else scores.item(position)
 
     def everywhere(self) -> Scores | int:
         """Return the normalised scores of all nodes."""
@@ -146,9 +143,13 @@ class Contributions:
         if not (same or flipped is None or all(part.column.plugin.foreseeable for part in self._parts.values())):
             moved.append(flipped)  # what others would score a node that was rejected was not known
         for part in self._parts.values():
-            if same and part.column.score_log.latest <= since and not whole:
+            column = part.column
+            if same and not whole and column.score_log.latest <= since:
                 continue
-            found = self._refresh(part, feasible, nodes, -1 if whole else since, same=same, gained=gained)
+            if same and not whole and part.is_by_row and column.scores is not None and not column.out_of_range:
+                found = column.score_log.since(since)
+            else:
+                found = self._refresh(part, feasible, nodes, -1 if whole else since, same=same, gained=gained)
             if found is None:
                 whole = True
             elif len(found):
@@ -159,8 +160,9 @@ class Contributions:
             return None
         if not moved:
             return None if self._shifted else NO_ROWS
-        if all(len(each) == 1 and each[0] == moved[0][0] for each in moved):
-            self.sums[moved[0][0]] = self._sum_at(int(moved[0][0]))
+        if len(moved[0]) == 1 and (len(moved) == 1 or all(each is moved[0] for each in moved)):
+            position = moved[0].item()
+            self.sums[position] = self._sum_at(position)
             return None if self._shifted else moved[0]
         at = moved[0] if len(moved) == 1 else np.concatenate(moved)  # a node that comes twice gets the same sum twice
         if len(at) > len(feasible):
@@ -169,7 +171,16 @@ class Contributions:
         return None if self._shifted else at
 
     def _sum_at(self, position: int) -> int:
-        return sum(int(part.at_one(position)) * part.weight for part in self._parts.values())
+        """Return the sum at one position, as it is needed after nearly every placement."""
+        total = 0
+        for part in self._parts.values():
+            column = part.column
+            if column.normalizes:
+                normalized = part.normalized
+                total += (part.same_for_all if normalized is None else normalized.item(position)) * part.weight
+            elif not column.is_blank and column.scores is not None:
+                total += column.scores.item(position) * part.weight
+        return total
 
     def _sums_at(self, at: IndexArray) -> npt.NDArray[np.int32 | np.int64]:
         sums = np.zeros(len(at), self._dtype)
