@@ -85,6 +85,14 @@ def capacity(
     scheduler = SchedulerOptions(scheduler_config, profile, plugins=plugin or (), extenders=extenders)
     session = Session(source, scheduler, notifier, what_ifs)
     session.load(about=partial(capacity_models.is_named, like, namespace))
-    report = use_case.capacity(session, like, namespace=namespace, by=by, most=most, fail=exit_code)
+    report = use_case.capacity(
+        session,
+        like,
+        namespace=namespace,
+        by=by,
+        most=most,
+        fail=exit_code,
+        node_map=printer.has_pictures,
+    )
     printer.write(session.with_calls(report), limit=limit)
     return report.summary.exit_code

@@ -188,6 +188,7 @@ def explain(
         group=not no_group,
         reconsider=reconsider,
         fail=exit_code,
+        node_map=printer.has_pictures,
     )
     with questions.hint_at_files(subjects or []):
         report = use_case.explain(session, question, settings)

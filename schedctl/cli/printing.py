@@ -45,6 +45,11 @@ class Printer:
             raise UsageError(f'invalid --color "{color}"', f"--color takes {', '.join(COLORS)}")
         return cls(form, terminals.of(sys.stdout, color=color, environ=os.environ))
 
+    @property
+    def has_pictures(self) -> bool:
+        """Whether the form shows pictures, which need more than the text for people."""
+        return self.form.format in ("html", "wide")
+
     def write(self, report: Report, *, limit: int = 0) -> None:
         """Write the report to standard output.
 

@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     )
     """What can be written."""
 
-FORMATS = ("text", "wide", "json", "yaml", "name", "jsonpath=TEMPLATE")
+FORMATS = ("text", "wide", "json", "yaml", "html", "name", "jsonpath=TEMPLATE")
 """What ``-o`` takes."""
 _MODULES = {
     "BindReport": "bindings",
@@ -153,6 +153,10 @@ def _machine(report: Report, output: Output) -> Iterable[str]:
 
     if output.template is not None:
         return [output.template.render(machine.plain(report), sanitise.text)]
+    if output.format == "html":
+        from schedctl.render.html import documents
+
+        return [documents.document(report)]
     if output.format == "name":
         return (f"{line}\n" for line in names.lines(report))
     return [machine.json(report) if output.format == "json" else machine.yaml(report)]

@@ -10,6 +10,7 @@ from enum import StrEnum
 from typing import Literal
 
 from schedctl.reports.metadata import Metadata, Record, schema_name
+from schedctl.reports.node_maps import NodeMap
 from schedctl.reports.reasons import Hint
 
 
@@ -208,6 +209,7 @@ class CheckReport(Record, frozen=True, kw_only=True):
         results: every check of every object.
         not_judged: what is among the manifests and was not judged.
         notes: what a reader must know, e.g. that an exemption has expired.
+        node_map: the nodes that pictures show; null unless the output has pictures (``html``).
     """
 
     api_version: Literal["schedctl.dev/v1alpha1"] = "schedctl.dev/v1alpha1"
@@ -218,3 +220,4 @@ class CheckReport(Record, frozen=True, kw_only=True):
     results: list[CheckResult] = []
     not_judged: list[NotJudged] = []
     notes: list[str] = []
+    node_map: NodeMap | None = None

@@ -13,7 +13,7 @@ from schedctl.explain.pending_pods import without_nodes
 from schedctl.reports.capacities import CapacityReport, CapacityResult
 from schedctl.scheduler import Scheduler
 from schedctl.scheduler.gaps import log_assumptions
-from schedctl.session import capacity_models
+from schedctl.session import capacity_models, node_maps
 from schedctl.session.capacity_models import Model
 from schedctl.session.notifiers import Progress
 from schedctl.session.pod_groups import GATE
@@ -23,7 +23,14 @@ from schedctl.simulation.capacities import CapacityFacts
 
 
 def capacity(
-    session: Session, like: Sequence[str], *, namespace: str, by: str = "", most: int, fail: bool = False
+    session: Session,
+    like: Sequence[str],
+    *,
+    namespace: str,
+    by: str = "",
+    most: int,
+    fail: bool = False,
+    node_map: bool = False,
 ) -> CapacityReport:
     """Return how many more pods like some fit, counted for each alone.
 
@@ -34,6 +41,7 @@ def capacity(
         by: the label to count by, "" for zone and pool.
         most: how many are tried.
         fail: whether it makes the exit code 1 that not one more fits.
+        node_map: whether the report has the nodes that pictures show.
 
     Raises:
         InputError: a file cannot be understood.
@@ -70,9 +78,10 @@ def capacity(
                     break
     assumptions.admission(session.state.assembled.unknown)
     metadata = session.metadata(settled)
-    return capacity_report_builder.report(
+    report = capacity_report_builder.report(
         results, metadata=metadata, fail=fail, interrupted=interrupted, guesses=assumptions.describe()
     )
+    return node_maps.add(report, cluster) if node_map else report
 
 
 def _count_groups(
