@@ -92,7 +92,7 @@ def capacity(
         by=by,
         most=most,
         fail=exit_code,
-        node_map=printer.has_pictures,
+        node_map=printer.is_page,
     )
     printer.write(session.with_calls(report), limit=limit)
     return report.summary.exit_code

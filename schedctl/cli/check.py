@@ -123,7 +123,7 @@ def check(
             "-o",
             "--output",
             metavar="FORMAT",
-            help="text (default), json, yaml, junit, sarif, github, gitlab, tap, markdown, openreports, policyreports",
+            help=f"text (default), {', '.join(CHECK_FORMATS[1:])}",
             rich_help_panel=OUTPUT,
             autocompletion=suggestions.words(*CHECK_FORMATS),
         ),
@@ -200,6 +200,7 @@ def check(
             allow_empty=allow_empty,
             jobs=jobs,
             tags=tags or (),
+            node_map=outputs.has_pages,
         )
         inputs = use_case.load(
             session,
@@ -228,6 +229,11 @@ class _Outputs:
     @property
     def files(self) -> list[str]:
         return [target.file for target in self.targets]
+
+    @property
+    def has_pages(self) -> bool:
+        """Whether one of the outputs is a page, whose pictures need more than the others."""
+        return "html" in (self.form, *(target.form for target in self.targets))
 
     def check(self) -> None:
         """See to it that all files can be written, before any work is done.

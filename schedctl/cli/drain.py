@@ -130,7 +130,7 @@ def drain(
     session = Session(source, scheduler, notifier, what_ifs)
     session.load(about=about_nothing)
     selection = use_case.NodeSelection(nodes or (), selector, zone)
-    report = use_case.drain(session, selection, flags, fail=exit_code, node_map=printer.has_pictures)
+    report = use_case.drain(session, selection, flags, fail=exit_code, node_map=printer.is_page)
     printer.write(session.with_calls(report), limit=limit)
     return report.summary.exit_code
 

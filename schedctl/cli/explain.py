@@ -188,7 +188,7 @@ def explain(
         group=not no_group,
         reconsider=reconsider,
         fail=exit_code,
-        node_map=printer.has_pictures,
+        node_map=printer.is_page or printer.form.format == "wide",
     )
     with questions.hint_at_files(subjects or []):
         report = use_case.explain(session, question, settings)

@@ -46,9 +46,9 @@ class Printer:
         return cls(form, terminals.of(sys.stdout, color=color, environ=os.environ))
 
     @property
-    def has_pictures(self) -> bool:
-        """Whether the form shows pictures, which need more than the text for people."""
-        return self.form.format in ("html", "wide")
+    def is_page(self) -> bool:
+        """Whether the form is a page, whose pictures need more than other forms."""
+        return self.form.format == "html"
 
     def write(self, report: Report, *, limit: int = 0) -> None:
         """Write the report to standard output.

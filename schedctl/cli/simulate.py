@@ -113,7 +113,7 @@ def simulate(
         trace=trace,
         fail=exit_code,
         version=compare_version,
-        pictures=printer.has_pictures,
+        pictures=printer.is_page,
     )
     source.strict = strict
     paths, folders = manifests or [], kustomize or []

@@ -104,6 +104,10 @@ def _machine(report: CheckReport, form: str, suppressed: bool, now: datetime | N
             return tap.lines(report)
         case "markdown":
             return markdown.lines(report)
+        case "html":
+            from schedctl.render.html import documents
+
+            return [documents.document(report)]
         case "openreports":
             return [openreports.document(report, openreports.OPEN_REPORTS, now=now)]
         case "policyreports":

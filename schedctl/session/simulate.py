@@ -77,7 +77,9 @@ class _Question:
                 name=choice.profile,
                 before=self.before,
                 options=Options(
-                    choose=runs.chooser(options.seed), sampling=options.sampling, trace=bool(options.trace) or options.pictures
+                    choose=runs.chooser(options.seed),
+                    sampling=options.sampling,
+                    trace=bool(options.trace) or options.pictures,
                 ),
                 progress=runs.RunProgress(progress),
             )
@@ -208,5 +210,5 @@ def _compare(
         results.append(comparisons.SideRun.of(side, report, facts))
     session.notifier.report(facts.expansion.refused, "error")
     zones = utilisation.zones(session.cluster)
-    compared = comparisons.compare(results, metadata=question.metadata, zones=zones, fail=question.options.fail)
-    return node_maps.add(compared, session.cluster) if question.options.pictures else compared
+    comparison = comparisons.compare(results, metadata=question.metadata, zones=zones, fail=question.options.fail)
+    return node_maps.add(comparison, session.cluster) if question.options.pictures else comparison

@@ -19,7 +19,7 @@ from schedctl.plugins.pod_topology_spread.constraints import (
 from schedctl.plugins.pod_topology_spread.counts import HardSpread, hard_state
 
 _SHOWN = 40
-"""How many domains are told with their counts: of more, half of this number are the emptiest, the others the fullest."""
+"""How many domains are told with their counts; of more, the emptiest and the fullest, half of this number each."""
 
 
 def violations(cluster: ClusterView, pod: PodInfo) -> dict[str, str]:

@@ -67,8 +67,15 @@ def _page_of_many(report: explanations.ExplainReport) -> Page:
         owners = result.owners or [explanations.OwnerPods("", max(len(result.pods), 1))]
         whose = [element("p", each.owner or subject(result)) for each in owners[:5]]
         tag = element("span", words, class_=f"tag {style}")
-        causes.append([Value(len(result.pods) or 1, len(result.pods) or 1), whose, tag, _cause(result),
-                       notices.best_fix(result.hints)])  # fmt: skip
+        causes.append(
+            [
+                Value(len(result.pods) or 1, len(result.pods) or 1),
+                whose,
+                tag,
+                _cause(result),
+                notices.best_fix(result.hints),
+            ]
+        )
         if number >= _ANSWERS:
             continue
         drawn = report.node_map if report.node_map is not None and len(report.node_map.nodes) <= room else None
@@ -85,8 +92,16 @@ def _page_of_many(report: explanations.ExplainReport) -> Page:
     if len(results) > _ANSWERS:
         left = f"{len(results) - _ANSWERS} more answers are in the table only; ask about one pod for its page."
         sections.insert(-1, Section("More answers", element("p", left)))
-    return Page("explain", counts.of(summary.pods, "pod"), verdict, "bad" if held else "good", report.metadata,
-                "Each pod is judged alone, on the cluster as it is.", sections, data)  # fmt: skip
+    return Page(
+        "explain",
+        counts.of(summary.pods, "pod"),
+        verdict,
+        "bad" if held else "good",
+        report.metadata,
+        "Each pod is judged alone, on the cluster as it is.",
+        sections,
+        data,
+    )
 
 
 def _part(result: Explanation, nodes: NodeMap | None, number: int) -> Section:
@@ -116,6 +131,9 @@ def answer(result: Explanation) -> tuple[str, str, str]:
             return f"would be placed on {result.chosen}", "good", lead
         case Verdict.UNSCHEDULABLE:
             lead = f"None of {nodes} is feasible."
+            if result.reasons and not result.preemption.nominated_node:
+                nearest = "Nearest to a fix: " if len(result.reasons) > 1 else ""
+                lead += f" {nearest}{notices.cause(result.reasons)}."
             if result.preemption.nominated_node:
                 victims = counts.of(len(result.preemption.victims), "pod")
                 lead += f" Preemption would evict {victims} on {result.preemption.nominated_node}."
@@ -153,9 +171,12 @@ def _cause(result: Explanation) -> str:
 def _sections(result: Explanation, nodes: NodeMap | None, number: int) -> Iterator[Section]:
     """Yield the sections about one answer that have anything in them."""
     yield from _answer_section(result)
+    others = [hint for hint in result.hints if hint is not next((each for each in result.hints if each.fits), None)]
+    if others:
+        yield Section("Other next steps", fixes.fixes(others))
     if nodes is not None and result.nodes.total:
         title = "Which nodes" if result.verdict is Verdict.SCHEDULED else "Who refuses which node"
-        yield Section(title, [node_maps.figure(nodes, _answers(result), number), _node_list(number)])
+        yield Section(title, [node_maps.figure(nodes, _answers(result), number), node_maps.node_list(number)])
     if result.filters:
         lead = "In the order of the filters; the first to refuse a node counts, as kube-scheduler counts."
         yield Section("Nodes left after each filter", funnel(result), lead)
@@ -165,9 +186,6 @@ def _sections(result: Explanation, nodes: NodeMap | None, number: int) -> Iterat
         yield _spread_section(spread)
     if result.preemption.candidates or result.preemption.evictions:
         yield _preemption_section(result.preemption)
-    others = [hint for hint in result.hints if hint is not next((each for each in result.hints if each.fits), None)]
-    if others:
-        yield Section("Other next steps", fixes.fixes(others))
     yield from _details(result)
 
 
@@ -186,14 +204,18 @@ def _answer_section(result: Explanation) -> Iterator[Section]:
 
 
 def _reasons(result: Explanation) -> Markup:
-    most = max(reason.count for reason in result.reasons) or 1
+    styles = {plugin: f"c{index + 1}" for index, plugin in enumerate(_refusers(result)[:_COLOURS])}
     rows: list[Sequence[Content | Value]] = []
     for reason in result.reasons:
-        said = [element("p", each, class_="cause") for each in (*reason.diagnosis, reason.summary or reason.detail) if each]
+        said = [
+            element("p", each, class_="cause") for each in (*reason.diagnosis, reason.summary or reason.detail) if each
+        ]
         words = element("p", reason.text or notices.WORDLESS, class_="cause" if not said else "words")
         number = Value("all" if reason.whole_pod else f"{reason.count:,}", reason.count)
-        rows.append([number, bar(reason.count, most, "bad"), [said, words, _groups(reason)], reason.plugin])
-    columns = (Column("Nodes", "number"), Column("Share", "picture"), Column("Cause"), Column("Plugin", "name"))
+        key = element("span", class_=f"key {styles.get(reason.plugin, 'c7')}")
+        plugin = element("p", key, reason.plugin)
+        rows.append([number, [said, words, _groups(reason)], plugin])
+    columns = (Column("Nodes", "number"), Column("Cause"), Column("Filter", "plugin"))
     return table("Why nodes are refused, the nearest to a fix first", columns, rows)
 
 
@@ -224,7 +246,12 @@ def funnel(result: Explanation) -> Markup:
             picture = stack([(step.left, "good" if step.left else "bad"), (step.refused, "lost")], total)
             rows.append([step.plugin, picture, Value(f"{step.left:,}", step.left), step.refused or ""])
     skipped = [step.plugin for step in result.filters if step.skipped]
-    columns = (Column("Filter", "name"), Column("Nodes", "picture"), Column("Left", "number"), Column("Refused", "number"))
+    columns = (
+        Column("Filter", "name"),
+        Column("Nodes", "picture"),
+        Column("Left", "number"),
+        Column("Refused", "number"),
+    )
     more = f"Skipped, since nothing in the pod concerns them: {', '.join(skipped)}." if skipped else ""
     return element(
         "div",
@@ -236,7 +263,9 @@ def funnel(result: Explanation) -> Markup:
 def _score_section(result: Explanation) -> Section:
     best, shown = result.scores[0], result.scores[:_SCORES]
     plugins = [each.plugin for each in best.plugins]
-    telling = [index for index in range(len(plugins)) if len({score.plugins[index].weighted for score in result.scores}) > 1]
+    telling = [
+        index for index in range(len(plugins)) if len({score.plugins[index].weighted for score in result.scores}) > 1
+    ]
     telling = telling or list(range(len(plugins)))
     most = max(best.total, 1)
     rows: list[Sequence[Content | Value]] = []
@@ -285,14 +314,21 @@ def _spread_section(spread: explanations.DomainSpread) -> Section:
         over = each.pods > allowed
         style = "bad" if over and spread.hard else "fill"
         verdict = "no room" if over and spread.hard else "above the skew" if over else "room"
-        rows.append([each.domain, bar(each.pods, most, style, mark=allowed + spread.adds), Value(each.pods, each.pods), verdict])
+        rows.append(
+            [each.domain, bar(each.pods, most, style, mark=allowed + spread.adds), Value(each.pods, each.pods), verdict]
+        )
     key = spread.topology_key.rpartition("/")[2]
     what = "rejects nodes (DoNotSchedule)" if spread.hard else "only scores nodes (ScheduleAnyway)"
     lead = (
         f"maxSkew {spread.max_skew} over {spread.topology_key}, counted from {spread.minimum}; {what}. "
         f"The mark is the most that a domain may hold with this pod: {allowed + spread.adds}."
     )
-    columns = (Column(key.capitalize(), "name"), Column("Matching pods", "picture"), Column("Pods", "number"), Column("For this pod"))
+    columns = (
+        Column(key.capitalize(), "name"),
+        Column("Matching pods", "picture"),
+        Column("Pods", "number"),
+        Column("For this pod"),
+    )
     rest = spread.number - len(spread.domains)
     more = element("p", f"{rest} more domains, between these.", class_="rest") if rest > 0 else None
     return Section(f"Spread by {key}", [table(f"Matching pods by {key}", columns, rows), more], lead)
@@ -302,7 +338,9 @@ def _preemption_section(preemption: explanations.Preemption) -> Section:
     rows: list[Sequence[Content | Value]] = []
     for candidate in preemption.candidates[:_SCORES]:
         chosen = candidate.node == preemption.nominated_node
-        victims = ", ".join(candidate.victims[:5]) + (f", +{len(candidate.victims) - 5} more" if len(candidate.victims) > 5 else "")
+        victims = ", ".join(candidate.victims[:5]) + (
+            f", +{len(candidate.victims) - 5} more" if len(candidate.victims) > 5 else ""
+        )
         rows.append(
             [
                 element("b", candidate.node) if chosen else candidate.node,
@@ -336,12 +374,15 @@ def _details(result: Explanation) -> Iterator[Section]:
     if result.message:
         content += [element("h3", "FailedScheduling, as kube-scheduler writes it"), fixes.command(result.message)]
     if result.wakings:
-        items = [element("li", each.text) for each in result.wakings]
-        content += [element("h3", "Requeued when"), element("ul", items)]
+        events = "; ".join(each.text for each in result.wakings)
+        content += [element("h3", "Requeued when"), element("p", f"{events}.")]
     if result.takes:
         content += [element("h3", "Takes along"), element("ul", [element("li", each.text) for each in result.takes])]
     for remark in result.remarks:
-        content += [element("p", f"{remark.plugin}: {remark.text}"), element("ul", [element("li", each) for each in remark.details])]
+        content += [
+            element("p", f"{remark.plugin}: {remark.text}"),
+            element("ul", [element("li", each) for each in remark.details]),
+        ]
     for recorded in result.history:
         content += [element("h3", "Recorded before"), element("p", recorded.text), fixes.command(recorded.message)]
     if result.current is not None:
@@ -357,15 +398,14 @@ def _details(result: Explanation) -> Iterator[Section]:
 
 def _answers(result: Explanation) -> NodeAnswers:
     """Return what became of each node: chosen, feasible, or refused by whom first."""
-    refused: dict[str, str] = {}
+    refused = _refused_by(result)
     details: dict[str, str] = {}
     for reason in result.reasons:
         for group in reason.groups:
             for name in group.nodes:
-                refused.setdefault(name, reason.plugin)
                 said = f"{reason.text}: {group.detail}" if group.detail else reason.text
                 details[name] = f"{details[name]}; {said}" if name in details else said
-    plugins = [plugin for plugin, _ in Counter(refused.values()).most_common()]
+    plugins = _refusers(result)
     named, rest = plugins[:_COLOURS], plugins[_COLOURS:]
     categories = [
         Category("chosen", "chosen"),
@@ -384,13 +424,23 @@ def _answers(result: Explanation) -> NodeAnswers:
     return NodeAnswers(categories, category_of, details)
 
 
+def _refused_by(result: Explanation) -> dict[str, str]:
+    """Return by node the plugin that refuses it."""
+    refused: dict[str, str] = {}
+    for reason in result.reasons:
+        for group in reason.groups:
+            for name in group.nodes:
+                refused.setdefault(name, reason.plugin)
+    return refused
+
+
+def _refusers(result: Explanation) -> list[str]:
+    """Return the plugins that refuse nodes, who refuses most first, which is the order of the colours."""
+    return [plugin for plugin, _ in Counter(_refused_by(result).values()).most_common()]
+
+
 def _answers_data(result: Explanation, nodes: NodeMap) -> dict[str, Any]:
     return node_maps.answers_data(nodes, _answers(result))
-
-
-def _node_list(number: int) -> Markup:
-    """Return the place where the script lists all nodes of a map."""
-    return element("div", class_="node-list", data_nodes=number, hidden=True)
 
 
 def _text_section(report: explanations.ExplainReport) -> Section:

@@ -141,6 +141,11 @@ def figure(nodes: NodeMap, answers: NodeAnswers, number: int = 0) -> Content:
     )
 
 
+def node_list(number: int) -> Markup:
+    """Return the place where the script lists all nodes of a map."""
+    return element("div", class_="node-list", data_nodes=number, hidden=True)
+
+
 def _level(node: MappedNode) -> int:
     """Return how full a node is of what it has least of, as a level."""
     shares = [

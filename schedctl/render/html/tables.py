@@ -47,9 +47,7 @@ def table(
         shown: how many rows are shown; the others are counted. 0 shows all.
     """
     cut = rows[:shown] if shown else rows
-    head = element(
-        "tr", [element("th", each.title, scope="col", class_=each.kind or None) for each in columns]
-    )
+    head = element("tr", [element("th", each.title, scope="col", class_=each.kind or None) for each in columns])
     body = [element("tr", [_cell(cell, column) for cell, column in zip(row, columns, strict=True)]) for row in cut]
     filtered = len(cut) > _FILTERED
     made = element(
