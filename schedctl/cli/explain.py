@@ -33,6 +33,8 @@ Examples:
   schedctl explain node node-3                   # what is free there?
   schedctl explain shop/web-0 --drain node-3 --add-node like:node-1=2
   schedctl explain --all-pending --compare old.yaml --compare new.yaml
+  schedctl explain shop/web-0 --open             # as a page, in a browser
+  schedctl explain shop/web-0 -o html > web-0.html
   schedctl explain shop/web-0 -o jsonpath='{.results[*].chosen}'
 
 Exit codes: 0 answered; 1 unschedulable, or becomes so under --compare (with --exit-code);
@@ -114,6 +116,10 @@ def explain(
     ] = False,
     trace: options.Trace = "",
     output: options.Output = "text",
+    open_page: Annotated[
+        bool,
+        typer.Option("--open", help="Also write the answer as a page and open it in a browser", rich_help_panel=OUTPUT),
+    ] = False,
     limit: options.Limit = 0,
     exit_code: Annotated[
         bool,
@@ -159,6 +165,7 @@ def explain(
             ("--no-group", no_group),
             ("--exit-code", exit_code),
             ("--trace", trace),
+            ("--open", open_page),
         )
         session = Session(source, scheduler, notifier, what_ifs)
         return _explain_nodes(session, nodes, selector, namespace, printer, limit)
@@ -188,13 +195,17 @@ def explain(
         group=not no_group,
         reconsider=reconsider,
         fail=exit_code,
-        node_map=printer.is_page or printer.form.format == "wide",
+        node_map=printer.is_page or open_page or printer.form.format == "wide",
     )
     with questions.hint_at_files(subjects or []):
         report = use_case.explain(session, question, settings)
     if trace and isinstance(report, ExplainReport):
         traces.write(traces.of_explanations(report.results), trace)
     printer.write(session.with_calls(report), limit=limit)
+    if open_page:
+        from schedctl.cli.browsers import open_report
+
+        open_report(report, notifier)
     if isinstance(report, ExplainReport) and not notifier.quiet:
         unserved = (each for each in report.results if each.verdict is Verdict.FOREIGN_SCHEDULER)
         configurations.suggest_profiles((each.pod.scheduler_name for each in unserved), notifier)

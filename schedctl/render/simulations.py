@@ -93,6 +93,7 @@ def _is_told_with_group(result: simulations.WorkloadResult, in_groups: Set[str])
 
 
 def answer(report: simulations.SimulationReport) -> Line:
+    """Return the answer on one line."""
     summary = report.summary
     done = summary.placed == summary.pods and not summary.rejected
     first = (

@@ -144,7 +144,15 @@ def _pods(result: NodeResult) -> Markup:
     for pod in result.pods:
         fate, style = _FATES[pod.fate]
         where = f"{pod.node} ({pod.zone})" if pod.zone else pod.node
-        rows.append([pod.pod, pod.owner, element("span", fate, class_=f"tag {style}"), where, pod.message])
+        rows.append(
+            [
+                pod.pod,
+                pod.owner,
+                element("span", fate, class_=f"tag {style}"),
+                where,
+                "" if pod.fate is DrainFate.PENDING else pod.message,
+            ]
+        )
     columns = (
         Column("Pod", "name"),
         Column("Owner", "name"),

@@ -127,7 +127,7 @@ def answer(result: Explanation) -> tuple[str, str, str]:
             tied = f", {len(result.ties)} tied" if len(result.ties) > 1 else ""
             lead = f"{result.nodes.feasible} of {nodes} feasible; score {result.score}{tied}."
             if result.comparison is not None and result.comparison.difference:
-                lead += f" {result.comparison.text[:1].upper()}{result.comparison.text[1:]}."
+                lead += f" It is that node since {result.comparison.text}."
             return f"would be placed on {result.chosen}", "good", lead
         case Verdict.UNSCHEDULABLE:
             lead = f"None of {nodes} is feasible."
@@ -170,6 +170,9 @@ def _cause(result: Explanation) -> str:
 
 def _sections(result: Explanation, nodes: NodeMap | None, number: int) -> Iterator[Section]:
     """Yield the sections about one answer that have anything in them."""
+    placed = result.verdict is Verdict.SCHEDULED and bool(result.scores)
+    if placed:
+        yield _score_section(result)
     yield from _answer_section(result)
     others = [hint for hint in result.hints if hint is not next((each for each in result.hints if each.fits), None)]
     if others:
@@ -180,7 +183,7 @@ def _sections(result: Explanation, nodes: NodeMap | None, number: int) -> Iterat
     if result.filters:
         lead = "In the order of the filters; the first to refuse a node counts, as kube-scheduler counts."
         yield Section("Nodes left after each filter", funnel(result), lead)
-    if result.scores:
+    if result.scores and not placed:
         yield _score_section(result)
     for spread in result.spread:
         yield _spread_section(spread)
@@ -240,11 +243,13 @@ def _groups(reason: Reason) -> Content:
 def funnel(result: Explanation) -> Markup:
     """Return the nodes left after each filter as a table of bars; filters that skip are named below it."""
     total = max(result.nodes.total - result.nodes.unseen, 1)
-    rows: list[Sequence[Content | Value]] = [["all nodes", stack([(total, "fill")], total), total, ""]]
+    rows: list[Sequence[Content | Value]] = [["all nodes", stack([(total, "fill")], total), f"{total:,}", ""]]
     for step in result.filters:
         if not step.skipped:
             picture = stack([(step.left, "good" if step.left else "bad"), (step.refused, "lost")], total)
-            rows.append([step.plugin, picture, Value(f"{step.left:,}", step.left), step.refused or ""])
+            rows.append(
+                [step.plugin, picture, Value(f"{step.left:,}", step.left), f"{step.refused:,}" if step.refused else ""]
+            )
     skipped = [step.plugin for step in result.filters if step.skipped]
     columns = (
         Column("Filter", "name"),
@@ -292,11 +297,12 @@ def _score_section(result: Explanation) -> Section:
     legend = [
         element("li", element("span", class_=f"key p{index % 8}"), f"{each.plugin} ×{each.weight}")
         for index, each in enumerate(best.plugins)
+        if any(score.plugins[index].weighted for score in shown)
     ]
     rest = len(result.scores) - len(shown)
     note = f"{rest:,} more nodes, down to {result.scores[-1].total}." if rest else ""
     return Section(
-        "Scores",
+        "Why there: the scores",
         [
             element("ul", legend, class_="legend"),
             table(f"Scores of the best {len(shown)} nodes, weighted", columns, rows),

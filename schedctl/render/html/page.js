@@ -201,7 +201,7 @@
     table.append(caption, top, body);
     const frame = element("div", undefined, "scroll");
     frame.tabIndex = 0;
-    frame.setAttribute("role", "region");
+    frame.setAttribute("role", "group");
     frame.setAttribute("aria-label", "All nodes");
     frame.append(table);
     const more = element("button", "Show more");

@@ -73,7 +73,7 @@ def write(page: Page) -> str:
     body = element(
         "body",
         _header(page),
-        element("main", [_section(number, each) for number, each in enumerate(page.sections)]),
+        element("main", [_section(each) for each in page.sections]),
         _footer(page),
         _data(page.data),
         Markup(f"<script>{assets.script()}</script>"),
@@ -116,17 +116,15 @@ def _header(page: Page) -> Markup:
     )
 
 
-def _section(number: int, section: Section) -> Markup:
-    name = f"section-{number}"
-    heading = element("h2", section.title, id=name)
+def _section(section: Section) -> Markup:
+    heading = element("h2", section.title)
     lead = element("p", section.lead, class_="section-lead") if section.lead else None
     if section.folded:
         return element(
             "section",
             element("details", element("summary", heading), lead, section.content),
-            aria_labelledby=name,
         )
-    return element("section", heading, lead, section.content, aria_labelledby=name)
+    return element("section", heading, lead, section.content)
 
 
 def _footer(page: Page) -> Markup:

@@ -72,7 +72,11 @@ def _sections(report: SimulationReport) -> Iterator[Section]:
     if report.timeline:
         ending = report.ending
         lead = f"{counts.of(ending.attempts, 'attempt')} in {ending.clock:g} simulated seconds; {ending.text}."
-        yield Section("What happens when", [timeline(report.timeline), _steps(report.timeline)], lead)
+        yield Section(
+            "What happens when",
+            [timeline(report.timeline) if len(report.timeline) > 2 else None, _steps(report.timeline)],
+            lead,
+        )
     yield Section("How full the nodes are", [utilisation(report.utilisation), *_balance(report.balance)])
     if report.others:
         rows = [[each.pod, each.fate.value, each.node, each.message] for each in report.others[:_SHOWN]]
@@ -193,7 +197,7 @@ def utilisation(used: simulations.Utilisation) -> Markup:
     rows: list[Sequence[Content | Value]] = []
     for group in used.groups:
         for use in group.uses:
-            if not use.allocatable and not use.allocatable_before:
+            if not (use.before or use.after):
                 continue
             before, after = share(use.before, use.allocatable_before), share(use.after, use.allocatable)
             rows.append(

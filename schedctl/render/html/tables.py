@@ -60,7 +60,7 @@ def table(
     )
     rest = len(rows) - len(cut)
     more = element("p", f"{rest:,} more in -o json", class_="rest") if rest > 0 else None
-    return element("div", element("div", made, class_="scroll", tabindex="0", role="region", aria_label=caption), more)
+    return element("div", element("div", made, class_="scroll", tabindex="0", role="group", aria_label=caption), more)
 
 
 def _cell(cell: Content | Value, column: Column) -> Markup:

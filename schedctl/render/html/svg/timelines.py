@@ -24,7 +24,9 @@ def timeline(steps: Sequence[RunStep]) -> Markup:
     legend = [
         element("li", element("span", class_="key feasible"), f"bound, {total} in the end"),
         element("li", element("span", class_="key c1"), f"in the queue, {queued[-1][1]} in the end"),
-        element("li", element("span", class_="key c4"), f"evictions begin, at {len(evictions)} times")
+        element(
+            "li", element("span", class_="key c4"), f"evictions begin, {sum(step.evicted for step in steps)} in all"
+        )
         if evictions
         else None,
     ]
@@ -45,7 +47,7 @@ def timeline(steps: Sequence[RunStep]) -> Markup:
     return element(
         "div",
         element("ul", legend, class_="legend"),
-        element("div", picture, class_="scroll", tabindex="0", role="region", aria_label="Timeline"),
+        element("div", picture, class_="scroll", tabindex="0", role="group", aria_label="Timeline"),
     )
 
 
