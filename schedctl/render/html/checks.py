@@ -76,9 +76,9 @@ def _sections(report: CheckReport, found: Sequence[FindingGroup]) -> Iterator[Se
     yield Section("Rules", _rules(report))
     accepted = findings.accepted_results(report)
     if accepted:
-        rows = [[each.check, findings.subject_of(each), each.message, findings.acceptance(each)] for each in accepted]
+        taken = [[each.check, findings.subject_of(each), each.message, findings.acceptance(each)] for each in accepted]
         columns = (Column("Check", "name"), Column("Object", "name"), Column("Finding"), Column("Accepted because"))
-        yield Section("Accepted", table("Accepted findings", columns, rows, shown=_SHOWN), folded=True)
+        yield Section("Accepted", table("Accepted findings", columns, taken, shown=_SHOWN), folded=True)
     if report.not_judged:
         rows: list[Sequence[Content | Value]] = [
             [each.kind, each.name, Value(each.count, each.count), each.reason] for each in report.not_judged
