@@ -29,8 +29,13 @@ Content = str | int | None | Iterable["Content"]
 
 def text(value: str) -> Markup:
     """Return a text as markup."""
+    return Markup(escape(legible(value)))
+
+
+def legible(value: str) -> str:
+    """Return a text that shows as what it is, and is not endless."""
     cut = value if len(value) <= _LONGEST else f"{value[:_LONGEST]}… ({len(value):,} characters)"
-    return Markup(escape(sanitise.text(cut)))
+    return sanitise.text(cut)
 
 
 def element(name: str, /, *content: Content, **attributes: str | int | bool | None) -> Markup:

@@ -7,9 +7,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from schedctl.render import sanitise
 from schedctl.render.html import assets
-from schedctl.render.html.markup import Content, Markup, element, join
+from schedctl.render.html.markup import Content, Markup, element, legible
 from schedctl.reports.metadata import BUILT_IN, Metadata, describe_unknown
 
 _GOOD, _BAD, _UNSURE = "good", "bad", "unsure"
@@ -146,11 +145,15 @@ def _footer(page: Page) -> Markup:
 def _data(data: dict[str, Any]) -> Markup:
     if not data:
         return Markup()
-    # `<` cannot end the element; characters that steer a terminal or a reader's eye are written out as escapes
-    written = sanitise.json(json.dumps(data, ensure_ascii=False, separators=(",", ":"))).replace("<", "\\u003c")
-    return Markup(f'<script type="application/json" id="data">{sanitise.encodable(written)}</script>')
+    # `<` would begin what could end the element
+    written = json.dumps(_legible(data), ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
+    return Markup(f'<script type="application/json" id="data">{written}</script>')
 
 
-def words(content: Content) -> Markup:
-    """Return a paragraph."""
-    return element("p", join(content))
+def _legible(value: Any) -> Any:
+    """Return plain values whose texts show as what they are."""
+    if isinstance(value, str):
+        return legible(value)
+    if isinstance(value, list):
+        return [_legible(each) for each in value] if value and not isinstance(value[0], int) else value
+    return {name: _legible(each) for name, each in value.items()} if isinstance(value, dict) else value
