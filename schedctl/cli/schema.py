@@ -47,9 +47,7 @@ def schema(
 
     if write:
         if kind:
-            raise UsageError(
-                "KIND and --write were both given", "--write writes the schemas of what is written by hand"
-            )
+            raise UsageError("KIND and --write were both given", "leave one of them out")
         for name, file in schemas.write(write).items():
             typer.echo(f"{name}: # yaml-language-server: $schema={file}")
         return
