@@ -169,9 +169,7 @@ def test_a_short_answer_says_what_it_leaves_out_and_a_full_one_has_it(converse):
         pytest.param(
             "capacity", {"like": ["/etc/hostname"]}, "is a file, not an object", id="a file in place of a name"
         ),
-        pytest.param(
-            "explain", {"pods": [POD], "what_ifs": ["add-node /etc/hostname=2"]}, "read a file", id="nodes"
-        ),
+        pytest.param("explain", {"pods": [POD], "what_ifs": ["add-node /etc/hostname=2"]}, "read a file", id="nodes"),
         pytest.param("compare", {"configurations": ["/etc/hostname"]}, "no configuration", id="another configuration"),
         pytest.param("explain", {"pods": [POD], "detail": "everything"}, "detail", id="no such detail"),
         pytest.param("bind", {"pods": [POD]}, "bind", id="no such tool"),

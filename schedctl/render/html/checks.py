@@ -43,7 +43,9 @@ def page(report: CheckReport) -> Page:
     else:
         verdict, style = ("fails", "bad") if violated else ("cannot be decided", "unsure")
     subject = f"check by {findings.policies(report)}"
-    tally = findings.tally(report)
+    tally = _tally(report)
+    if found:
+        tally = f"{found[0].subject}: {found[0].first.message}. {tally}"
     data: dict[str, Any] = {}
     drawn = _drawn(report)
     if report.node_map is not None and drawn:
@@ -55,10 +57,27 @@ def page(report: CheckReport) -> Page:
         verdict,
         style,
         report.metadata,
-        f"{tally[:1].upper()}{tally[1:]}.",
+        f"{tally}.",
         [*_sections(report, found)],
         data,
     )
+
+
+def _tally(report: CheckReport) -> str:
+    """Return the numbers that are not 0, in words."""
+    summary = report.summary
+    parts = (
+        (summary.errors, counts.of(summary.errors, "error")),
+        (summary.warnings, counts.of(summary.warnings, "warning")),
+        (summary.infos, f"{summary.infos} info"),
+        (summary.inconclusive, f"{summary.inconclusive} inconclusive"),
+        (summary.exempted, f"{summary.exempted} exempted"),
+        (summary.baselined, f"{summary.baselined} in the baseline"),
+        (summary.passed, f"{summary.passed} passed"),
+    )
+    said = ", ".join(text for number, text in parts if number)
+    left_out = "".join(f"; {text}" for text in findings.not_judged(report))
+    return f"{counts.of(summary.results, 'result')}: {said or 'none'}{left_out}"
 
 
 def _sections(report: CheckReport, found: Sequence[FindingGroup]) -> Iterator[Section]:
@@ -67,12 +86,14 @@ def _sections(report: CheckReport, found: Sequence[FindingGroup]) -> Iterator[Se
         rest = len(found) - _SHOWN
         more = element("p", f"{counts.of(rest, 'more finding')} in -o json", class_="rest") if rest > 0 else None
         yield Section("Findings", [_table(report, found), *parts, more])
+    if report.scenarios:
+        yield Section("Scenarios", _scenarios(report))
     drawn = _drawn(report)
     if report.node_map is not None:
         for number, scenario in enumerate(drawn):
             lead = f"{'; '.join(scenario.changes)}." if scenario.changes else ""
             figure = node_maps.figure(report.node_map, _answers(scenario), number)
-            yield Section(f"Scenario {scenario.scenario}", [figure, node_maps.node_list(number)], lead)
+            yield Section(f"Scenario {scenario.scenario}", [figure, node_maps.node_list(number)], lead, number > 0)
     yield Section("Rules", _rules(report))
     accepted = findings.accepted_results(report)
     if accepted:
@@ -88,6 +109,23 @@ def _sections(report: CheckReport, found: Sequence[FindingGroup]) -> Iterator[Se
     if report.notes:
         yield Section("Notes", element("ul", [element("li", note) for note in report.notes]))
     yield Section("The same as text", as_text(check_texts.lines(report)), folded=True)
+
+
+def _scenarios(report: CheckReport) -> Markup:
+    """Return what was supposed to happen, and how many findings there are then."""
+    found = Counter(result.scenario for result in findings.open_findings(report))
+    rows: list[Sequence[Content | Value]] = []
+    for each in report.scenarios:
+        number = found[each.scenario]
+        tag = element("span", str(number) if number else "none", class_=f"tag {'bad' if number else 'good'}")
+        rows.append([each.scenario, "; ".join(each.changes), Value(len(each.lost), len(each.lost)), Value(tag, number)])
+    columns = (
+        Column("Scenario", "name"),
+        Column("What happens"),
+        Column("Nodes lost", "number"),
+        Column("Findings", "number"),
+    )
+    return table("Scenarios that were simulated", columns, rows, shown=_SHOWN)
 
 
 def _level(report: CheckReport, result: CheckResult) -> Markup:

@@ -131,12 +131,13 @@ def answer(result: Explanation) -> tuple[str, str, str]:
             return f"would be placed on {result.chosen}", "good", lead
         case Verdict.UNSCHEDULABLE:
             lead = f"None of {nodes} is feasible."
-            if result.reasons and not result.preemption.nominated_node:
+            if result.reasons:
                 nearest = "Nearest to a fix: " if len(result.reasons) > 1 else ""
                 lead += f" {nearest}{notices.cause(result.reasons)}."
             if result.preemption.nominated_node:
                 victims = counts.of(len(result.preemption.victims), "pod")
-                lead += f" Preemption would evict {victims} on {result.preemption.nominated_node}."
+                lead = f"None of {nodes} is feasible as it is; evictions would make room."
+                return f"would preempt {victims} on {result.preemption.nominated_node}", "unsure", lead
             if result.reservation is not None and result.reservation.text:
                 lead = result.reservation.text
             return "is unschedulable", "bad", lead
@@ -213,12 +214,11 @@ def _reasons(result: Explanation) -> Markup:
         said = [
             element("p", each, class_="cause") for each in (*reason.diagnosis, reason.summary or reason.detail) if each
         ]
-        words = element("p", reason.text or notices.WORDLESS, class_="cause" if not said else "words")
-        number = Value("all" if reason.whole_pod else f"{reason.count:,}", reason.count)
         key = element("span", class_=f"key {styles.get(reason.plugin, 'c7')}")
-        plugin = element("p", key, reason.plugin)
-        rows.append([number, [said, words, _groups(reason)], plugin])
-    columns = (Column("Nodes", "number"), Column("Cause"), Column("Filter", "plugin"))
+        words = element("p", key, f"{reason.plugin}: {reason.text or notices.WORDLESS}", class_="words")
+        number = Value("all" if reason.whole_pod else f"{reason.count:,}", reason.count)
+        rows.append([number, [said, words, _groups(reason)]])
+    columns = (Column("Nodes", "number tally"), Column("Cause"))
     return table("Why nodes are refused, the nearest to a fix first", columns, rows)
 
 
@@ -363,7 +363,7 @@ def _preemption_section(preemption: explanations.Preemption) -> Section:
         Column("Pods evicted", "number"),
         Column("Which", "name"),
     )
-    evictions = [element("li", each.text or each.pod) for each in preemption.evictions[:_SCORES]]
+    evictions = [element("li", f"{each.pod}: {each.text}") for each in preemption.evictions[:_SCORES]]
     return Section(
         "Preemption",
         [
@@ -414,7 +414,7 @@ def _answers(result: Explanation) -> NodeAnswers:
     plugins = _refusers(result)
     named, rest = plugins[:_COLOURS], plugins[_COLOURS:]
     categories = [
-        Category("chosen", "chosen"),
+        Category("chosen" if result.chosen else "preemption would make room", "chosen"),
         Category("feasible", "feasible"),
         *(Category(f"refused by {plugin}", f"c{index + 1}") for index, plugin in enumerate(named)),
         Category(f"refused by {' or '.join(rest)}" if rest else "refused by others", "c7"),
@@ -425,8 +425,8 @@ def _answers(result: Explanation) -> NodeAnswers:
     for score in result.scores:
         category_of[score.node] = 1
         details[score.node] = f"score {score.total}"
-    if result.chosen:
-        category_of[result.chosen] = 0
+    if best := result.chosen or result.preemption.nominated_node:
+        category_of[best] = 0
     return NodeAnswers(categories, category_of, details)
 
 

@@ -122,6 +122,7 @@ def _section(section: Section) -> Markup:
         return element(
             "section",
             element("details", element("summary", heading), lead, section.content),
+            class_="folded",
         )
     return element("section", heading, lead, section.content)
 

@@ -34,15 +34,29 @@ def page(report: SimulationComparison) -> Page:
         data = {"nodes": node_maps.data(report.node_map), "maps": maps}
     whose = f"{counts.of(summary.pods, 'pod')} of {counts.of(summary.workloads, 'workload')}"
     subject = f"{whose} under {len(report.sides)} configurations"
-    return Page("simulate --compare", subject, verdict, style, report.metadata, "", [*_sections(report)], data)
+    return Page(
+        "simulate --compare", subject, verdict, style, report.metadata, _lead(report), [*_sections(report)], data
+    )
+
+
+def _lead(report: SimulationComparison) -> str:
+    """Return what moves of the workloads, and what of the pods that run already."""
+    mine, others = (
+        sum(each.moves for each in tallies) for tallies in (report.summary.workload_pods, report.summary.other_pods)
+    )
+    return f"{mine} of them of the workloads, {others} that run already or were pending." if mine + others else ""
 
 
 def _pods(report: SimulationComparison, index: int) -> tuple[Counter[str], Counter[str], str, str]:
-    """Return how many pods of the workloads are on which node under the first side and another."""
+    """Return how many pods are on which node under the first side and another; others count where they differ."""
     first, other = Counter[str](), Counter[str]()
     for result in report.results:
         first.update(result.outcomes[0].nodes)
         other.update(result.outcomes[index].nodes)
+    for pod in report.others:
+        first.update([pod.whereabouts[0].node])
+        other.update([pod.whereabouts[index].node])
+    del first[""], other[""]
     return first, other, report.sides[0].side.name, report.sides[index].side.name
 
 
@@ -61,13 +75,13 @@ def _sections(report: SimulationComparison) -> Iterator[Section]:
         figure = None
         if report.node_map is not None:
             figure = node_maps.figure(report.node_map, moves.answers(first, other, letter, against), number)
-        lead = "Pods of a workload are equal, so that nodes are compared by how many of them they have."
+        lead = "Nodes are compared by how many pods of the workloads they have, and other pods that differ."
         yield Section(
             f"Moves between nodes, {letter} to {against}", [figure, moves.by_node(first, other, letter, against)], lead
         )
     for each in report.sides:
         title = f"How full the nodes are under {each.side.name}"
-        yield Section(title, utilisation(each.utilisation), each.ending.text)
+        yield Section(title, utilisation(each.utilisation), each.ending.text, folded=True)
     if report.others:
         others = [
             [each.pod, *(where.node or where.message or "none" for where in each.whereabouts)] for each in report.others
@@ -80,7 +94,7 @@ def _sections(report: SimulationComparison) -> Iterator[Section]:
 def _row(result: WorkloadComparison) -> Sequence[Content | Value]:
     placed: list[Content | Value] = []
     for outcome in result.outcomes:
-        skew = f", zone skew {outcome.zone_skew}" if outcome.zone_skew is not None else ""
+        skew = f"zone skew {outcome.zone_skew}" if outcome.zone_skew is not None else ""
         style = "good" if outcome.placed == result.wanted else "bad"
         tag = element("span", f"{outcome.placed} of {result.wanted}", class_=f"tag {style}")
         placed.append(Value([tag, skew], outcome.placed))

@@ -113,7 +113,7 @@ def test_every_table_has_a_caption_and_a_cell_for_each_heading(pages, name):
         pytest.param("explain", ["NodeUnschedulable", "16", "8", "5"], id="the nodes left after each filter"),
         pytest.param("explain", ["maxSkew 1 over topology.kubernetes.io/zone", "no room"], id="the spread"),
         pytest.param("explain a pod that fits", ["would be placed on general-b-1", "score 639"], id="the choice"),
-        pytest.param("explain preemption", ["Pods evicted", "Preemption would evict"], id="preemption"),
+        pytest.param("explain preemption", ["Pods evicted", "would preempt 1 pod on general-b-2"], id="preemption"),
         pytest.param("explain many", ["2 of 2 would not be placed", "Job ml/train"], id="a table of many answers"),
         pytest.param("explain a node", ["node general-a-2", "of 2 pending pods would fit now"], id="a node"),
         pytest.param("simulate", ["17 of 19 pods would be placed", "StatefulSet shop/sessions"], id="a run"),
