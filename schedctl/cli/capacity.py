@@ -52,7 +52,7 @@ def capacity(
     scheduler_config: options.SchedulerConfig = "",
     profile: options.Profile = "",
     plugin: options.Plugins = None,
-    output: options.Output = "text",
+    output: options.OutputOrPage = "text",
     limit: options.Limit = 0,
     exit_code: Annotated[
         bool, typer.Option("--exit-code", help="Exit with 1 if not one more fits", rich_help_panel=OUTPUT)
@@ -78,7 +78,7 @@ def capacity(
     from schedctl.session import capacity_models
     from schedctl.session.sessions import SchedulerOptions, Session
 
-    printer = Printer.of(output, color)
+    printer = Printer.of(output, color, pages=True)
     if not like:
         raise UsageError("no pod or workload given", "e.g. `schedctl capacity --like deploy/web -f FILE`")
     namespace = source.namespace(namespace)

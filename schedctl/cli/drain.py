@@ -81,7 +81,7 @@ def drain(
     scheduler_config: options.SchedulerConfig = "",
     profile: options.Profile = "",
     plugin: options.Plugins = None,
-    output: options.Output = "text",
+    output: options.OutputOrPage = "text",
     limit: options.Limit = 0,
     exit_code: Annotated[
         bool,
@@ -111,7 +111,7 @@ def drain(
     from schedctl.session.states import about_nothing
     from schedctl.simulation.drains import DrainFlags
 
-    printer = Printer.of(output, color)
+    printer = Printer.of(output, color, pages=True)
     if timeout not in ("", "0", "0s"):
         raise UsageError(
             f"--timeout {timeout} is not simulated: the drain runs until no more pods can be evicted",

@@ -115,7 +115,7 @@ def explain(
         ),
     ] = False,
     trace: options.Trace = "",
-    output: options.Output = "text",
+    output: options.OutputOrPage = "text",
     open_page: Annotated[
         bool,
         typer.Option("--open", help="Also write the answer as a page and open it in a browser", rich_help_panel=OUTPUT),
@@ -152,7 +152,7 @@ def explain(
     from schedctl.session import subjects as questions
     from schedctl.session.sessions import SchedulerOptions, Session
 
-    printer = Printer.of(output, color)
+    printer = Printer.of(output, color, pages=True)
     scheduler = SchedulerOptions(scheduler_config, profile, compare or (), plugin or (), extenders)
     nodes = questions.node_names(subjects or [])
     if nodes is not None:

@@ -52,8 +52,10 @@ if TYPE_CHECKING:
     )
     """What can be written."""
 
-FORMATS = ("text", "wide", "json", "yaml", "html", "name", "jsonpath=TEMPLATE")
+FORMATS = ("text", "wide", "json", "yaml", "name", "jsonpath=TEMPLATE")
 """What ``-o`` takes."""
+PAGE = "html"
+"""What ``-o`` takes as well where there is a page of the report."""
 _MODULES = {
     "BindReport": "bindings",
     "GangBindReport": "bindings",
@@ -81,8 +83,12 @@ class Output:
     template: jsonpath.Template | None = None
 
 
-def parse(text: str) -> Output:
+def parse(text: str, *, pages: bool = False) -> Output:
     """Return the output a value of ``-o`` stands for; "" is the text for people.
+
+    Args:
+        text: the value.
+        pages: whether there is a page of the report.
 
     Raises:
         UsageError: there is no such output, or its template cannot be read.
@@ -94,7 +100,7 @@ def parse(text: str) -> Output:
         from schedctl.render import jsonpath
 
         return Output(name, jsonpath.parse(template))
-    return Output(parse_format(text, FORMATS))
+    return Output(parse_format(text, (*FORMATS[:-1], PAGE, FORMATS[-1]) if pages else FORMATS))
 
 
 def parse_format(text: str, formats: Sequence[str]) -> str:
@@ -153,7 +159,7 @@ def _machine(report: Report, output: Output) -> Iterable[str]:
 
     if output.template is not None:
         return [output.template.render(machine.plain(report), sanitise.text)]
-    if output.format == "html":
+    if output.format == PAGE:
         from schedctl.render.html import documents
 
         return [documents.document(report)]
