@@ -157,7 +157,7 @@ def _answers(result: CapacityResult) -> NodeAnswers:
     """Return how many pods each node takes, as a few steps of it."""
     most = max(result.nodes.values(), default=0)
     steps = [
-        Category("takes most of them", "chosen"),
+        Category("takes the most", "chosen"),
         Category("takes some", "feasible"),
         Category("takes none", "unseen"),
     ]

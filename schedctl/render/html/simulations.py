@@ -57,6 +57,7 @@ def _sections(report: SimulationReport) -> Iterator[Section]:
         yield Section(
             "Why pods stay pending", [known, *(pending_group(each.subject, group) for each, group in pending)]
         )
+    yield from _refused(report)
     if report.mistakes:
         items = [
             element("li", f"{each.source}:{each.line}: {each.subject}: {each.message}") for each in report.mistakes
@@ -82,7 +83,53 @@ def _sections(report: SimulationReport) -> Iterator[Section]:
         rows = [[each.pod, each.fate.value, each.node, each.message] for each in report.others[:_SHOWN]]
         columns = (Column("Pod", "name"), Column("Becomes"), Column("Node", "name"), Column("Why"))
         yield Section("Pods that were pending before", table("Pods that were pending before", columns, rows))
+    notes = _notes(report)
+    if notes:
+        yield Section("Notes", element("ul", [element("li", note) for note in notes[:_SHOWN]]))
     yield Section("The same as text", as_text(texts.lines(report)), folded=True)
+
+
+def _refused(report: SimulationReport) -> Iterator[Section]:
+    """Yield what the API server would refuse, and pods that their controllers do not create for that or other pods."""
+    rows: list[Sequence[Content | Value]] = [
+        [each.subject, Value(len(group.pods), len(group.pods)), group.plugin, group.message]
+        for each in report.results
+        for group in each.rejected
+    ]
+    rows += [
+        [
+            each.subject,
+            Value(len(each.not_created), len(each.not_created)),
+            "",
+            "not created: waits for pods before them",
+        ]
+        for each in report.results
+        if each.not_created
+    ]
+    rows += [["", "", "", message] for message in report.rejected]
+    if rows:
+        columns = (
+            Column("Workload", "name"),
+            Column("Pods", "number"),
+            Column("Admission plugin", "name"),
+            Column("Why"),
+        )
+        title = "What the API server would reject"
+        yield Section(title, table(title, columns, rows, shown=_SHOWN))
+
+
+def _notes(report: SimulationReport) -> list[str]:
+    """Return what a reader must know of single workloads, and of what was left out."""
+    said = [
+        f"{each.subject}: {text}"
+        for each in report.results
+        for text in (*(warning.text for warning in each.warnings), *each.notes)
+    ]
+    said += [f"{each.subject}: {each.reason} ({each.source})" for each in report.unmodelled]
+    said += [
+        f"{number} {kind} not read: scheduling has nothing to do with it" for kind, number in report.passed.items()
+    ]
+    return said
 
 
 def pending_group(subject: str, group: simulations.PendingPods) -> Markup:
