@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import tempfile
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -71,5 +73,7 @@ def mcp(
     shared = SharedCluster(source, scheduler, compare or ())
     shared.load(notifier)
     notifier.say("schedctl mcp: the state is read; waiting for questions on standard input")
-    server(Questions(shared, roots), seconds=timeout, docs=shipped.docs()).run("stdio")
+    with tempfile.TemporaryDirectory(prefix="schedctl-mcp-") as scratch:
+        questions = Questions(shared, roots, Path(scratch))
+        server(questions, seconds=timeout, docs=shipped.docs()).run("stdio")
     return 0

@@ -6,7 +6,7 @@ import threading
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING
 
 from typing_extensions import override
@@ -138,7 +138,9 @@ class SharedCluster:
         with self._lock:
             watch.look()
             options = replace(self.options, compare=self._allowed(compare))
-            source = _Loaded(self.source.paths, versions=self.source.versions, state=self._state)
+            source = _Loaded(
+                **{each.name: getattr(self.source, each.name) for each in fields(self.source)}, state=self._state
+            )
             session = Session(source, options, watch, _what_ifs(what_ifs))
             with self.cluster.fork():
                 session.load()

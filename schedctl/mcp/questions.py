@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -34,10 +33,12 @@ class Questions:
     Attributes:
         shared: the state.
         roots: from where files may be named.
+        scratch: a folder of the server's own, where texts are files for as long as a question is asked.
     """
 
     shared: SharedCluster
     roots: Roots
+    scratch: Path
 
     def cluster(self) -> dict[str, Any]:
         """Return what the state holds: nodes by zone and pool, and which pods are pending."""
@@ -213,6 +214,8 @@ class Questions:
     ) -> Iterator[list[str]]:
         """Yield the paths of files below the roots, and of one that holds a text for as long as the question is asked.
 
+        Only one question is asked at a time, so that a name is enough.
+
         Raises:
             UsageError: there is neither, or a file is outside of the roots.
         """
@@ -222,7 +225,9 @@ class Questions:
         if not text:
             yield paths
             return
-        with tempfile.TemporaryDirectory(prefix="schedctl-") as folder:
-            file = Path(folder) / name
-            file.write_text(text, encoding="utf-8")
+        file = self.scratch / name
+        file.write_text(text, encoding="utf-8")
+        try:
             yield [*paths, str(file)]
+        finally:
+            file.unlink()

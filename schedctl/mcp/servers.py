@@ -274,13 +274,13 @@ class _Tools:
 
     async def _answer(self, ask: Callable[..., Any], detail: str) -> CallToolResult:
         """Ask in a thread, which ends at its next step once nobody waits any more."""
-        watch = Watch(self._seconds)
+        watch, scratch = Watch(self._seconds), str(self._questions.scratch)
 
         def work() -> CallToolResult:
             try:
-                found = answer(ask(watch), full=detail == "full")
+                found = answer(ask(watch), full=detail == "full", scratch=scratch)
             except SchedctlError as fault:
-                raise ToolError(_said(fault)) from None
+                raise ToolError(_said(fault).replace(f"{scratch}/", "")) from None
             return _result(found.text, found.report)
 
         try:

@@ -185,6 +185,16 @@ def test_what_is_wrong_with_a_question_comes_back_with_a_next_step(converse, too
     assert "Traceback" not in result.content[0].text
 
 
+def test_a_text_is_a_file_without_a_folder_in_what_is_said_about_it(converse):
+    async def dialogue(client):
+        placed = await client.call_tool("simulate", {"manifests": FREE})
+        return placed, await client.call_tool("simulate", {"manifests": FREE.replace("100m", "much")})
+
+    placed, wrong = converse(dialogue)
+    assert placed.structured_content["results"][0]["source"] == "manifests.yaml:2"
+    assert wrong.content[0].text.startswith("Error executing tool simulate: manifests.yaml:6:91: Pod shop/free")
+
+
 def test_files_below_a_root_may_be_named(converse):
     async def dialogue(client):
         return await client.call_tool("simulate", {"files": ["spring/web.yaml"]})
