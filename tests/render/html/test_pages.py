@@ -14,10 +14,11 @@ import pytest
 from schedctl.errors import UsageError
 from schedctl.render.html import documents
 from schedctl.render.html.markup import Markup, element
-from tests.render.html.conftest import QUESTIONS, ROOT, ask
+from tests.render.html.conftest import QUESTIONS, ROOT, SHOP, ask
 from tests.render.html.hostile import LONG, MARKUP, REVERSED, hostile_page
 
 VOID = {"meta", "input", "br", "rect", "line", "path", "circle", "col"}
+EXAMPLES = ROOT / "fixtures/pods"
 EVERY = pytest.mark.parametrize("name", QUESTIONS)
 
 
@@ -203,3 +204,13 @@ def test_elements(made, expected):
 def test_a_kind_of_report_without_a_page_is_refused_with_what_there_is():
     with pytest.raises(UsageError, match="-o html has no page for a SnapshotReport"):
         documents.document(SimpleNamespace(kind="SnapshotReport"))
+
+
+@pytest.mark.parametrize("file", sorted(EXAMPLES.glob("*.yaml")), ids=lambda file: file.stem)
+def test_the_page_of_an_example_says_what_the_text_says_first(file):
+    names = re.findall(r"^kind: Pod\nmetadata: \{name: ([\w-]+), namespace: ([\w-]+)", file.read_text(), re.MULTILINE)
+    question = ("explain", *(f"{namespace}/{name}" for name, namespace in names), *SHOP, "-f", str(file))
+    assert names
+    said, read = ask(*question).splitlines(), outline(ask(*question, "-o", "html"))
+    assert said[0].rstrip() in read.text
+    assert "A dry run" in read.text
