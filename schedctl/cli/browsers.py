@@ -2,11 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import sys
-import tempfile
-import webbrowser
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -18,6 +13,12 @@ _PREFIX = "schedctl-"
 
 def open_report(report: Report, notifier: Notifier) -> None:
     """Write a report to a page that only its owner can read, and open it; where that fails, its place is told."""
+    import os
+    import sys
+    import tempfile
+    import webbrowser
+    from pathlib import Path
+
     from schedctl.render.html import documents
 
     handle, name = tempfile.mkstemp(prefix=_PREFIX, suffix=".html")

@@ -182,8 +182,7 @@ def check(
             write_baseline,
             sarif_suppressed,
         )
-        outputs.check()
-        failure.targets = outputs.targets
+        failure.targets = outputs.check()
         failure.inputs += use_case.files_of_settings(user_settings)
         use_case.check_sources(source, paths, folders, user_settings, standing=all_workloads)
         session = Session(source, SchedulerOptions(scheduler_config, profile, plugins=plugin or ()), notifier)
@@ -235,8 +234,8 @@ class _Outputs:
         """Whether one of the outputs is a page, whose pictures need more than the others."""
         return "html" in (self.form, *(target.form for target in self.targets))
 
-    def check(self) -> None:
-        """See to it that all files can be written, before any work is done.
+    def check(self) -> Sequence[Any]:
+        """Return where reports go to once it is known that all files can be written, before any work is done.
 
         Raises:
             UsageError: one cannot.
@@ -251,6 +250,7 @@ class _Outputs:
             report_files.check([self.baseline], "--write-baseline")
             if os.path.realpath(self.baseline) in [os.path.realpath(file) for file in self.files]:
                 raise UsageError(f"--report and --write-baseline would both write {self.baseline}", "name two files")
+        return self.targets
 
     def spare(self, inputs: Sequence[Input], settings: Iterable[str]) -> None:
         """Keep the files from being written over what was read; a baseline may be, by the one that replaces it.

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from schedctl.cli import options, suggestions
+from schedctl.cli import browsers, options, suggestions
 from schedctl.cli.extender_options import with_extenders
 from schedctl.cli.help_text import OUTPUT, SELECT
 from schedctl.cli.notifiers import StandardError, with_notifier
@@ -18,6 +18,8 @@ from schedctl.session.what_ifs import WhatIfs
 
 if TYPE_CHECKING:
     from schedctl.cli.printing import Printer
+    from schedctl.reports.explanations import ExplainReport
+    from schedctl.reports.pod_comparisons import ExplainComparison
     from schedctl.session.sessions import Session
 
 EXAMPLES = """
@@ -146,8 +148,8 @@ def explain(
     it is. Nothing is changed: the state is read from the live cluster, or from the files of -f.
     """
     from schedctl.cli.printing import Printer
-    from schedctl.reports.explanations import ExplainReport, Verdict
-    from schedctl.session import comparisons, configurations, traces
+    from schedctl.reports.explanations import ExplainReport
+    from schedctl.session import comparisons, traces
     from schedctl.session import explain as use_case
     from schedctl.session import subjects as questions
     from schedctl.session.sessions import SchedulerOptions, Session
@@ -181,9 +183,8 @@ def explain(
             assumed_namespace=assumed,
         )
     if compare:
-        comparisons.reject_with_compare(
-            ("--matrix", matrix), ("--node", node), ("--history", history), ("--trace", trace)
-        )
+        alone = ("--matrix", matrix), ("--node", node), ("--history", history), ("--trace", trace)
+        comparisons.reject_with_compare(*alone)
     session = Session(source, scheduler, notifier, what_ifs)
     session.load(about=question.may_be_about)
     session.change(namespace or assumed)
@@ -203,13 +204,20 @@ def explain(
         traces.write(traces.of_explanations(report.results), trace)
     printer.write(session.with_calls(report), limit=limit)
     if open_page:
-        from schedctl.cli.browsers import open_report
-
-        open_report(report, notifier)
-    if isinstance(report, ExplainReport) and not notifier.quiet:
-        unserved = (each for each in report.results if each.verdict is Verdict.FOREIGN_SCHEDULER)
-        configurations.suggest_profiles((each.pod.scheduler_name for each in unserved), notifier)
+        browsers.open_report(report, notifier)
+    _suggest_profiles(report, notifier)
     return report.summary.exit_code
+
+
+def _suggest_profiles(report: ExplainReport | ExplainComparison, notifier: StandardError) -> None:
+    """Name the shipped profiles that would serve pods that no profile in use serves."""
+    from schedctl.reports.explanations import ExplainReport, Verdict
+    from schedctl.session import configurations
+
+    if notifier.quiet or not isinstance(report, ExplainReport):
+        return
+    unserved = (each for each in report.results if each.verdict is Verdict.FOREIGN_SCHEDULER)
+    configurations.suggest_profiles((each.pod.scheduler_name for each in unserved), notifier)
 
 
 def _explain_nodes(

@@ -77,12 +77,12 @@ def filter_steps(outcome: Attempt, reasons: list[Reason]) -> list[explanations.F
     for position, plugin in enumerate((*([narrowing] if narrowing else ()), *filters, *extenders)):
         narrows = bool(narrowing) and position == 0
         # a plugin that narrows the search and filters as well has both under one name
-        own = number.left_out if narrows else len(refused.get(plugin, ()))
+        rejected = number.left_out if narrows else len(refused.get(plugin, ()))
         if not narrows and plugin == narrowing:
-            own -= number.left_out
-        left -= own
+            rejected -= number.left_out
+        left -= rejected
         skipped = not narrows and plugin in outcome.cycle.skip_filter
-        steps.append(explanations.FilterStep(plugin=plugin, skipped=skipped, refused=own, left=left))
+        steps.append(explanations.FilterStep(plugin=plugin, skipped=skipped, refused=rejected, left=left))
     return steps
 
 

@@ -109,9 +109,9 @@ class _Tools:
             self.compare,
         )
         for tool in tools:
-            said = " ".join((tool.__doc__ or "").split())
+            description = " ".join((tool.__doc__ or "").split())
             made.add_tool(
-                tool, description=f"{said} {NOTHING_CHANGED}", annotations=_READ_ONLY, structured_output=False
+                tool, description=f"{description} {NOTHING_CHANGED}", annotations=_READ_ONLY, structured_output=False
             )
 
     async def cluster(self) -> CallToolResult:

@@ -62,13 +62,13 @@ def _signs(result: Explanation, refused: Mapping[str, str]) -> tuple[dict[str, s
         letters[plugin] = next((letter for letter in free if letter not in letters.values()), _UNSEEN)
     signs = {name: letters[plugin] for name, plugin in refused.items()}
     signs |= dict.fromkeys((score.node for score in result.scores), _FEASIBLE)
-    said = [f"{letter} {plugin}" for plugin, letter in letters.items()]
+    legend = [f"{letter} {plugin}" for plugin, letter in letters.items()]
     if result.scores:
-        said = [f"{_FEASIBLE} feasible", *said]
+        legend = [f"{_FEASIBLE} feasible", *legend]
     if result.chosen:
         signs[result.chosen] = _CHOSEN
-        said = [f"{_CHOSEN} chosen", *said]
-    return signs, ", ".join(said)
+        legend = [f"{_CHOSEN} chosen", *legend]
+    return signs, ", ".join(legend)
 
 
 def _most(signs: Sequence[str]) -> str:

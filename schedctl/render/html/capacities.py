@@ -53,10 +53,10 @@ def _verdict(result: CapacityResult) -> tuple[str, str]:
 
 def _requests(result: CapacityResult) -> str:
     requests = ", ".join(f"{name} {quantity(name, value)}" for name, value in result.requests.items())
-    said = f"Each requests {requests}." if requests else "They request nothing."
+    sentence = f"Each requests {requests}." if requests else "They request nothing."
     if result.within_quota is not None:
-        said += f" The ResourceQuota of the namespace allows {result.within_quota}."
-    return f"{result.error}." if result.error else said
+        sentence += f" The ResourceQuota of the namespace allows {result.within_quota}."
+    return f"{result.error}." if result.error else sentence
 
 
 def _sections(report: CapacityReport) -> Iterator[Section]:
@@ -102,9 +102,9 @@ def _parts(result: CapacityResult, nodes: NodeMap | None, number: int) -> Iterat
             yield Section(f"By {grouping.label.rpartition('/')[2]}", _groups(grouping))
     if result.largest:
         yield Section("The largest pod that would fit", _largest(result), "One resource is changed at a time.")
-    said = [element("li", text) for text in (*(each.text for each in result.warnings), *result.notes)]
-    if said:
-        yield Section("Notes", element("ul", said))
+    notes = [element("li", text) for text in (*(each.text for each in result.warnings), *result.notes)]
+    if notes:
+        yield Section("Notes", element("ul", notes))
 
 
 def _groups(grouping: Grouping) -> Markup:

@@ -75,9 +75,9 @@ def _tally(report: CheckReport) -> str:
         (summary.baselined, f"{summary.baselined} in the baseline"),
         (summary.passed, f"{summary.passed} passed"),
     )
-    said = ", ".join(text for number, text in parts if number)
+    numbers = ", ".join(text for number, text in parts if number)
     left_out = "".join(f"; {text}" for text in findings.not_judged(report))
-    return f"{counts.of(summary.results, 'result')}: {said or 'none'}{left_out}"
+    return f"{counts.of(summary.results, 'result')}: {numbers or 'none'}{left_out}"
 
 
 def _sections(report: CheckReport, found: Sequence[FindingGroup]) -> Iterator[Section]:
@@ -176,9 +176,9 @@ def _rules(report: CheckReport) -> Markup:
         for rule in policy.checks:
             found = outcomes.get((policy.name, rule.name), Counter())
             total = sum(found.values())
-            said = ", ".join(f"{found[outcome]} {word}" for outcome, word, _ in _OUTCOMES if found[outcome])
+            numbers = ", ".join(f"{found[outcome]} {word}" for outcome, word, _ in _OUTCOMES if found[outcome])
             picture = stack([(found[outcome], style) for outcome, _, style in _OUTCOMES], max(total, 1))
-            rows.append([findings.rule_id(policy.name, rule.name), rule.description, picture, said or "not applied"])
+            rows.append([findings.rule_id(policy.name, rule.name), rule.description, picture, numbers or "not applied"])
     columns = (Column("Check", "name"), Column("Demands"), Column("Results", "picture"), Column("In numbers"))
     return table("Checks and what came of them", columns, rows, shown=_SHOWN)
 

@@ -118,14 +118,14 @@ def _nodes(results: Sequence[NodeResult]) -> Markup:
     rows: list[Sequence[Content | Value]] = []
     for each in results:
         fates = Counter(_FATES[pod.fate][0] for pod in each.pods)
-        said = ", ".join(f"{number} {fate}" for fate, number in fates.most_common())
+        numbers = ", ".join(f"{number} {fate}" for fate, number in fates.most_common())
         style = "good" if each.verdict in _GOOD else "bad"
         rows.append(
             [
                 each.node,
                 each.zone,
                 element("span", each.verdict.value, class_=f"tag {style}"),
-                said,
+                numbers,
                 Value(f"{each.clock:g} s", each.clock),
             ]
         )

@@ -211,13 +211,13 @@ def _reasons(result: Explanation) -> Markup:
     styles = {plugin: f"c{index + 1}" for index, plugin in enumerate(_refusers(result)[:_COLOURS])}
     rows: list[Sequence[Content | Value]] = []
     for reason in result.reasons:
-        said = [
+        evidence = [
             element("p", each, class_="cause") for each in (*reason.diagnosis, reason.summary or reason.detail) if each
         ]
         key = element("span", class_=f"key {styles.get(reason.plugin, 'c7')}")
         words = element("p", key, f"{reason.plugin}: {reason.text or notices.WORDLESS}", class_="words")
         number = Value("all" if reason.whole_pod else f"{reason.count:,}", reason.count)
-        rows.append([number, [said, words, _groups(reason)]])
+        rows.append([number, [evidence, words, _groups(reason)]])
     columns = (Column("Nodes", "number tally"), Column("Cause"))
     return table("Why nodes are refused, the nearest to a fix first", columns, rows)
 
@@ -409,8 +409,8 @@ def _answers(result: Explanation) -> NodeAnswers:
     for reason in result.reasons:
         for group in reason.groups:
             for name in group.nodes:
-                said = f"{reason.text}: {group.detail}" if group.detail else reason.text
-                details[name] = f"{details[name]}; {said}" if name in details else said
+                line = f"{reason.text}: {group.detail}" if group.detail else reason.text
+                details[name] = f"{details[name]}; {line}" if name in details else line
     plugins = _refusers(result)
     named, rest = plugins[:_COLOURS], plugins[_COLOURS:]
     categories = [

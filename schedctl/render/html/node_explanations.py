@@ -85,8 +85,10 @@ def _sections(result: NodeExplanation) -> Iterator[Section]:
 def _resources(result: NodeExplanation) -> Markup:
     rows: list[Sequence[Content | Value]] = []
     for each in result.resources:
-        said = (amount(each.resource, number) for number in (each.used, each.free, each.allocatable))
-        rows.append([each.resource, bar(each.used, max(each.allocatable, each.used, 1), mark=each.allocatable), *said])
+        amounts = (amount(each.resource, number) for number in (each.used, each.free, each.allocatable))
+        rows.append(
+            [each.resource, bar(each.used, max(each.allocatable, each.used, 1), mark=each.allocatable), *amounts]
+        )
     columns = (
         Column("Resource", "name"),
         Column("Requested", "picture"),

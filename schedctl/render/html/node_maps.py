@@ -171,9 +171,9 @@ def _zones(places: Sequence[MappedNode], answers: NodeAnswers) -> list[Markup]:
             styles = [
                 f"{answers.categories[code].style} f{_level(node)}" for code, node in zip(codes, inside, strict=True)
             ]
-            said = Counter(codes)
+            numbers = Counter(codes)
             label = f"{zone or 'no zone'}{f', {pool}' if pool else ''}: " + ", ".join(
-                f"{number} {answers.categories[code].title}" for code, number in said.most_common()
+                f"{number} {answers.categories[code].title}" for code, number in numbers.most_common()
             )
             picture = grid(styles, label, size, gap)
             head = element("span", pool or ("all nodes" if by_pool else ""), class_="pool")

@@ -106,6 +106,6 @@ def _row(result: WorkloadComparison) -> Sequence[Content | Value]:
             (each.mends, "become schedulable"),
             (each.moves, f"move{zones}"),
         )
-        said = ", ".join(f"{number} {what}" for number, what in parts if number)
-        effects.append(Value(said or "none", each.breaks * 1_000_000 + each.moves))
+        effect = ", ".join(f"{number} {what}" for number, what in parts if number)
+        effects.append(Value(effect or "none", each.breaks * 1_000_000 + each.moves))
     return [f"{result.kind} {result.namespace}/{result.name}", *placed, *effects]

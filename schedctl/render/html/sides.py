@@ -23,5 +23,5 @@ def verdict_of(*, breaks: int, mends: int, moves: int) -> tuple[str, str]:
         (mends, "would become schedulable"),
         (moves, "would move"),
     )
-    said = [f"{counts.of(number, 'pod')} {what}" for number, what in parts if number]
-    return (", ".join(said) or "no pod would move"), "bad" if breaks else "good" if mends or not moves else ""
+    phrases = [f"{counts.of(number, 'pod')} {what}" for number, what in parts if number]
+    return (", ".join(phrases) or "no pod would move"), "bad" if breaks else "good" if mends or not moves else ""

@@ -120,16 +120,16 @@ def _refused(report: SimulationReport) -> Iterator[Section]:
 
 def _notes(report: SimulationReport) -> list[str]:
     """Return what a reader must know of single workloads, and of what was left out."""
-    said = [
+    notes = [
         f"{each.subject}: {text}"
         for each in report.results
         for text in (*(warning.text for warning in each.warnings), *each.notes)
     ]
-    said += [f"{each.subject}: {each.reason} ({each.source})" for each in report.unmodelled]
-    said += [
+    notes += [f"{each.subject}: {each.reason} ({each.source})" for each in report.unmodelled]
+    notes += [
         f"{number} {kind} not read: scheduling has nothing to do with it" for kind, number in report.passed.items()
     ]
-    return said
+    return notes
 
 
 def pending_group(subject: str, group: simulations.PendingPods) -> Markup:
