@@ -9,8 +9,8 @@ from enum import StrEnum
 from typing import Literal
 
 from schedctl.reports.metadata import Metadata, Record, ReportedAssumption, schema_name
-from schedctl.reports.pod_groups import BrokenGroup
 from schedctl.reports.node_maps import NodeMap
+from schedctl.reports.pod_groups import BrokenGroup
 from schedctl.reports.reasons import Remark
 from schedctl.reports.simulations import PendingPods
 

@@ -12,8 +12,8 @@ from typing import Literal
 
 from schedctl.reports.bound_pods import BoundPod
 from schedctl.reports.metadata import Metadata, Record, ReportedAssumption, schema_name
-from schedctl.reports.pod_groups import PodGroupResult
 from schedctl.reports.node_maps import NodeMap
+from schedctl.reports.pod_groups import PodGroupResult
 from schedctl.reports.reasons import Hint, Reason, Remark
 
 

@@ -86,6 +86,10 @@ def _sections(report: DrainReport) -> Iterator[Section]:
         yield Section(
             "Pods of other nodes that would be preempted", table("Preempted pods", columns, rows, shown=_SHOWN)
         )
+    if report.broken_groups:
+        lead = "Their pods that are left are fewer than they need."
+        items = [element("li", f"podgroup {each.namespace}/{each.name}") for each in report.broken_groups]
+        yield Section("Gangs that the drain would break", element("ul", items), lead)
     yield Section("The same as text", as_text(texts.lines(report)), folded=True)
 
 

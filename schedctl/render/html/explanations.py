@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 from schedctl.render import bound_pods, notices
 from schedctl.render import explanations as texts
-from schedctl.render.html import fixes, node_maps
+from schedctl.render.html import fixes, node_maps, pod_groups
 from schedctl.render.html.markup import Content, Markup, element
 from schedctl.render.html.node_maps import Category, NodeAnswers
 from schedctl.render.html.page import Page, Section, doubt
@@ -32,6 +33,8 @@ _ANSWERS = 40
 
 def page(report: explanations.ExplainReport) -> Page:
     """Return the page of a report."""
+    if report.groups:
+        return _page_of_groups(report)
     if len(report.results) == 1:
         return _page_of_one(report, report.results[0])
     return _page_of_many(report)
@@ -52,6 +55,28 @@ def _page_of_one(report: explanations.ExplainReport, result: Explanation) -> Pag
         [*_sections(result, report.node_map, 0), _text_section(report)],
         data,
     )
+
+
+def _page_of_groups(report: explanations.ExplainReport) -> Page:
+    """Return the page about pod groups, and about pods that were asked about beside them."""
+    groups, nodes = report.groups, report.node_map
+    subject_of_page, verdict, style = pod_groups.answer(groups[0])
+    if len(groups) > 1:
+        starting = sum(group.starts for group in groups)
+        subject_of_page, verdict = counts.of(len(groups), "pod group"), f"{starting} of {len(groups)} can start"
+        style = "good" if starting == len(groups) else "bad"
+    parts: list[Section] = []
+    for group in groups:
+        title = "" if len(groups) == 1 else f"{pod_groups.answer(group)[0]}: "
+        parts += [replace(each, title=f"{title}{each.title}") for each in pod_groups.sections(group)]
+    data: dict[str, Any] = {}
+    if nodes is not None and nodes.nodes:
+        answers = pod_groups.nodes(groups)
+        data = {"nodes": node_maps.data(nodes), "maps": [node_maps.answers_data(nodes, answers)]}
+        parts.append(Section("Nodes", [node_maps.figure(nodes, answers), node_maps.node_list(0)]))
+    parts += [_part(result, None, -1) for result in report.results[:_ANSWERS]]
+    parts.append(_text_section(report))
+    return Page("explain", subject_of_page, verdict, style, report.metadata, "", parts, data)
 
 
 def _page_of_many(report: explanations.ExplainReport) -> Page:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from schedctl.api.amounts import amount
 from schedctl.render import notices
 from schedctl.render import simulations as texts
-from schedctl.render.html import fixes, node_maps
+from schedctl.render.html import fixes, node_maps, pod_groups
 from schedctl.render.html.markup import Content, Markup, element
 from schedctl.render.html.node_maps import Category, NodeAnswers
 from schedctl.render.html.page import Page, Section, doubt
@@ -63,6 +63,10 @@ def _sections(report: SimulationReport) -> Iterator[Section]:
             element("li", f"{each.source}:{each.line}: {each.subject}: {each.message}") for each in report.mistakes
         ]
         yield Section("Mistakes in the manifests", element("ul", items))
+    for group in report.groups[:_SHOWN]:
+        subject, verdict, _ = pod_groups.answer(group)
+        inner = [element("div", element("h3", each.title), each.content) for each in pod_groups.sections(group)]
+        yield Section(subject, inner, verdict)
     yield Section("Workloads", _workloads(report.results))
     if report.node_map is not None:
         lead = "What the run added to each node, or took from it."
