@@ -63,7 +63,7 @@ def capacity(
     scheduler_config: options.SchedulerConfig = "",
     profile: options.Profile = "",
     plugin: options.Plugins = None,
-    output: options.Output = "text",
+    output: options.OutputOrPage = "text",
     limit: options.Limit = 0,
     exit_code: Annotated[
         bool, typer.Option("--exit-code", help="Exit with 1 if not one more fits", rich_help_panel=OUTPUT)
@@ -89,7 +89,7 @@ def capacity(
     from schedctl.session import capacity_models
     from schedctl.session.sessions import SchedulerOptions, Session
 
-    printer = Printer.of(output, color)
+    printer = Printer.of(output, color, pages=True)
     if not like:
         raise UsageError("no pod or workload given", "e.g. `schedctl capacity --like deploy/web -f FILE`")
     namespace = source.namespace(namespace)
@@ -97,7 +97,15 @@ def capacity(
     session = Session(source, scheduler, notifier, what_ifs)
     session.load(about=partial(capacity_models.is_named, like, namespace))
     report = use_case.capacity(
-        session, like, namespace=namespace, by=by, most=most, fail=exit_code, on=on or (), types=instance_types
+        session,
+        like,
+        namespace=namespace,
+        by=by,
+        most=most,
+        fail=exit_code,
+        node_map=printer.is_page,
+        on=on or (),
+        types=instance_types,
     )
     printer.write(session.with_calls(report), limit=limit)
     return report.summary.exit_code

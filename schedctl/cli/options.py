@@ -267,6 +267,18 @@ Output = Annotated[
         autocompletion=suggestions.words("text", "wide", "json", "yaml", "name", "jsonpath="),
     ),
 ]
+OutputOrPage = Annotated[
+    str,
+    typer.Option(
+        "-o",
+        "--output",
+        metavar="FORMAT",
+        help="text (default), wide, json, yaml, html, name or jsonpath=TEMPLATE",
+        envvar="SCHEDCTL_OUTPUT",
+        rich_help_panel=OUTPUT,
+        autocompletion=suggestions.words("text", "wide", "json", "yaml", "html", "name", "jsonpath="),
+    ),
+]
 Limit = Annotated[
     int,
     typer.Option(

@@ -20,7 +20,7 @@ from schedctl.engine import fit_error
 from schedctl.engine.assumptions import Assumption
 from schedctl.engine.attempts import Attempt
 from schedctl.errors import Inconclusive, NotModelled, UsageError
-from schedctl.explain import causes, extenders, facts, preemptions, remarks, requeue_events, scores
+from schedctl.explain import causes, extenders, facts, preemptions, remarks, requeue_events, scores, spreads
 from schedctl.explain import hints as next_steps
 from schedctl.explain.allocations import allocations
 from schedctl.framework import wording
@@ -283,6 +283,8 @@ def _explain_attempt(outcome: Attempt, subject: PodReference, options: _Options)
         ],
         guesses=guesses,
         apparent=None if decided else apparent,
+        filters=facts.filter_steps(outcome, reasons),
+        spread=spreads.of(outcome),
     )
 
 

@@ -51,7 +51,7 @@ def lines(report: DrainReport, *, wide: bool = False, limit: int = 0) -> Iterato
         limit: show so many answers about pending pods and so many entries of a list, 0 for what suits.
     """
     detail = _Detail(limit or (ALL if wide else _FEW), limit or (ALL if wide else _MANY), wide)
-    yield from _answer(report)
+    yield from answer(report)
     alone = len(report.results) == 1
     sections = (
         *pending_pods.sections(
@@ -67,7 +67,7 @@ def lines(report: DrainReport, *, wide: bool = False, limit: int = 0) -> Iterato
     yield from separate(sections)
 
 
-def _answer(report: DrainReport) -> Iterator[Line]:
+def answer(report: DrainReport) -> Iterator[Line]:
     """Yield the answer on one line and its numbers on the next."""
     summary = report.summary
     if summary.nodes == 1:

@@ -11,10 +11,11 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 
 from schedctl.api.amounts import on_one_scale
-from schedctl.render import bound_pods, notices, pod_groups
+from schedctl.render import bound_pods, node_pictures, notices, pod_groups
 from schedctl.render.layout import ALL, BLANK, SCREEN, Block, Cell, Line, Part, ScreenText, Span, Table, line, separate
 from schedctl.reports import counts, explanations
 from schedctl.reports.metadata import Metadata, describe_unknown
+from schedctl.reports.node_maps import NodeMap
 from schedctl.reports.reasons import NodeGroup, Reason
 
 _FEW = 5
@@ -50,6 +51,7 @@ class Detail:
         evidenced: reasons whose evidence is shown, from the nearest on.
         event: whether the FailedScheduling line is shown in full, and not what one line has room for.
         notes: whether facts to decide by stand below the fixes.
+        nodes: the nodes to draw in characters, None for no pictures.
     """
 
     entries: int = _FEW
@@ -59,6 +61,7 @@ class Detail:
     evidenced: int = ALL
     event: bool = True
     notes: bool = True
+    nodes: NodeMap | None = None
 
 
 _LEVELS = (
@@ -105,7 +108,7 @@ def lines(
         yield from pod_groups.blocks(group, wide=wide, limit=limit)
         yield BLANK
     if wide or limit:
-        chosen = Detail(limit or ALL, (limit or ALL,) * 2, limit or ALL, wide)
+        chosen = Detail(limit or ALL, (limit or ALL,) * 2, limit or ALL, wide, nodes=report.node_map if wide else None)
         levels: tuple[Detail, ...] = (chosen,)
     else:
         levels = _LEVELS
@@ -191,6 +194,7 @@ def _explanation(result: explanations.Explanation, detail: Detail) -> Iterator[B
             *(_notes(result) if detail.notes or not result.message else ()),
         ),
         _scale_up(result.scale_up),
+        *_pictures(result, detail.nodes),
         (*_kubernetes_line(result, detail), *_requeue_events(result.wakings, detail)),
         _matrix(result.matrix, result.verdict, detail) if result.matrix is not None else (),
         notices.assumptions(result.guesses),
@@ -207,6 +211,12 @@ def _scale_up(found: explanations.ScaleUp | None) -> Iterator[Block]:
     for each in found.groups:
         if each.group != found.group:
             yield Line((Span(f"{each.group}: ", "strong"), Span(each.text)), 2, hang=2)
+
+
+def _pictures(result: explanations.Explanation, nodes: NodeMap | None) -> Iterator[Iterator[Block]]:
+    if nodes is not None:
+        yield node_pictures.funnel(result)
+        yield node_pictures.node_map(result, nodes)
 
 
 def _table_of_answers(results: Sequence[explanations.Explanation]) -> Iterator[Block]:

@@ -56,6 +56,8 @@ if TYPE_CHECKING:
 
 FORMATS = ("text", "wide", "json", "yaml", "name", "jsonpath=TEMPLATE")
 """What ``-o`` takes."""
+PAGE = "html"
+"""What ``-o`` takes as well where there is a page of the report."""
 _MODULES = {
     "BindReport": "bindings",
     "GangBindReport": "bindings",
@@ -84,8 +86,12 @@ class Output:
     template: jsonpath.Template | None = None
 
 
-def parse(text: str) -> Output:
+def parse(text: str, *, pages: bool = False) -> Output:
     """Return the output a value of ``-o`` stands for; "" is the text for people.
+
+    Args:
+        text: the value.
+        pages: whether there is a page of the report.
 
     Raises:
         UsageError: there is no such output, or its template cannot be read.
@@ -97,7 +103,7 @@ def parse(text: str) -> Output:
         from schedctl.render import jsonpath
 
         return Output(name, jsonpath.parse(template))
-    return Output(parse_format(text, FORMATS))
+    return Output(parse_format(text, (*FORMATS[:-1], PAGE, FORMATS[-1]) if pages else FORMATS))
 
 
 def parse_format(text: str, formats: Sequence[str]) -> str:
@@ -156,6 +162,10 @@ def _machine(report: Report, output: Output) -> Iterable[str]:
 
     if output.template is not None:
         return [output.template.render(machine.plain(report), sanitise.text)]
+    if output.format == PAGE:
+        from schedctl.render.html import documents
+
+        return [documents.document(report)]
     if output.format == "name":
         return (f"{line}\n" for line in names.lines(report))
     return [machine.json(report) if output.format == "json" else machine.yaml(report)]

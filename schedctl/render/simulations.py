@@ -54,7 +54,7 @@ def lines(report: simulations.SimulationReport, *, wide: bool = False, limit: in
         limit: show so many answers about pending pods and so many entries of a list, 0 for what suits.
     """
     detail = _Detail(limit or (ALL if wide else _FEW), wide)
-    yield _answer(report)
+    yield answer(report)
     yield from notices.what_if(report.metadata.what_if)
     in_groups = {key for group in report.groups for key in group.members}
     pending = pending_pods.distinct([(each.namespace, group) for each in report.results for group in each.pending])
@@ -92,7 +92,8 @@ def _is_told_with_group(result: simulations.WorkloadResult, in_groups: Set[str])
     return result.kind == "Pod" and f"{result.namespace}/{result.name}" in in_groups
 
 
-def _answer(report: simulations.SimulationReport) -> Line:
+def answer(report: simulations.SimulationReport) -> Line:
+    """Return the answer on one line."""
     summary = report.summary
     done = summary.placed == summary.pods and not summary.rejected
     first = (

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from schedctl.reports.metadata import Metadata, Record, ReportedAssumption, schema_name
+from schedctl.reports.node_maps import NodeMap
 from schedctl.reports.reasons import Reason, Remark
 
 NODE = "node"
@@ -139,6 +140,7 @@ class CapacityReport(Record, frozen=True, kw_only=True):
         summary: the answer in numbers.
         results: each kind of pod, on the cluster as it is.
         guesses: what some number rests on that could not be listed: the numbers are those of a cluster without it.
+        node_map: the nodes that pictures show; null unless the output has pictures (``html``).
     """
 
     api_version: Literal["schedctl.dev/v1alpha1"] = "schedctl.dev/v1alpha1"
@@ -147,3 +149,4 @@ class CapacityReport(Record, frozen=True, kw_only=True):
     summary: CapacitySummary
     results: list[CapacityResult]
     guesses: list[ReportedAssumption] = []
+    node_map: NodeMap | None = None

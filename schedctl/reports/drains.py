@@ -9,6 +9,7 @@ from enum import StrEnum
 from typing import Literal
 
 from schedctl.reports.metadata import Metadata, Record, ReportedAssumption, schema_name
+from schedctl.reports.node_maps import NodeMap
 from schedctl.reports.pod_groups import BrokenGroup
 from schedctl.reports.reasons import Remark
 from schedctl.reports.simulations import PendingPods
@@ -224,6 +225,7 @@ class DrainReport(Record, frozen=True, kw_only=True):
             proven: verdicts and places are those of a cluster without these objects.
         warnings: what is wrong with the specs of evicted pods by workload.
         broken_groups: the gangs that are left with fewer pods on nodes than they need, by name.
+        node_map: the nodes that pictures show; null unless the output has pictures (``html``).
     """
 
     api_version: Literal["schedctl.dev/v1alpha1"] = "schedctl.dev/v1alpha1"
@@ -238,3 +240,4 @@ class DrainReport(Record, frozen=True, kw_only=True):
     guesses: list[ReportedAssumption] = []
     warnings: list[WorkloadWarning] = []
     broken_groups: list[BrokenGroup] = []
+    node_map: NodeMap | None = None

@@ -12,6 +12,7 @@ from typing import Literal
 
 from schedctl.reports.bound_pods import BoundPod
 from schedctl.reports.metadata import Metadata, Record, ReportedAssumption, schema_name
+from schedctl.reports.node_maps import NodeMap
 from schedctl.reports.nodes import ScaleUpObstacle
 from schedctl.reports.pod_groups import PodGroupResult
 from schedctl.reports.reasons import Hint, Reason, Remark
@@ -101,6 +102,53 @@ class NodeCounts(Record, frozen=True):
     feasible: int = 0
     left_out: int = 0
     unseen: int = 0
+
+
+class FilterStep(Record, frozen=True):
+    """One step of the search for feasible nodes.
+
+    Attributes:
+        plugin: the filter, or the plugins by which PreFilter narrowed the search, which is the first step.
+        skipped: whether its PreFilter said Skip, so that it refuses nothing.
+        refused: how many nodes it was the first to refuse.
+        left: how many nodes were left then.
+    """
+
+    plugin: str
+    skipped: bool = False
+    refused: int = 0
+    left: int = 0
+
+
+class DomainPods(Record, frozen=True):
+    """How many pods a rule counts in one domain."""
+
+    domain: str
+    pods: int
+
+
+class DomainSpread(Record, frozen=True):
+    """The domains that a spread rule of the pod tells apart, and how the pods it counts are spread over them.
+
+    Attributes:
+        plugin: whose rule it is.
+        topology_key: the label whose values are the domains.
+        hard: whether the rule rejects nodes; else it only scores them.
+        max_skew: by how much a domain may outnumber the emptiest.
+        adds: how many the pod itself would add to its domain: 1 or 0.
+        minimum: what the skew is counted from: the fewest pods in a domain, or 0 while there are too few domains.
+        number: how many domains there are.
+        domains: the fullest first; of many domains the fullest and the emptiest.
+    """
+
+    plugin: str
+    topology_key: str
+    hard: bool
+    max_skew: int
+    adds: int
+    minimum: int
+    number: int
+    domains: list[DomainPods] = []
 
 
 class PreFilter(Record, frozen=True):
@@ -564,6 +612,8 @@ class Explanation(Record, frozen=True):
         pod_group: the PodGroup that it was scheduled with, as ``namespace/name``; "" for a pod that is scheduled alone.
         pod_group_text: what becomes of that group, or of one that a plugin holds together at Permit, in words.
         scale_up: whether new nodes would help; null where the pod has a place, or no autoscaler is known.
+        filters: the search for feasible nodes step by step, in the order of the profile; empty where none was made.
+        spread: how the pods that the pod is to be spread among are spread now, rule by rule.
     """
 
     pod: PodReference
@@ -602,6 +652,8 @@ class Explanation(Record, frozen=True):
     pod_group: str = ""
     pod_group_text: str = ""
     scale_up: ScaleUp | None = None
+    filters: list[FilterStep] = []
+    spread: list[DomainSpread] = []
 
 
 @schema_name("Summary")
@@ -631,7 +683,11 @@ class ExplainReport(Record, frozen=True, kw_only=True):
     """The whole answer of ``schedctl explain``.
 
     Attributes:
+        metadata: under which conditions it was made.
+        summary: the answer in numbers.
+        results: each distinct answer.
         groups: the pod groups that were asked about, and those of pods that were (GenericWorkload).
+        node_map: the nodes that pictures show; null unless the output has pictures (``html``, ``wide``).
     """
 
     api_version: Literal["schedctl.dev/v1alpha1"] = "schedctl.dev/v1alpha1"
@@ -640,3 +696,4 @@ class ExplainReport(Record, frozen=True, kw_only=True):
     summary: ExplainSummary
     results: list[Explanation]
     groups: list[PodGroupResult] = []
+    node_map: NodeMap | None = None

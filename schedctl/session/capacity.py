@@ -16,7 +16,7 @@ from schedctl.explain.pending_pods import without_nodes
 from schedctl.reports.capacities import CapacityReport, CapacityResult
 from schedctl.scheduler import Scheduler
 from schedctl.scheduler.gaps import log_assumptions
-from schedctl.session import capacity_models, capacity_on_types
+from schedctl.session import capacity_models, capacity_on_types, node_maps
 from schedctl.session.capacity_models import Model
 from schedctl.session.notifiers import Progress
 from schedctl.session.pod_groups import GATE
@@ -35,6 +35,7 @@ def capacity(
     fail: bool = False,
     on: Sequence[str] = (),
     types: str = "",
+    node_map: bool = False,
 ) -> CapacityReport:
     """Return how many more pods like some fit, counted for each alone.
 
@@ -47,6 +48,7 @@ def capacity(
         fail: whether it makes the exit code 1 that not one more fits.
         on: instance types, of each of which one new node alone is filled; none for the cluster as it is.
         types: the file of instance types, "" for none.
+        node_map: whether the report has the nodes that pictures show.
 
     Raises:
         InputError: a file cannot be understood.
@@ -83,9 +85,10 @@ def capacity(
                     break
     assumptions.admission(session.state.assembled.unknown)
     metadata = session.metadata(settled)
-    return capacity_report_builder.report(
+    report = capacity_report_builder.report(
         results, metadata=metadata, fail=fail, interrupted=interrupted, guesses=assumptions.describe()
     )
+    return node_maps.add(report, cluster) if node_map else report
 
 
 def _count_groups(

@@ -55,7 +55,7 @@ def find(text: str, state: AssembledCluster, namespace: str) -> list[Model]:
         UsageError: there is no such thing, or it is a DaemonSet, of which there is one for each node.
         InputError: the file cannot be understood.
     """
-    if _is_file(text):
+    if is_file(text):
         found = _in_file(text, namespace)
     else:
         _, names = subjects.parse_names([text])
@@ -75,7 +75,7 @@ def is_named(like: Sequence[str], namespace: str, kind: str, key: str) -> bool:
     Raises:
         UsageError: a text is neither a file nor a name.
     """
-    names = [name for text in like if not _is_file(text) for name in subjects.parse_names([text])[1]]
+    names = [name for text in like if not is_file(text) for name in subjects.parse_names([text])[1]]
     return subjects.named_among(names, subjects.scope(namespace, everywhere=False), kind, key)
 
 
@@ -121,7 +121,8 @@ def copies(model: Model, scheduler: Scheduler, profile: str) -> PodCopies:
     return made
 
 
-def _is_file(text: str) -> bool:
+def is_file(text: str) -> bool:
+    """Return whether a text is taken for a file, and not for the name of an object."""
     return text == "-" or text.endswith(_FILES) or Path(text).exists()
 
 

@@ -22,7 +22,7 @@ from schedctl.reports.explanations import ExplainReport, Explanation, PodReferen
 from schedctl.scheduler import Scheduler
 from schedctl.scheduler.assumed_volumes import claim_notes
 from schedctl.scheduler.gaps import log_assumptions
-from schedctl.session import subjects, what_ifs
+from schedctl.session import node_maps, subjects, what_ifs
 from schedctl.session.created_pods import CreatedPods
 from schedctl.session.notifiers import SILENT, Notifier
 from schedctl.session.pod_groups import GroupAnswers
@@ -54,6 +54,7 @@ class ExplainOptions:
         fail: whether a pod that is unschedulable, or that another configuration breaks, makes the exit code 1.
         hypothetical_nodes: nodes that are as a what-if has them, which no next step undoes.
         groups: the groups of nodes of which a new node might help; None where that is not asked.
+        node_map: whether the report has the nodes that pictures show.
     """
 
     matrix: bool = False
@@ -65,6 +66,7 @@ class ExplainOptions:
     fail: bool = False
     hypothetical_nodes: frozenset[str] = frozenset()
     groups: NodeGroups | None = None
+    node_map: bool = False
 
     @property
     def judges_bound_pods(self) -> bool:
@@ -117,9 +119,10 @@ def explain(session: Session, question: Question, options: ExplainOptions) -> Ex
         not_running = bound_pods.count_not_running(
             session.cluster, lambda pod: pod.metadata.namespace in question.scope
         )
-    return explanations.report(
+    report = explanations.report(
         results, metadata=metadata, fail=options.fail, bound_not_running=not_running, groups=groups.results
     )
+    return node_maps.add(report, session.cluster) if options.node_map else report
 
 
 def _compare(
@@ -146,7 +149,8 @@ def _compare(
             )
             found.append(list(answers))
     zones = utilisation.zones(session.cluster)
-    return comparisons.compare(letters, found, metadata=metadata, zones=zones, fail=options.fail)
+    report = comparisons.compare(letters, found, metadata=metadata, zones=zones, fail=options.fail)
+    return node_maps.add(report, session.cluster) if options.node_map else report
 
 
 def explain_objects(
