@@ -31,6 +31,12 @@ def proof() -> Path:
     return _shipped("conformance/proof.json")
 
 
+def docs() -> Path | None:
+    """The pages of the documentation, ``docs/`` of the repository; None where they are not installed."""
+    folder = _shipped("docs")
+    return folder if folder.is_dir() else None
+
+
 def roles() -> str:
     """The file of the roles that schedctl needs, as a user finds it: by its path where schedctl is installed."""
     name = "deploy/clusterrole.yaml"

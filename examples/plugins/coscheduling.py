@@ -213,7 +213,7 @@ class Coscheduling(QueueSortPlugin, PreFilterPlugin, PostFilterPlugin, ReservePl
             "placed": found,
             "refused": [{"pod": each.pod.key, "plugins": each.plugins, "message": each.message} for each in refused],
         }
-        return (Remark(text, tuple(details), evidence),)
+        return (Remark(text, tuple(details), evidence, starts=complete),)
 
     def _arrived(self, event: ClusterEvent, before: None, after: PodInfo) -> None:
         """Activate the members that wait for company: of pods that come the queue itself tells nobody."""

@@ -27,15 +27,28 @@ BIND_COMPLETED = "pv.kubernetes.io/bind-completed"
 """That a claim is bound, by the volume controller; of a claim."""
 EXTENDED_RESOURCE_CLAIM = "resource.kubernetes.io/extended-resource-claim"
 """That a claim was made for a pod's extended resources; of a ResourceClaim."""
+SAFE_TO_EVICT = "cluster-autoscaler.kubernetes.io/safe-to-evict"
+SAFE_LOCAL_VOLUMES = "cluster-autoscaler.kubernetes.io/safe-to-evict-local-volumes"
+SCALE_DOWN_DISABLED = "cluster-autoscaler.kubernetes.io/scale-down-disabled"
+DO_NOT_DISRUPT = "karpenter.sh/do-not-disrupt"
+"""Whether autoscalers may evict a pod, and remove a node."""
+MACHINE_OWNER, MACHINE = "cluster.x-k8s.io/owner-name", "machine.openshift.io/machine"
+"""Which machines a node is of."""
 
 READ = frozenset(
     (
         ALLOWED_TOLERATIONS,
         BIND_COMPLETED,
+        DO_NOT_DISRUPT,
         EXTENDED_RESOURCE_CLAIM,
+        MACHINE,
+        MACHINE_OWNER,
         MIGRATED_PLUGINS,
         NODE_SELECTOR,
         PROVISIONED_BY,
+        SAFE_LOCAL_VOLUMES,
+        SAFE_TO_EVICT,
+        SCALE_DOWN_DISABLED,
         TOLERATIONS,
         "batch.kubernetes.io/job-completion-index",
         "controller.kubernetes.io/pod-deletion-cost",

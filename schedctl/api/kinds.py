@@ -14,6 +14,7 @@ from typing import Any
 from schedctl.api import devices, policies, storage, workloads
 from schedctl.api.meta import Namespace, Struct
 from schedctl.api.nodes import Node
+from schedctl.api.pod_groups import PodGroup
 from schedctl.api.pods import Pod, PodTemplate
 
 Conversion = Callable[[dict[str, Any]], dict[str, Any]]
@@ -99,7 +100,6 @@ _OLD_APPS = ("apps/v1beta2", "apps/v1beta1", "extensions/v1beta1")
 _STORAGE_BETA = ("storage.k8s.io/v1beta1",)
 _DRA, _DRA_BETA1, _DRA_BETA2 = "resource.k8s.io/v1", "resource.k8s.io/v1beta1", ("resource.k8s.io/v1beta2",)
 
-# PodGroup is missing on purpose: kube-scheduler reads it only behind gates that are off by default (GenericWorkload)
 KINDS: tuple[Kind, ...] = (
     Kind("v1", "Pod", Pod),
     Kind("v1", "Node", Node, namespaced=False),
@@ -132,6 +132,8 @@ KINDS: tuple[Kind, ...] = (
         namespaced=False,
         retired=("scheduling.k8s.io/v1beta1", "scheduling.k8s.io/v1alpha1"),
     ),
+    # kube-scheduler reads it with GenericWorkload only; earlier versions of the API are other objects
+    Kind("scheduling.k8s.io/v1beta1", "PodGroup", PodGroup),
     Kind("node.k8s.io/v1", "RuntimeClass", policies.RuntimeClass, namespaced=False, retired=("node.k8s.io/v1beta1",)),
     Kind("storage.k8s.io/v1", "StorageClass", storage.StorageClass, namespaced=False, retired=_STORAGE_BETA),
     Kind("storage.k8s.io/v1", "CSINode", storage.CSINode, namespaced=False, retired=_STORAGE_BETA),
@@ -206,5 +208,7 @@ def intended_kind(api_version: str, name: str) -> Kind | None:
     """
     group = api_version.rpartition("/")[0]
     if "." in group and group not in _GROUPS:
+        return None
+    if name == "PodGroup" and group == "scheduling.k8s.io":  # earlier APIs of that name are other objects
         return None
     return _NAMED.get(name) or _LOWERED.get(name.lower().strip())

@@ -29,13 +29,6 @@ from schedctl.releases import NEWEST, Release
 _CHANGES_KEPT = 4096
 _MANY = 256
 """From how many pods on it pays to remove them at once, after which nothing is known from memory."""
-_TABLED = {
-    ChangeKind.POD_ADDED: Pod,
-    ChangeKind.POD_REMOVED: Pod,
-    ChangeKind.NODE_UPDATED: Node,
-    ChangeKind.NODES: Node,
-}
-"""The kind that changed, for changes that do not name an object."""
 
 
 class Cluster(ClusterView):
@@ -366,22 +359,25 @@ class Cluster(ClusterView):
             self._undo.append(undo)
 
     def _note(self, change: Change) -> None:
-        self._generation += 1
-        if change.kind is ChangeKind.NODES:
-            self.nodes_since = self._generation
-        kind = type(change.subject) if change.kind is ChangeKind.OBJECT else _TABLED[change.kind]
-        self._versions[kind] = self._versions.get(kind, 0) + 1
-        if change.kind not in (ChangeKind.POD_ADDED, ChangeKind.POD_REMOVED):
-            self.objects_since = self._generation
-        if change.kind is ChangeKind.OBJECT:
-            key = kind, key_of(change.subject)
+        kind, versions = change.kind, self._versions
+        self._generation = generation = self._generation + 1
+        if kind is ChangeKind.POD_ADDED or kind is ChangeKind.POD_REMOVED:
+            versions[Pod] = versions.get(Pod, 0) + 1
+            self._node_table.occupied[change.row] = generation
+        elif kind is ChangeKind.OBJECT:
+            what = type(change.subject)
+            key = what, key_of(change.subject)
+            versions[what] = versions.get(what, 0) + 1
             self._object_versions[key] = self._object_versions.get(key, 0) + 1
-            if kind is Namespace:
+            self.objects_since = generation
+            if what is Namespace:
                 self._counters.begin_anew()
-        elif change.kind in (ChangeKind.POD_ADDED, ChangeKind.POD_REMOVED):
-            self._node_table.occupied[change.row] = self._generation
         else:
-            self._node_table.described[change.row] = self._generation
+            versions[Node] = versions.get(Node, 0) + 1
+            self._node_table.described[change.row] = generation
+            self.objects_since = generation
+            if kind is ChangeKind.NODES:
+                self.nodes_since = generation
             self._counters.begin_anew()
         self._log.append(change)
         if len(self._log) > 2 * _CHANGES_KEPT:  # half at a time, for each cut moves what is left

@@ -334,6 +334,13 @@ class ClusterView:
             single.get(key, 0) == version for key, version in reads.objects.items()
         )
 
+    def pod_log(self, generation: int) -> Sequence[Change] | None:
+        """Return what happened after a generation, for whoever keeps an index of pods and notes himself what is read.
+
+        None when the log no longer reaches that far back.
+        """
+        return None if generation < self._log_begins else self._log[generation - self._log_begins :]
+
     def changes_since(self, generation: int) -> list[Change] | None:
         """Return what happened after a generation, None when the log no longer reaches that far back."""
         self.reads.everything = True

@@ -105,6 +105,12 @@ class PodInfo:
             now.__dict__.update(self.__dict__)
         return now
 
+    @cached_property
+    def pod_group(self) -> str:
+        """``namespace/name`` of the pod group it says it is of, "" for none."""
+        group = self.pod.spec.scheduling_group
+        return f"{self.namespace}/{group.pod_group_name}" if group is not None and group.pod_group_name else ""
+
     @property
     def is_terminating(self) -> bool:
         """Whether the pod is on its way out."""

@@ -17,7 +17,7 @@ from schedctl.api.times import unix_nanoseconds
 from schedctl.cache.pod_info import PodInfo
 from schedctl.calibration.timelines import SECOND, Arrival, Timeline
 from schedctl.engine import attempts, fit_error, sampling
-from schedctl.engine.assumptions import PodGroup
+from schedctl.engine.assumptions import ForeignGroup
 from schedctl.engine.attempts import Attempt
 from schedctl.engine.certainty import assumptions_affecting_verdict
 from schedctl.errors import NotModelled
@@ -280,7 +280,7 @@ def _missing_inputs(outcome: Attempt) -> str:
     silent = sorted(f"{guess.plugin} {guess.kind.text}" for guess in guesses if issubclass(guess.kind, Unanswered))
     if silent:
         return f"it depends on extenders: {', '.join(dict.fromkeys(silent))}"
-    groups = sorted(guess.plugin for guess in guesses if guess.kind is PodGroup)
+    groups = sorted(guess.plugin for guess in guesses if guess.kind is ForeignGroup)
     if groups:
         return f"it depends on groups, which are not modelled: {', '.join(groups)}"
     kinds = sorted({guess.kind.__name__ for guess in guesses})

@@ -193,7 +193,7 @@ def _question(arguments: Sequence[str], namespace: str, assumed: str, selector: 
         UsageError: none is named, or something else is.
     """
     from schedctl.session import subjects
-    from schedctl.session.subject_kinds import POD
+    from schedctl.session.subject_kinds import POD, POD_GROUP
 
     question = subjects.question(
         arguments,
@@ -204,9 +204,10 @@ def _question(arguments: Sequence[str], namespace: str, assumed: str, selector: 
         assumed_namespace=assumed,
     )
     kinds = {question.kind, *(name.kind for name in question.names)}
-    if not kinds <= {POD, None} or not (question.names or selector):
-        raise UsageError("bind takes pods", _EXAMPLE)
-    return replace(question, kind=POD, names=tuple(replace(name, kind=POD) for name in question.names))
+    if not kinds <= {POD, POD_GROUP, None} or not (question.names or selector):
+        raise UsageError("bind takes pods and pod groups", _EXAMPLE)
+    names = tuple(replace(name, kind=name.kind or POD) for name in question.names)
+    return replace(question, kind=question.kind or POD, names=names)
 
 
 def _pods(question: Question, session: Session) -> list[Pod]:
@@ -215,9 +216,24 @@ def _pods(question: Question, session: Session) -> list[Pod]:
     Raises:
         UsageError: there are none.
     """
+    from schedctl.api.pod_groups import PodGroup
     from schedctl.api.pods import FINISHED
+    from schedctl.session import bind_groups
 
-    found: list[Pod] = question.objects(session.state.assembled)
+    found: list[Pod] = []
+    for each in question.objects(session.state.assembled):
+        if isinstance(each, PodGroup):
+            if not session.cluster.release.enabled(bind_groups.GATE):
+                raise UsageError(
+                    f"PodGroup {each.key} cannot be bound as a group: {bind_groups.GATE} is off",
+                    f"`--feature-gates {bind_groups.GATE}=true`",
+                )
+            found += bind_groups.pending_pods(each, session.cluster)
+            if not found:
+                raise UsageError(f"PodGroup {each.key} has no pending pods", _EXAMPLE)
+        else:
+            found.append(each)
+    found = list({pod.key: pod for pod in found}.values())
     if question.query is None:
         return found
     pending = [pod for pod in found if not pod.spec.node_name and pod.status.phase not in FINISHED]

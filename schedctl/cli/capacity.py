@@ -24,6 +24,7 @@ Examples:
   schedctl capacity --like web.yaml -f cluster.json
   schedctl capacity --like deploy/web -n shop --lose zone=eu-1a
   schedctl capacity --like deploy/web -n shop --max 5 --exit-code
+  schedctl capacity --like deploy/web -n shop --on type=m6i.large --instance-types types.csv
 
 Exit codes: 0 answered; 1 not one more fits (with --exit-code); 2 usage, configuration or output; 3 input;
 4 cluster; 5 inconclusive; 70 a bug; 130 interrupted; 141 output closed
@@ -48,11 +49,21 @@ def capacity(
     by: Annotated[
         str, typer.Option(metavar="LABEL", help="Count by zone, node or any label (default: zone and pool)")
     ] = "",
+    on: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--on",
+            metavar="type=NAME",
+            help="Fill one new node of this instance type, alone in a fresh cluster; repeatable",
+            rich_help_panel=SELECT,
+        ),
+    ] = None,
+    instance_types: options.InstanceTypes = "",
     most: Annotated[int, typer.Option("--max", min=1, metavar="N", help="Stop after N pods")] = MOST,
     scheduler_config: options.SchedulerConfig = "",
     profile: options.Profile = "",
     plugin: options.Plugins = None,
-    output: options.Output = "text",
+    output: options.OutputOrPage = "text",
     limit: options.Limit = 0,
     exit_code: Annotated[
         bool, typer.Option("--exit-code", help="Exit with 1 if not one more fits", rich_help_panel=OUTPUT)
@@ -78,13 +89,23 @@ def capacity(
     from schedctl.session import capacity_models
     from schedctl.session.sessions import SchedulerOptions, Session
 
-    printer = Printer.of(output, color)
+    printer = Printer.of(output, color, pages=True)
     if not like:
         raise UsageError("no pod or workload given", "e.g. `schedctl capacity --like deploy/web -f FILE`")
     namespace = source.namespace(namespace)
     scheduler = SchedulerOptions(scheduler_config, profile, plugins=plugin or (), extenders=extenders)
     session = Session(source, scheduler, notifier, what_ifs)
     session.load(about=partial(capacity_models.is_named, like, namespace))
-    report = use_case.capacity(session, like, namespace=namespace, by=by, most=most, fail=exit_code)
+    report = use_case.capacity(
+        session,
+        like,
+        namespace=namespace,
+        by=by,
+        most=most,
+        fail=exit_code,
+        node_map=printer.is_page,
+        on=on or (),
+        types=instance_types,
+    )
     printer.write(session.with_calls(report), limit=limit)
     return report.summary.exit_code

@@ -129,7 +129,7 @@ def check(
             "-o",
             "--output",
             metavar="FORMAT",
-            help="text (default), json, yaml, junit, sarif, github, gitlab, tap, markdown, openreports, policyreports",
+            help=f"text (default), {', '.join(CHECK_FORMATS[1:])}",
             rich_help_panel=OUTPUT,
             autocompletion=suggestions.words(*CHECK_FORMATS),
         ),
@@ -167,6 +167,7 @@ def check(
     from schedctl.render import check_outputs
     from schedctl.session import check as use_case
     from schedctl.session import report_files, settings
+    from schedctl.session.node_inventories import NO_GROUP_OPTIONS
     from schedctl.session.sessions import SchedulerOptions, Session
 
     terminal = Printer.of("text", color).terminal
@@ -188,11 +189,11 @@ def check(
             write_baseline,
             sarif_suppressed,
         )
-        outputs.check()
-        failure.targets = outputs.targets
+        failure.targets = outputs.check()
         failure.inputs += use_case.files_of_settings(user_settings)
         use_case.check_sources(source, paths, folders, user_settings, standing=all_workloads)
-        session = Session(source, SchedulerOptions(scheduler_config, profile, plugins=plugin or ()), notifier)
+        scheduler = SchedulerOptions(scheduler_config, profile, plugins=plugin or ())
+        session = Session(source, scheduler, notifier, kinds=NO_GROUP_OPTIONS.kinds(source))
         check_options = use_case.parse_options(
             user_settings,
             fail_on=fail_on,
@@ -206,6 +207,7 @@ def check(
             allow_empty=allow_empty,
             jobs=jobs,
             tags=tags or (),
+            node_map=outputs.has_pages,
         )
         inputs = use_case.load(
             session,
@@ -235,8 +237,13 @@ class _Outputs:
     def files(self) -> list[str]:
         return [target.file for target in self.targets]
 
-    def check(self) -> None:
-        """See to it that all files can be written, before any work is done.
+    @property
+    def has_pages(self) -> bool:
+        """Whether one of the outputs is a page, whose pictures need more than the others."""
+        return "html" in (self.form, *(target.form for target in self.targets))
+
+    def check(self) -> Sequence[Any]:
+        """Return where reports go to once it is known that all files can be written, before any work is done.
 
         Raises:
             UsageError: one cannot.
@@ -251,6 +258,7 @@ class _Outputs:
             report_files.check([self.baseline], "--write-baseline")
             if os.path.realpath(self.baseline) in [os.path.realpath(file) for file in self.files]:
                 raise UsageError(f"--report and --write-baseline would both write {self.baseline}", "name two files")
+        return self.targets
 
     def spare(self, inputs: Sequence[Input], settings: Iterable[str]) -> None:
         """Keep the files from being written over what was read; a baseline may be, by the one that replaces it.

@@ -81,7 +81,7 @@ def drain(
     scheduler_config: options.SchedulerConfig = "",
     profile: options.Profile = "",
     plugin: options.Plugins = None,
-    output: options.Output = "text",
+    output: options.OutputOrPage = "text",
     limit: options.Limit = 0,
     exit_code: Annotated[
         bool,
@@ -111,7 +111,7 @@ def drain(
     from schedctl.session.states import about_nothing
     from schedctl.simulation.drains import DrainFlags
 
-    printer = Printer.of(output, color)
+    printer = Printer.of(output, color, pages=True)
     if timeout not in ("", "0", "0s"):
         raise UsageError(
             f"--timeout {timeout} is not simulated: the drain runs until no more pods can be evicted",
@@ -130,7 +130,7 @@ def drain(
     session = Session(source, scheduler, notifier, what_ifs)
     session.load(about=about_nothing)
     selection = use_case.NodeSelection(nodes or (), selector, zone)
-    report = use_case.drain(session, selection, flags, fail=exit_code)
+    report = use_case.drain(session, selection, flags, fail=exit_code, node_map=printer.is_page)
     printer.write(session.with_calls(report), limit=limit)
     return report.summary.exit_code
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from schedctl.cli import options, suggestions
+from schedctl.cli import browsers, options, suggestions
 from schedctl.cli.extender_options import with_extenders
 from schedctl.cli.help_text import OUTPUT, SELECT
 from schedctl.cli.notifiers import StandardError, with_notifier
@@ -18,6 +18,8 @@ from schedctl.session.what_ifs import WhatIfs
 
 if TYPE_CHECKING:
     from schedctl.cli.printing import Printer
+    from schedctl.reports.explanations import ExplainReport
+    from schedctl.reports.pod_comparisons import ExplainComparison
     from schedctl.session.sessions import Session
 
 EXAMPLES = """
@@ -33,6 +35,8 @@ Examples:
   schedctl explain node node-3                   # what is free there?
   schedctl explain shop/web-0 --drain node-3 --add-node like:node-1=2
   schedctl explain --all-pending --compare old.yaml --compare new.yaml
+  schedctl explain shop/web-0 --open             # as a page, in a browser
+  schedctl explain shop/web-0 -o html > web-0.html
   schedctl explain shop/web-0 -o jsonpath='{.results[*].chosen}'
 
 Exit codes: 0 answered; 1 unschedulable, or becomes so under --compare (with --exit-code);
@@ -76,6 +80,16 @@ def explain(
             rich_help_panel=SELECT,
         ),
     ] = False,
+    scale_up: Annotated[
+        bool,
+        typer.Option(
+            "--scale-up",
+            help="Show which node groups would help (default where -f has objects of an autoscaler)",
+            rich_help_panel=OUTPUT,
+        ),
+    ] = False,
+    node_groups: options.NodeGroups = "",
+    instance_types: options.InstanceTypes = "",
     scheduler_config: options.SchedulerConfig = "",
     profile: options.Profile = "",
     compare: options.Compare = None,
@@ -113,7 +127,11 @@ def explain(
         ),
     ] = False,
     trace: options.Trace = "",
-    output: options.Output = "text",
+    output: options.OutputOrPage = "text",
+    open_page: Annotated[
+        bool,
+        typer.Option("--open", help="Also write the answer as a page and open it in a browser", rich_help_panel=OUTPUT),
+    ] = False,
     limit: options.Limit = 0,
     exit_code: Annotated[
         bool,
@@ -140,13 +158,14 @@ def explain(
     it is. Nothing is changed: the state is read from the live cluster, or from the files of -f.
     """
     from schedctl.cli.printing import Printer
-    from schedctl.reports.explanations import ExplainReport, Verdict
-    from schedctl.session import comparisons, configurations, traces
+    from schedctl.reports.explanations import ExplainReport
+    from schedctl.session import comparisons, traces
     from schedctl.session import explain as use_case
+    from schedctl.session import node_inventories as inventories
     from schedctl.session import subjects as questions
     from schedctl.session.sessions import SchedulerOptions, Session
 
-    printer = Printer.of(output, color)
+    printer = Printer.of(output, color, pages=True)
     scheduler = SchedulerOptions(scheduler_config, profile, compare or (), plugin or (), extenders)
     nodes = questions.node_names(subjects or [])
     if nodes is not None:
@@ -159,6 +178,7 @@ def explain(
             ("--no-group", no_group),
             ("--exit-code", exit_code),
             ("--trace", trace),
+            ("--open", open_page),
         )
         session = Session(source, scheduler, notifier, what_ifs)
         return _explain_nodes(session, nodes, selector, namespace, printer, limit)
@@ -174,10 +194,10 @@ def explain(
             assumed_namespace=assumed,
         )
     if compare:
-        comparisons.reject_with_compare(
-            ("--matrix", matrix), ("--node", node), ("--history", history), ("--trace", trace)
-        )
-    session = Session(source, scheduler, notifier, what_ifs)
+        alone = ("--matrix", matrix), ("--node", node), ("--history", history), ("--trace", trace)
+        comparisons.reject_with_compare(*alone)
+    by_groups = inventories.GroupOptions(scale_up, node_groups, instance_types)
+    session = Session(source, scheduler, notifier, what_ifs, by_groups.kinds(source))
     session.load(about=question.may_be_about)
     session.change(namespace or assumed)
     settings = use_case.ExplainOptions(
@@ -188,16 +208,29 @@ def explain(
         group=not no_group,
         reconsider=reconsider,
         fail=exit_code,
+        groups=by_groups.groups(session),
+        node_map=printer.is_page or open_page or printer.form.format == "wide",
     )
     with questions.hint_at_files(subjects or []):
         report = use_case.explain(session, question, settings)
     if trace and isinstance(report, ExplainReport):
         traces.write(traces.of_explanations(report.results), trace)
     printer.write(session.with_calls(report), limit=limit)
-    if isinstance(report, ExplainReport) and not notifier.quiet:
-        unserved = (each for each in report.results if each.verdict is Verdict.FOREIGN_SCHEDULER)
-        configurations.suggest_profiles((each.pod.scheduler_name for each in unserved), notifier)
+    if open_page:
+        browsers.open_report(report, notifier)
+    _suggest_profiles(report, notifier)
     return report.summary.exit_code
+
+
+def _suggest_profiles(report: ExplainReport | ExplainComparison, notifier: StandardError) -> None:
+    """Name the shipped profiles that would serve pods that no profile in use serves."""
+    from schedctl.reports.explanations import ExplainReport, Verdict
+    from schedctl.session import configurations
+
+    if notifier.quiet or not isinstance(report, ExplainReport):
+        return
+    unserved = (each for each in report.results if each.verdict is Verdict.FOREIGN_SCHEDULER)
+    configurations.suggest_profiles((each.pod.scheduler_name for each in unserved), notifier)
 
 
 def _explain_nodes(

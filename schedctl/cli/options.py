@@ -237,6 +237,24 @@ Rollout = Annotated[
         autocompletion=suggestions.rollouts,
     ),
 ]
+NodeGroups = Annotated[
+    str,
+    typer.Option(
+        "--node-groups",
+        metavar="FILE",
+        help="Describe or change groups of nodes: sizes, prices, what a new node is like",
+        rich_help_panel=CLUSTER,
+    ),
+]
+InstanceTypes = Annotated[
+    str,
+    typer.Option(
+        "--instance-types",
+        metavar="FILE",
+        help="Instance types with sizes and prices, CSV or JSON",
+        rich_help_panel=CLUSTER,
+    ),
+]
 Output = Annotated[
     str,
     typer.Option(
@@ -247,6 +265,18 @@ Output = Annotated[
         envvar="SCHEDCTL_OUTPUT",
         rich_help_panel=OUTPUT,
         autocompletion=suggestions.words("text", "wide", "json", "yaml", "name", "jsonpath="),
+    ),
+]
+OutputOrPage = Annotated[
+    str,
+    typer.Option(
+        "-o",
+        "--output",
+        metavar="FORMAT",
+        help="text (default), wide, json, yaml, html, name or jsonpath=TEMPLATE",
+        envvar="SCHEDCTL_OUTPUT",
+        rich_help_panel=OUTPUT,
+        autocompletion=suggestions.words("text", "wide", "json", "yaml", "html", "name", "jsonpath="),
     ),
 ]
 Limit = Annotated[

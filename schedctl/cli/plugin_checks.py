@@ -42,6 +42,9 @@ def check(
     pods of the same template get the same answer. Extremes: a normalised score depends only on the raw score and on the
     least and the largest one.
 
+    Of plugins that take part in the cycle of a pod group: placements have names of their own and nodes of the cluster;
+    one more pod that has found a node never makes it worse; and purity, range and asking twice, of placements.
+
     Each law is tried on random clusters, the same ones every time, and on pods of the cluster of -f if given. A law
     "saw nothing happen" if Filter rejected no node there and Score preferred none: it has proved nothing then.
     """

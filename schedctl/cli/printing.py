@@ -34,16 +34,26 @@ class Printer:
     terminal: Terminal
 
     @classmethod
-    def of(cls, output: str, color: str) -> Printer:
+    def of(cls, output: str, color: str, *, pages: bool = False) -> Printer:
         """Return the printer that ``-o`` and ``--color`` stand for, before any work is done.
+
+        Args:
+            output: ``-o``.
+            color: ``--color``.
+            pages: whether there is a page of the report.
 
         Raises:
             UsageError: there is no such output or colour.
         """
-        form = outputs.parse(output)
+        form = outputs.parse(output, pages=pages)
         if color not in COLORS:
             raise UsageError(f'invalid --color "{color}"', f"--color takes {', '.join(COLORS)}")
         return cls(form, terminals.of(sys.stdout, color=color, environ=os.environ))
+
+    @property
+    def is_page(self) -> bool:
+        """Whether the form is a page, whose pictures need more than other forms."""
+        return self.form.format == outputs.PAGE
 
     def write(self, report: Report, *, limit: int = 0) -> None:
         """Write the report to standard output.

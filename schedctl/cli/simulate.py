@@ -85,7 +85,7 @@ def simulate(
     ] = False,
     allow_empty: Annotated[bool, typer.Option("--allow-empty", help="Accept manifests without any object")] = False,
     trace: options.Trace = "",
-    output: options.Output = "text",
+    output: options.OutputOrPage = "text",
     limit: options.Limit = 0,
     exit_code: Annotated[
         bool,
@@ -118,7 +118,7 @@ def simulate(
     from schedctl.session.standing_workloads import workloads_of
     from schedctl.session.states import about_nothing
 
-    printer = Printer.of(output, color)
+    printer = Printer.of(output, color, pages=True)
     simulate_options = use_case.SimulateOptions(
         rollout=runs.rollout_strategy(rollout),
         skip_admission=runs.admission_plugins(skip_admission),
@@ -128,6 +128,7 @@ def simulate(
         trace=trace,
         fail=exit_code,
         version=compare_version,
+        pictures=printer.is_page,
     )
     source.strict = strict
     paths, folders = manifests or [], kustomize or []

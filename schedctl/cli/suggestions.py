@@ -21,7 +21,7 @@ def words(*choices: str) -> Suggest:
 
 def subjects(context: typer.Context, incomplete: str) -> list[str]:
     """Return the kinds, or the names of the kind that stands in front."""
-    from schedctl.session.subject_kinds import KINDS, SERVICE
+    from schedctl.session.subject_kinds import KINDS, POD_GROUP, SERVICE
 
     before = [word for word in context.params.get("subjects") or () if word != incomplete]
     prefix, slash, _ = incomplete.partition("/")
@@ -30,7 +30,7 @@ def subjects(context: typer.Context, incomplete: str) -> list[str]:
         names = _names(context, kind_name) if kind_name else ()
         return _with_prefix(incomplete, (f"{prefix}/{name}" for name in names))
     if not before:
-        return _with_prefix(incomplete, (*(kind.names[0] for kind in (*KINDS, SERVICE)), "node"))
+        return _with_prefix(incomplete, (*(kind.names[0] for kind in (*KINDS, SERVICE, POD_GROUP)), "node"))
     kind_name = _kind_name(before[0])
     return _with_prefix(incomplete, _names(context, kind_name)) if kind_name else []
 

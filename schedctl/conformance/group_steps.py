@@ -11,18 +11,17 @@ from typing import Any
 
 import msgspec
 
-from schedctl.api import defaults
 from schedctl.api.pod_groups import PodGroup
 from schedctl.api.policies import PriorityClass
-from schedctl.api.priorities import SYSTEM_CLASSES
 from schedctl.cache.cluster import Cluster
 from schedctl.cache.pod_info import PodInfo
 from schedctl.engine.fit_error import message
 from schedctl.engine.groups.cycles import GroupAttempt
 from schedctl.engine.groups.trials import Trial
 from schedctl.framework.pod_groups import group_key
-from schedctl.framework.statuses import SUCCESS, Code, Status
+from schedctl.framework.statuses import SUCCESS, Status
 from schedctl.scheduler import Scheduler
+from schedctl.workloads.pod_groups import admit_group
 
 Json = dict[str, Any]
 _MOST_ROUNDS = 3
@@ -161,16 +160,10 @@ class Turns:
 
     def _after_failure(self, outcome: GroupAttempt, pod: PodInfo, result: Json) -> PodInfo:
         """Return a pod of a group as it comes back: nominated to a node, no longer nominated, or as it was."""
-        member = next((member for member in outcome.members if member.outcome.pod.key == pod.key), None)
-        if outcome.awaits_preemption and outcome.post_filter is not None:
-            node = outcome.post_filter.nominations.get(pod.key, "")
-            if not node:
-                return pod
+        node = outcome.nomination_after(pod)
+        if node:
             result["nominated"] = node
-            return self._nominate(pod, node)
-        if outcome.status.code is Code.ERROR or (member is not None and member.status.successful):
-            return self._nominate(pod, "")
-        return pod
+        return pod if node is None else self._nominate(pod, node)
 
     def _nominate(self, pod: PodInfo, node: str) -> PodInfo:
         """Return a pod with a node written into its status, or with none."""
@@ -194,13 +187,10 @@ class Turns:
 
     def _condition(self, group: PodGroup, outcome: GroupAttempt) -> Json:
         known = self._conditions.get(group.key, {})
-        if outcome.status.successful:
-            condition = {"status": "True", "reason": "Scheduled", "message": outcome.status.message}
-        elif known.get("status") == "True":
+        if known.get("status") == "True" and not outcome.status.successful:
             return known
-        else:
-            reason = "SchedulerError" if outcome.status.code is Code.ERROR else "Unschedulable"
-            condition = {"status": "False", "reason": reason, "message": outcome.status.message}
+        written = outcome.condition
+        condition = {"status": written.status, "reason": written.reason, "message": written.message}
         self._conditions[group.key] = {name: value for name, value in condition.items() if value}
         return self._conditions[group.key]
 
@@ -210,21 +200,9 @@ def admit_groups(cluster: Cluster, objects: list[Json]) -> None:
     classes = {
         o["metadata"]["name"]: msgspec.convert(o, PriorityClass) for o in objects if o["kind"] == "PriorityClass"
     }
-    usual = next((each for each in reversed(list(classes.values())) if each.global_default), None)
     for written in objects:
-        if written["kind"] != "PodGroup":
-            continue
-        group = msgspec.convert(written, PodGroup)
-        spec = group.spec
-        named = classes.get(spec.priority_class_name) if spec.priority_class_name else usual
-        priority = named.value if named is not None else SYSTEM_CLASSES.get(spec.priority_class_name, 0)
-        policy = spec.preemption_policy
-        if named is not None and named.preemption_policy and cluster.release.enabled("PodGroupPreemptionPolicy"):
-            policy = named.preemption_policy
-        spec = msgspec.structs.replace(
-            spec, priority=spec.priority if spec.priority is not None else priority, preemption_policy=policy
-        )
-        cluster.put(msgspec.structs.replace(group, metadata=defaults.with_namespace(group.metadata), spec=spec))
+        if written["kind"] == "PodGroup":
+            cluster.put(admit_group(msgspec.convert(written, PodGroup), classes, cluster.release))
 
 
 def _of_attempt(outcome: GroupAttempt) -> Json:

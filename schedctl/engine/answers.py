@@ -187,6 +187,8 @@ def remarks(plugin: Plugin, answer: Any, method: str = "remarks") -> tuple[Remar
             raise _error(plugin, f"{method} gave {faults.quote(one.details)} for details, expected a tuple of texts")
         if not isinstance(one.evidence, Mapping):
             raise _error(plugin, f"{method} gave {faults.quote(one.evidence)} for evidence, expected values by name")
+        if one.starts not in (None, True, False):
+            raise _error(plugin, f"{method} gave {faults.quote(one.starts)} for starts, expected True, False or None")
     return tuple(answer)
 
 

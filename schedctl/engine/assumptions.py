@@ -16,8 +16,8 @@ FILTERING = frozenset(("preFilter", "filter"))
 SCORING = frozenset(("preScore", "score"))
 
 
-class PodGroup:
-    """Stands for a group whose pods kube-scheduler would place together; here they are placed one by one."""
+class ForeignGroup:
+    """Stands for a group whose pods another scheduler or controller handles together; here they are placed alone."""
 
 
 class AbsentPlugin:

@@ -6,7 +6,6 @@ line and every explanation are read off it by ``fit_error`` and ``explain``.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol, runtime_checkable
 
@@ -20,7 +19,7 @@ from schedctl.cache.nodes import Nodes, ReadObserver
 from schedctl.cache.pod_info import PodInfo
 from schedctl.cache.pod_table import NO_NODE
 from schedctl.engine import extenders, sampling
-from schedctl.engine.assumptions import AbsentPlugin, Assumption, PodGroup
+from schedctl.engine.assumptions import AbsentPlugin, Assumption, ForeignGroup
 from schedctl.engine.batching.answer_columns import CannotUpdate
 from schedctl.engine.batching.choosing import best_nodes
 from schedctl.engine.batching.equivalence_classes import EquivalenceClass
@@ -33,6 +32,7 @@ from schedctl.engine.nominators import Nominator
 from schedctl.engine.scoring import Scoring, score_nodes
 from schedctl.framework.cycles import Cycle
 from schedctl.framework.extenders import EXTENDER_PLUGIN
+from schedctl.framework.foreign_groups import foreign_group
 from schedctl.framework.points import FilterPlugin, NodeSet, PostFilterResult
 from schedctl.framework.profiles import Profile
 from schedctl.framework.reasons import CodeColumn, Reason, Verdicts
@@ -241,8 +241,8 @@ def attempt(
     """
     nodes = len(cluster.rows if among is None else among)
     outcome = Attempt(Cycle(pod), profile, cluster, cluster.generation, nodes, among=among)
-    alone = pod.pod.spec.scheduling_group is not None and not cluster.release.enabled("GenericWorkload")
-    if not (cluster.missing or profile.extenders or profile.absent or alone):
+    foreign = foreign_group(pod, profile)
+    if not (cluster.missing or profile.extenders or profile.absent or foreign):
         _run_points(outcome, nominator, percentage, cache, make_room, admitted)
         return outcome
     if profile.extenders:
@@ -252,17 +252,11 @@ def attempt(
         _run_points(outcome, nominator, percentage, None, make_room, admitted)
     of_all_plugins = (Assumption("filter", "", kind) for kind in (Node, Pod) if kind in cluster.missing)
     of_absent = (Assumption(point, name, AbsentPlugin) for name, points in profile.absent.items() for point in points)
-    outcome.assumptions = frozenset((*runner.assumptions, *of_all_plugins, *of_absent, *_group_assumptions(pod)))
+    of_group = (Assumption("preFilter", foreign, ForeignGroup),) if foreign else ()
+    outcome.assumptions = frozenset((*runner.assumptions, *of_all_plugins, *of_absent, *of_group))
     if isinstance(observer, AttemptObserver):
         observer.after_attempt(outcome)
     return outcome
-
-
-def _group_assumptions(pod: PodInfo) -> Iterator[Assumption]:
-    """Yield that a pod is placed as if it were of no group, if it is of one."""
-    group = pod.pod.spec.scheduling_group
-    if group is not None:
-        yield Assumption("preFilter", f"PodGroup {pod.namespace}/{group.pod_group_name or ''}".rstrip("/"), PodGroup)
 
 
 def filter_only(profile: Profile, cluster: Cluster, pod: PodInfo, nominator: Nominator, among: Nodes) -> Attempt:

@@ -20,7 +20,7 @@ from schedctl.engine import fit_error
 from schedctl.engine.assumptions import Assumption
 from schedctl.engine.attempts import Attempt
 from schedctl.errors import Inconclusive, NotModelled, UsageError
-from schedctl.explain import causes, extenders, facts, preemptions, remarks, requeue_events, scores
+from schedctl.explain import causes, extenders, facts, preemptions, remarks, requeue_events, scores, spreads
 from schedctl.explain import hints as next_steps
 from schedctl.explain.allocations import allocations
 from schedctl.framework import wording
@@ -37,9 +37,11 @@ from schedctl.reports.explanations import (
     NodeScore,
     NodeVerdict,
     PodReference,
+    Reservation,
     Verdict,
 )
 from schedctl.reports.metadata import Metadata
+from schedctl.reports.pod_groups import GroupVerdict, PodGroupResult
 from schedctl.scheduler.gaps import guesses_of
 from schedctl.scheduler.schedulers import Scheduler
 from schedctl.workloads.quotas import QuotaShortage
@@ -141,6 +143,7 @@ def report(
     metadata: Metadata | None = None,
     fail: bool = False,
     bound_not_running: int = 0,
+    groups: Sequence[PodGroupResult] = (),
 ) -> ExplainReport:
     """Return the report of these explanations.
 
@@ -150,16 +153,21 @@ def report(
         fail: whether a pod that is not scheduled makes the exit code 1 (``--exit-code``); 5 where only inconclusive
             answers are in the way.
         bound_not_running: how many pods that were not asked about have a node and do not run there.
+        groups: the pod groups that were asked about, and those of pods that were.
     """
     verdicts: Counter[Verdict] = Counter()
     for explanation in explanations:
         verdicts[explanation.verdict] += max(1, len(explanation.pods))
     inconclusive = verdicts[Verdict.INCONCLUSIVE]
     refused = verdicts.total() - verdicts[Verdict.SCHEDULED] - verdicts[Verdict.BOUND] - inconclusive
+    off = any(group.verdict is GroupVerdict.OFF for group in groups)
+    waiting = any(not group.starts for group in groups)
     return ExplainReport(
         metadata=metadata or Metadata(),
         summary=ExplainSummary(
-            exit_code=exit_codes.of_answer(failed=fail and refused > 0, inconclusive=inconclusive > 0),
+            exit_code=exit_codes.of_answer(
+                failed=fail and (refused > 0 or waiting) and not off, inconclusive=inconclusive > 0 or off
+            ),
             pods=verdicts.total(),
             scheduled=verdicts[Verdict.SCHEDULED],
             unschedulable=verdicts[Verdict.UNSCHEDULABLE],
@@ -173,6 +181,7 @@ def report(
             bound_not_running=bound_not_running,
         ),
         results=list(explanations),
+        groups=list(groups),
     )
 
 
@@ -274,6 +283,8 @@ def _explain_attempt(outcome: Attempt, subject: PodReference, options: _Options)
         ],
         guesses=guesses,
         apparent=None if decided else apparent,
+        filters=facts.filter_steps(outcome, reasons),
+        spread=spreads.of(outcome),
     )
 
 
@@ -282,7 +293,7 @@ def _after_the_choice(scheduler: Scheduler, outcome: Attempt, explanation: Expla
     reserved = remarks.reservation(scheduler, outcome)
     explanation = msgspec.structs.replace(explanation, reservation=reserved, remarks=remarks.of(outcome, trials))
     if reserved is None or reserved.code in (Code.SUCCESS.label, Code.WAIT.label):
-        return explanation
+        return explanation if reserved is None else _waiting_in_vain(explanation, reserved)
     if reserved.code == Code.ERROR.label:
         return msgspec.structs.replace(explanation, verdict=Verdict.ERROR, error=reserved.message)
     return msgspec.structs.replace(
@@ -292,6 +303,15 @@ def _after_the_choice(scheduler: Scheduler, outcome: Attempt, explanation: Expla
         unschedulable_plugins=[reserved.plugin],
         wakings=requeue_events.of(outcome, reserved.plugin),
     )
+
+
+def _waiting_in_vain(explanation: Explanation, reserved: Reservation) -> Explanation:
+    """Return an explanation as that of an unschedulable pod, if Permit would hold the pod back for others in vain."""
+    vain = (each for each in explanation.remarks if each.plugin in reserved.waits and each.starts is False)
+    remark = next(vain, None)
+    if remark is None or explanation.verdict is not Verdict.SCHEDULED:
+        return explanation
+    return msgspec.structs.replace(explanation, verdict=Verdict.UNSCHEDULABLE, pod_group_text=remark.text)
 
 
 def _verdict(outcome: Attempt) -> Verdict:

@@ -62,6 +62,30 @@ def pre_filter(outcome: Attempt) -> explanations.PreFilter:
     )
 
 
+def filter_steps(outcome: Attempt, reasons: list[Reason]) -> list[explanations.FilterStep]:
+    """Return how many nodes each filter left of those before it, given who refused which node first."""
+    if outcome.evaluated_column is None:
+        return []
+    refused = {reason.plugin: set[str]() for reason in reasons}
+    for reason in reasons:
+        refused[reason.plugin].update(name for group in reason.groups for name in group.nodes)
+    number = counts(outcome)
+    left, steps = number.total - number.unseen, []
+    filters = [plugin.name for plugin in outcome.profile.filter]
+    narrowing = ", ".join(sorted(outcome.narrowing_plugins)) if number.left_out else ""
+    extenders = [extender.name for extender in outcome.profile.extenders if extender.filters]
+    for position, plugin in enumerate((*([narrowing] if narrowing else ()), *filters, *extenders)):
+        narrows = bool(narrowing) and position == 0
+        # a plugin that narrows the search and filters as well has both under one name
+        rejected = number.left_out if narrows else len(refused.get(plugin, ()))
+        if not narrows and plugin == narrowing:
+            rejected -= number.left_out
+        left -= rejected
+        skipped = not narrows and plugin in outcome.cycle.skip_filter
+        steps.append(explanations.FilterStep(plugin=plugin, skipped=skipped, refused=rejected, left=left))
+    return steps
+
+
 def reasons(outcome: Attempt) -> list[Reason]:
     """Return why nodes were refused first, nodes that PreFilter left out included; or why the pod was as a whole."""
     status = outcome.pre_filter

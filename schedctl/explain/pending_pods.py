@@ -10,10 +10,14 @@ from collections.abc import Collection, Hashable, Iterable, Iterator
 
 import msgspec
 
+from schedctl.api.pod_groups import PodGroup
 from schedctl.cache.pod_info import PodInfo
 from schedctl.explain import explanations
+from schedctl.explain.pod_groups import ExplainedGroup, explain_group
 from schedctl.explain.remarks import ForkedTrials
+from schedctl.framework.pod_groups import group_key
 from schedctl.reports.explanations import Explanation, Verdict
+from schedctl.reports.pod_groups import PodGroupResult
 from schedctl.reports.reasons import Reason
 from schedctl.reports.simulations import Fate, PendingPods
 from schedctl.scheduler import Scheduler
@@ -42,6 +46,7 @@ class PendingPodExplainer:
         self._hinted: set[Hashable] = set()
         self._explanations: dict[tuple[Hashable, bool], Explanation] = {}
         self._examples: dict[Hashable, str] = {}
+        self._groups: dict[str, ExplainedGroup | None] = {}
 
     def explain(self, pod: PodInfo, *, hints: bool = True, fate: Fate | None = None) -> Explanation:
         """Return the explanation of a pod, or of one that is rejected for the same reasons.
@@ -51,6 +56,8 @@ class PendingPodExplainer:
             hints: whether to look for next steps, as long as `hinted_groups` allows it.
             fate: what became of it in the run; pods of different fates are explained apart.
         """
+        if (member := self._of_group(pod)) is not None:
+            return member
         group = self._group_key(pod, fate)
         hints = hints and (group in self._hinted or len(self._hinted) < self._hinted_groups)
         if hints:
@@ -64,6 +71,26 @@ class PendingPodExplainer:
                 trials=self._trials,
             )
         return self._explanations[group, hints]
+
+    def group(self, key: str) -> PodGroupResult | None:
+        """Return what becomes of a pod group; None where it is not there, or groups are off."""
+        explained = self._explain_group(key)
+        return explained.result if explained is not None else None
+
+    def _of_group(self, pod: PodInfo) -> Explanation | None:
+        """Return the explanation of a pod as one of its group; None for a pod that is scheduled by itself."""
+        key = group_key(pod)
+        explained = self._explain_group(key) if key else None
+        member = explained.members.get(pod.key) if explained is not None else None
+        return None if explained is None or member is None else _replace(member, hints=explained.result.hints)
+
+    def _explain_group(self, key: str) -> ExplainedGroup | None:
+        if key not in self._groups:
+            cluster = self._scheduler.cluster
+            enabled = cluster.release.enabled("GenericWorkload")
+            group = cluster.get(PodGroup, key) if enabled else None
+            self._groups[key] = explain_group(self._scheduler, group) if group is not None else None
+        return self._groups[key]
 
     def renew_hints(self) -> None:
         """Allow next steps for `hinted_groups` groups from now on; what is known already stays known."""
@@ -90,7 +117,7 @@ class PendingPodExplainer:
 
     def _note_missing_fixes(self, pod: PodInfo, fate: Fate | None) -> Iterator[str]:
         """Yield that no fixes were tried, where there are too many different answers for that."""
-        if self._group_key(pod, fate) not in self._hinted:
+        if self._of_group(pod) is None and self._group_key(pod, fate) not in self._hinted:
             yield f"no fixes were tried, as for {self._hinted_groups} others: `schedctl explain pod {pod.key}` does"
 
     def _group_key(self, pod: PodInfo, fate: Fate | None) -> Hashable:

@@ -18,12 +18,16 @@ from schedctl.errors import NotModelled
 from schedctl.explain import evidence
 from schedctl.framework import remarks as framework
 from schedctl.framework.faults import ESCAPING
+from schedctl.framework.pod_groups import group_key
 from schedctl.framework.remarks import Trials, Tried
 from schedctl.framework.statuses import Code
+from schedctl.releases import Release
 from schedctl.reports.explanations import Reservation
 from schedctl.reports.reasons import Remark
 from schedctl.scheduler.schedulers import Scheduler
 from schedctl.workloads import ownership
+
+_GATE = "GenericWorkload"
 
 
 class _NoObserver:
@@ -108,7 +112,22 @@ def warnings(scheduler: Scheduler, pod: PodInfo, replicas: int | None = None) ->
                 raise
             except ESCAPING as fault:  # an explanation is worth more without what one plugin would have added
                 found.append(Remark(plugin=plugin.name, text=f"failed in warnings: {describe_fault(plugin, fault)}"))
-    return found
+    return [*found, *_without_its_group(pod, scheduler.cluster.release)]
+
+
+def _without_its_group(pod: PodInfo, release: Release) -> list[Remark]:
+    """Return that a pod is scheduled without its group, because groups are off; nothing for any other pod."""
+    key = group_key(pod)
+    if not key or release.enabled(_GATE):
+        return []
+    if not release.has_groups:
+        why = f"which kube-scheduler {release.version} does not know: each of its pods is scheduled by itself"
+    else:
+        why = (
+            f"each of whose pods kube-scheduler {release.version} schedules by itself while {_GATE} is off"
+            f" (--feature-gates {_GATE}=true schedules the group)"
+        )
+    return [Remark(plugin=_GATE, text=f"the pod is of PodGroup {key}, {why}")]
 
 
 def reservation(scheduler: Scheduler, outcome: Attempt) -> Reservation | None:
@@ -148,6 +167,7 @@ def _remark(name: str, remark: framework.Remark) -> Remark:
         text=tidy(remark.text),
         details=list(map(tidy, remark.details)),
         evidence={str(key): evidence.tell(value) for key, value in remark.evidence.items()},
+        starts=remark.starts,
     )
 
 

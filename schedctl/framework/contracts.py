@@ -17,14 +17,18 @@ import msgspec
 from schedctl.api.durations import Duration
 from schedctl.api.kinds import KINDS, Kind
 from schedctl.api.texts import clip
+from schedctl.framework.group_points import GROUP_POINTS, PlacementFeasiblePlugin
 from schedctl.framework.points import POINTS, Plugin
 
+_POINTS = (*POINTS.values(), *GROUP_POINTS.values())
 _SCALARS = (bool, int, float, str, bytes, Duration)
 _LONGEST_NAME = 253
-_OF_KUBERNETES = frozenset(kind.name for kind in KINDS)
+# the PodGroups of scheduler-plugins and of Volcano were there first; Kubernetes' own are of another API group
+_OF_KUBERNETES = frozenset(kind.name for kind in KINDS) - {"PodGroup"}
 _EXPLANATIONS = ("wording", "remedies", "allocations", "notes", "explain_preemption", "preemption_notes")
 _OPTIONAL = (
     "normalize",
+    "normalize_placements",
     "with_pods",
     "signature",
     "events_to_register",
@@ -40,20 +44,25 @@ def broken_rules(candidate: object) -> list[str]:
     if not (isinstance(candidate, type) and issubclass(candidate, Plugin)):
         what = getattr(candidate, "__name__", type(candidate).__name__)
         return [f"{what} is not a plugin: it inherits none of {_bases()}"]
-    points = [base for base in POINTS.values() if issubclass(candidate, base)]
+    points = [base for base in _POINTS if issubclass(candidate, base)]
     if not points:
         return [f"{candidate.__name__} has no extension point: it inherits none of {_bases()}"]
     return [
         *_name(candidate),
-        *_methods(candidate, points),
+        *_methods(candidate, [*points, *_asked_besides(candidate)]),
         *_construction(candidate),
         *_arguments(candidate),
         *_kinds(candidate),
     ]
 
 
+def _asked_besides(candidate: type[Plugin]) -> list[type[Plugin]]:
+    """Return the point that no configuration names, if the plugin has it: whoever takes part is asked."""
+    return [PlacementFeasiblePlugin] if issubclass(candidate, PlacementFeasiblePlugin) else []
+
+
 def _bases() -> str:
-    return ", ".join(base.__name__ for base in POINTS.values())
+    return ", ".join(base.__name__ for base in _POINTS)
 
 
 def _name(plugin: type[Plugin]) -> Iterator[str]:

@@ -15,6 +15,7 @@ from typing import Any
 
 from schedctl.api import devices, storage
 from schedctl.api.nodes import Node
+from schedctl.api.pod_groups import PodGroup
 from schedctl.api.pods import ResourceList
 from schedctl.api.quantities import stored_amount
 from schedctl.cache.pod_info import PodInfo
@@ -39,6 +40,7 @@ class Resource(Enum):
     RESOURCE_CLAIM = "resource.k8s.io/ResourceClaim"
     RESOURCE_SLICE = "resource.k8s.io/ResourceSlice"
     DEVICE_CLASS = "resource.k8s.io/DeviceClass"
+    POD_GROUP = "scheduling.k8s.io/PodGroup"
     EVERY = "*"
 
 
@@ -196,11 +198,14 @@ EVERY_EVENT = tuple(
     )
 )
 """What a plugin hears of that does not say what it wants to hear of."""
+EVERY_EVENT_WITH_GROUPS = (*EVERY_EVENT, registers(Resource.POD_GROUP, Action.ALL))
+"""The same where there are pod groups (GenericWorkload)."""
 
 ASSIGNED_POD_ADD = ClusterEvent(Resource.ASSIGNED_POD, Action.ADD)
 ASSIGNED_POD_UPDATE = ClusterEvent(Resource.ASSIGNED_POD, Action.UPDATE)
 ASSIGNED_POD_DELETE = ClusterEvent(Resource.ASSIGNED_POD, Action.DELETE)
 UNSCHEDULED_POD_ADD = ClusterEvent(Resource.UNSCHEDULED_POD, Action.ADD)
+UNSCHEDULED_POD_UPDATE = ClusterEvent(Resource.UNSCHEDULED_POD, Action.UPDATE)
 UNSCHEDULED_POD_DELETE = ClusterEvent(Resource.UNSCHEDULED_POD, Action.DELETE)
 TARGET_POD_UPDATE = ClusterEvent(Resource.TARGET_POD, Action.UPDATE)
 NODE_ADD = ClusterEvent(Resource.NODE, Action.ADD)
@@ -226,6 +231,7 @@ RESOURCES: Mapping[type, Resource] = {
     devices.ResourceClaim: Resource.RESOURCE_CLAIM,
     devices.ResourceSlice: Resource.RESOURCE_SLICE,
     devices.DeviceClass: Resource.DEVICE_CLASS,
+    PodGroup: Resource.POD_GROUP,
 }
 """The kinds, besides pods and nodes, whose changes are events."""
 

@@ -26,6 +26,7 @@ from schedctl.framework.statuses import Status
 from schedctl.releases import Release
 
 if TYPE_CHECKING:  # for explanations, which a run does without
+    from schedctl.framework.domain_counts import DomainCounts
     from schedctl.framework.remedies import Rejection, Remedies
     from schedctl.framework.wording import Allocation, Wording
     from schedctl.reports.explanations import Preemption
@@ -140,6 +141,13 @@ class Plugin(ABC):  # noqa: B024 - abstract until it takes part in a point
         """Return what there is to say of a pod beyond what its own cycle shows, such as how its group stands.
 
         Called after a cycle that somebody wants explained, never in a run. Nothing but `trials` may be changed by it.
+        """
+        return ()
+
+    def domain_counts(self, cycle: Cycle) -> Sequence[DomainCounts]:
+        """Return how the pods that this pod is to be spread among are spread now, an entry for each rule.
+
+        Called after a cycle that somebody wants explained, never in a run; it changes nothing.
         """
         return ()
 

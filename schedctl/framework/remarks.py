@@ -22,12 +22,15 @@ class Remark:
         details: more of it, a line each.
         evidence: what stands behind it, by name, as plain values.
         plugin: who says so; "" until whoever asks fills it in.
+        starts: of a plugin that holds the pod back at Permit until others have nodes as well: whether they find them
+            as things are. False makes the pod unschedulable, whatever node it would wait on; None says nothing.
     """
 
     text: str
     details: tuple[str, ...] = ()
     evidence: Mapping[str, Any] = field(default_factory=dict)
     plugin: str = ""
+    starts: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)

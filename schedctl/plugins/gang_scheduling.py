@@ -22,6 +22,7 @@ class GangScheduling(PreEnqueuePlugin, PermitPlugin, PlacementFeasiblePlugin):
     """Lets a gang run only when at least ``minCount`` of its pods can."""
 
     reads = (PodGroup,)
+    memory_only = True
     no_group = Reason('waiting for pods\'s pod group "{group}" to appear in scheduling queue', unresolvable=True)
     too_few = Reason("waiting for minCount pods from a gang to appear in scheduling queue", unresolvable=True)
 
@@ -34,6 +35,8 @@ class GangScheduling(PreEnqueuePlugin, PermitPlugin, PlacementFeasiblePlugin):
         return (
             registers(Resource.UNSCHEDULED_POD, Action.ADD, _after_pod),
             registers(Resource.ASSIGNED_POD, Action.ADD, _after_pod),
+            registers(Resource.POD_GROUP, Action.ADD, _after_group),
+            registers(Resource.POD_GROUP, Action.UPDATE, _after_update),
         )
 
     def pre_enqueue(self, pod: PodInfo) -> Status:
@@ -65,12 +68,13 @@ class GangScheduling(PreEnqueuePlugin, PermitPlugin, PlacementFeasiblePlugin):
         group = group_of(cycle.pod, cluster)
         if group is None or not group.is_gang:
             return SUCCESS
-        if len(scheduled_members(cluster, group.key)) < group.min_count:
-            waiting = [pod for pod in cluster.pending.values() if group_key(pod) == group.key]
+        key = group.key
+        if len(scheduled_members(cluster, key)) < group.min_count:
+            waiting = [pod for pod in cluster.pending.values() if group_key(pod) == key]
             self.handle.activate(waiting)
             return Status(Code.WAIT, ("waiting for minCount pods from a gang to be scheduled",), timeout=_PATIENCE)
         for waiting_pod in self.handle.waiting_pods():
-            if group_key(waiting_pod.pod) == group.key:
+            if group_key(waiting_pod.pod) == key:
                 waiting_pod.allow(self.name)
         return SUCCESS
 
@@ -78,3 +82,12 @@ class GangScheduling(PreEnqueuePlugin, PermitPlugin, PlacementFeasiblePlugin):
 def _after_pod(pod: PodInfo, before: PodInfo | None, after: PodInfo) -> Hint:
     key = group_key(pod)
     return Hint.QUEUE if key and key == group_key(after) else Hint.SKIP
+
+
+def _after_group(pod: PodInfo, before: PodGroup | None, after: PodGroup) -> Hint:
+    return Hint.QUEUE if group_key(pod) == after.key else Hint.SKIP
+
+
+def _after_update(pod: PodInfo, before: PodGroup, after: PodGroup) -> Hint:
+    of_gangs = before.is_gang and after.is_gang
+    return Hint.QUEUE if of_gangs and group_key(pod) == after.key and after.min_count < before.min_count else Hint.SKIP

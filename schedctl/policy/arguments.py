@@ -30,8 +30,8 @@ Mistake = tuple[str, str, str]
 def argument_mistakes(arguments: documents.Arguments, scenarios: Sequence[str]) -> Iterable[Mistake]:
     """Return what is wrong with the arguments of a built-in, of a policy with these scenarios."""
     match arguments:
-        case documents.Schedulable(min_percent=percent):
-            return _percentage("minPercent", percent)
+        case documents.Schedulable():
+            return [*_percentage("minPercent", arguments.min_percent), *_of_scale_up(arguments)]
         case documents.Spread():
             return _of_spread(arguments)
         case documents.Survives():
@@ -50,6 +50,16 @@ def argument_mistakes(arguments: documents.Arguments, scenarios: Sequence[str]) 
         case documents.SnapshotFresh(max_age=age) if age <= 0:
             return [("maxAge", "maxAge must be above 0", 'e.g. with: {maxAge: "24h"}')]
     return ()
+
+
+def _of_scale_up(arguments: documents.Schedulable) -> Iterable[Mistake]:
+    most = arguments.max_new_nodes
+    if most is not None and most < 0:
+        yield "maxNewNodes", f"{most} is not a number of nodes", "0 or more"
+    if not arguments.after:
+        for name, value in (("groups", arguments.groups), ("maxNewNodes", most)):
+            if value or value == 0:
+                yield name, f"{name} has no meaning without after", "add `after: scaleUp`"
 
 
 def _require(name: str, value: str) -> list[Mistake]:

@@ -91,6 +91,18 @@ class Causes:
                 path = path or deciding_field(explanation.reasons, first.info.pod.spec)
         return Cause(tuple(reasons), tuple(fixes), path, tuple(fixes.values()))
 
+    def explain_group(self, key: str) -> Cause:
+        """Return why a pod group does not start: what its pods lack together, and what would let it start."""
+        result = self._explainer.group(key)
+        if result is None:
+            return Cause()
+        reasons = [f"kube-scheduler: {result.message}"] if result.message else []
+        reasons += [f"missing: {each.text}" for each in result.missing]
+        for cause in result.causes:
+            reasons += [f"{counts.of(len(cause.pods), 'pod')}: {line}" for line in lines(cause.reasons)]
+        fixes = [hint for hint in result.hints if hint.tried][:_MOST_HINTS]
+        return Cause(tuple(dict.fromkeys(reasons)), tuple(hint.text for hint in fixes), fixes=tuple(fixes))
+
     def explain_absence(self, pod: JudgedPod, tied: str, key: str, value: str) -> Cause:
         """Return why a pod like this one is in no node of a domain, and what would let it in.
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from datetime import date
 from enum import StrEnum
 from fnmatch import fnmatchcase
-from typing import Annotated, Any, Final, NamedTuple
+from typing import Annotated, Any, Final, Literal, NamedTuple
 
 import msgspec
 
@@ -64,6 +64,7 @@ class Scope(StrEnum):
     NODE = "node"
     NAMESPACE = "namespace"
     QUOTA = "quota"
+    GROUP = "group"
     RUN = "run"
 
 
@@ -212,9 +213,15 @@ class Schedulable(ConfigStruct, frozen=True):
 
     Attributes:
         min_percent: how many of a hundred pods have to; above 0.
+        after: `scaleUp` where those count as well that would find a node once an autoscaler has added some.
+        groups: with `after`, the groups of nodes that may grow; all unless given.
+        max_new_nodes: with `after`, how many nodes may be added for a workload; as many as groups allow unless given.
     """
 
     min_percent: float = 100.0
+    after: Literal["", "scaleUp"] = ""
+    groups: tuple[str, ...] = ()
+    max_new_nodes: int | None = None
 
 
 class NoPreemption(ConfigStruct, frozen=True):
@@ -398,8 +405,19 @@ class SnapshotFresh(ConfigStruct, frozen=True):
     max_age: Annotated[Duration, _AGE] = msgspec.field(default_factory=lambda: Duration.parse(_DAY))
 
 
+class GangSchedulable(ConfigStruct, frozen=True):
+    """``gang-schedulable``: each pod group starts.
+
+    Attributes:
+        whole: whether every pod of a group has to find a node, not only as many as it needs to start.
+    """
+
+    whole: bool = False
+
+
 Arguments = (
     Schedulable
+    | GangSchedulable
     | NoPreemption
     | Spread
     | Survives
@@ -423,6 +441,7 @@ class Builtin(NamedTuple):
 
 BUILTINS: Final[Mapping[str, Builtin]] = {
     "schedulable": Builtin(Schedulable, Scope.WORKLOAD, "the pods of each workload find a node"),
+    "gang-schedulable": Builtin(GangSchedulable, Scope.GROUP, "each pod group starts"),
     "no-preemption": Builtin(NoPreemption, Scope.WORKLOAD, "nothing is evicted for the pods of a workload"),
     "spread": Builtin(Spread, Scope.WORKLOAD, "the pods of each workload spread over domains"),
     "survives": Builtin(Survives, Scope.WORKLOAD, "the pods of each workload find a node in a scenario, too"),

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from schedctl.api.pods import Pod
@@ -26,6 +26,7 @@ from schedctl.policy.causes import Causes
 from schedctl.policy.expressions import PolicyExpressions
 from schedctl.policy.facts import Facts
 from schedctl.policy.findings import RUN, Finding, Identity, Judged, View, inconclusive
+from schedctl.policy.judged_groups import group_data
 from schedctl.policy.kube_versions import version_doubt
 from schedctl.policy.results import AcceptancePolicy, Results, Rule
 from schedctl.policy.scenarios import Case
@@ -37,6 +38,7 @@ from schedctl.policy.verdicts import EvaluationFailed, ObserveCondition, Verdict
 from schedctl.reports.checks import (
     CheckOutcome,
     CheckReport,
+    ScenarioNodes,
 )
 from schedctl.reports.metadata import AssumedVolumes, Metadata
 from schedctl.scheduler import Scheduler
@@ -153,11 +155,13 @@ class _Answers:
         situation: its name.
         found: by which check, what, and of which object.
         judged: the workloads that were judged.
+        nodes: what the scenario does to nodes, None where nothing was simulated.
     """
 
     situation: str
     found: list[tuple[Rule, Finding, Judged]] = field(default_factory=list)
     judged: set[Key] = field(default_factory=set)
+    nodes: ScenarioNodes | None = None
 
 
 class _Evaluation:
@@ -186,6 +190,7 @@ class _Evaluation:
         self._taken = _seconds(conditions.metadata.state_taken)
         self._unmatched: set[int] = set()
         self._judged: set[Key] = set()
+        self._scenarios: list[ScenarioNodes] = []
         self._before: dict[str, PodInfo] = {}
         self._state: data.Data = {}
         self._placed: Situation
@@ -296,13 +301,15 @@ class _Evaluation:
         """Judge the checks of a scenario in one of its cases."""
         try:
             with scenarios.play(play.case, self._placed, play.deciding) as situation:
-                return self._judge_all(situation, play.rules)
+                return replace(self._judge_all(situation, play.rules), nodes=_nodes_in(situation))
         except UsageError as error:
             return _unplayable(play.rules, play.case.name, error)
 
     def _collect(self, answers: _Answers) -> list[Answer]:
         """Return what was found, and note what was judged."""
         self._judged |= answers.judged
+        if answers.nodes is not None:
+            self._scenarios.append(answers.nodes)
         return [Answer(*each, answers.situation) for each in answers.found]
 
     def _decisive_keys(self, rules: Iterable[Rule]) -> set[str] | None:
@@ -432,6 +439,8 @@ class _Evaluation:
             made |= {"nodes": view.facts.nodes, "namespaces": known.namespaces, "quotas": known.quotas}
         elif about.kind == "Node":
             made["node"] = lambda: view.facts.node(about.name)
+        if about.kind == "PodGroup":
+            made["group"] = lambda: group_data(view.situation, f"{about.namespace}/{about.name}")
         if about.kind == "ResourceQuota":
             made["quota"] = lambda: view.facts.in_namespaces.quota(about.namespace, about.name)
         if namespace := judged_objects.namespace_of(about):
@@ -474,6 +483,7 @@ class _Evaluation:
             results=results,
             not_judged=unjudged,
             notes=list(dict.fromkeys(notes)),
+            scenarios=self._scenarios,
         )
 
 
@@ -517,3 +527,9 @@ def _seconds(written: str) -> float | None:
         return unix_nanoseconds(written) / 1e9 if written else None
     except ValueError:
         return None
+
+
+def _nodes_in(situation: Situation) -> ScenarioNodes:
+    """Return what a scenario does to nodes."""
+    lost = situation.nodes_before.keys() - situation.cluster.node_table.row_of.keys()
+    return ScenarioNodes(scenario=situation.name, changes=situation.changes, lost=sorted(lost))

@@ -31,7 +31,7 @@ class Judged:
         subject: how messages name it.
         workload: the object of the manifests it belongs to, None for a node or the run.
         pod: the pod, None for others.
-        sourced: the object in the manifests, of a namespace or quota that is there.
+        sourced: the object in the manifests, of a namespace, quota or pod group that is there.
     """
 
     kind: str = ""
@@ -74,6 +74,12 @@ class Judged:
         """Return a ResourceQuota as an object of findings."""
         sourced = situation.sourced.get(("ResourceQuota", namespace, name))
         return cls("ResourceQuota", namespace, name, f"ResourceQuota {namespace}/{name}", sourced=sourced)
+
+    @classmethod
+    def of_group(cls, namespace: str, name: str, situation: Situation) -> Judged:
+        """Return a pod group as an object of findings."""
+        sourced = situation.sourced.get(("PodGroup", namespace, name))
+        return cls("PodGroup", namespace, name, f"PodGroup {namespace}/{name}", sourced=sourced)
 
     @classmethod
     def of_nodes(cls, key: str, value: str) -> Judged:

@@ -10,9 +10,9 @@ from collections.abc import Iterable
 
 from schedctl.api import topology
 from schedctl.api.nodes import Node
+from schedctl.autoscaling.labels import INSTANCE_TYPE, POOL_LABELS
 from schedctl.cache.cluster import Cluster
 from schedctl.cache.pod_info import PodInfo
-from schedctl.simulation.utilisation import POOL_LABELS, TYPE_LABEL
 from schedctl.workloads.ownership import workload_of
 
 
@@ -29,7 +29,7 @@ def owner(pod: PodInfo, cluster: Cluster) -> str:
 
 def node_class(node: Node) -> str:
     """Return the pool of a node, else its instance type, as ``label=value``; its name if it has neither."""
-    for label in (*POOL_LABELS, TYPE_LABEL):
+    for label in (*POOL_LABELS, INSTANCE_TYPE):
         if value := topology.group_of(node.metadata.labels, label):
             return f"{label}={value}"
     return f"node {node.metadata.name}"

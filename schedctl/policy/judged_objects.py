@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from schedctl.policy.builtins import drain_safe
 from schedctl.policy.documents import Check, DrainSafe, Scope
 from schedctl.policy.findings import RUN, Judged, View
+from schedctl.policy.judged_groups import judged_groups
 from schedctl.policy.judged_namespaces import judged_namespaces
 from schedctl.policy.namespaces import quotas_of
 from schedctl.policy.situations import JudgedWorkload
@@ -26,6 +27,10 @@ def objects(check: Check, view: View) -> Iterator[Judged]:
             yield from (Judged.of_namespace(name, view.situation) for name in judged_namespaces(view))
         case Scope.QUOTA:
             yield from _quotas(check, view)
+        case Scope.GROUP:
+            for key in judged_groups(view):
+                namespace, _, name = key.partition("/")
+                yield Judged.of_group(namespace, name, view.situation)
         case Scope.WORKLOAD:
             yield from map(Judged.of_workload, view.workloads)
         case Scope.POD:

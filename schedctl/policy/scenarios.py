@@ -208,6 +208,9 @@ def _pods_up_to(
     # Another QueueSort plugin may order the pods by something else than priority and arrival.
     if any(type(each) is not PrioritySort for profile in scheduler.profiles.values() for each in profile.queue_sort):
         return None
+    # A pod group goes by a priority of its own.
+    if cluster.release.enabled("GenericWorkload") and any(info.pod.spec.scheduling_group for info in pods):
+        return None
     if bound is None:
         return []
     if any(info.is_terminating and info.priority > bound for info in cluster.pod_table):

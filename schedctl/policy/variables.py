@@ -62,6 +62,19 @@ RECORDS: Final[Mapping[str, Mapping[str, str]]] = {
         "nodes": AMOUNTS,
         "source": "Source",
     },
+    "Group": {
+        "namespace": TEXT,
+        "name": TEXT,
+        "labels": LABELS,
+        "annotations": LABELS,
+        "policy": TEXT,
+        "minCount": INTEGER,
+        "topologyKey": TEXT,
+        "priority": INTEGER,
+        "pods": "Pods",
+        "starts": BOOLEAN,
+        "nodes": AMOUNTS,
+    },
     "Quota": {"namespace": TEXT, "name": TEXT, "labels": LABELS, "hard": AMOUNTS, "used": AMOUNTS},
     "Namespace": {
         "name": TEXT,
@@ -89,7 +102,8 @@ is the spec as the API writes it, in plain JSON values; ``Result.headroom`` has 
 resource: cpu, memory, pods and so on; ``Workload.zones`` and ``nodes`` have how many of its pods are there; ``ready``
 counts those that have a node. Of a pod that is ``inconclusive`` nobody here can tell where it goes: ``scheduled`` is
 false, and it is among the pending. ``Namespace.labels`` and ``annotations`` are missing where no Namespace object is
-known; ``Quota.used`` and ``Namespace.headroom`` where nobody counts what is used.
+known; ``Group.policy`` is ``Gang`` or ``Basic``, ``starts`` whether ``minCount`` of its pods have a node;
+``Quota.used`` and ``Namespace.headroom`` where nobody counts what is used.
 """
 
 ROOTS: Final[Mapping[str, str]] = {
@@ -102,6 +116,7 @@ ROOTS: Final[Mapping[str, str]] = {
     "namespaceObject": "Namespace",
     "namespaces": "list<Namespace>",
     "quota": "Quota",
+    "group": "Group",
     "quotas": "list<Quota>",
 }
 """Every variable and its type, besides ``params`` and ``variables``."""
@@ -112,6 +127,7 @@ IN_SCOPE: Final[Mapping[Scope, tuple[str, ...]]] = {
     Scope.NODE: ("node", "result", "baseline"),
     Scope.NAMESPACE: ("namespaceObject", "result", "baseline"),
     Scope.QUOTA: ("quota", "namespaceObject", "result", "baseline"),
+    Scope.GROUP: ("group", "namespaceObject", "result", "baseline"),
     Scope.RUN: ("nodes", "namespaces", "quotas", "result", "baseline"),
 }
 """Which of them exist where. In the scope of a pod, ``workload`` is what it belongs to: for a pod on its own, the pod

@@ -4,7 +4,15 @@ A `Release` is a value that the cluster carries and plugins read when they are m
 """
 
 from schedctl.releases.changes import ReleaseChange
-from schedctl.releases.gates import OF_GROUPS, Gate, GateError, gates_of, not_modelled, parse_gates
+from schedctl.releases.gates import (
+    OF_GROUPS,
+    Gate,
+    GateError,
+    UnmodelledGateError,
+    gates_of,
+    of_unmodelled_groups,
+    parse_gates,
+)
 from schedctl.releases.releases import (
     NEWEST,
     OLDEST,
@@ -25,10 +33,11 @@ __all__ = [
     "GateError",
     "Release",
     "ReleaseChange",
+    "UnmodelledGateError",
     "gates_of",
     "minor_of",
     "nearest_release",
-    "not_modelled",
+    "of_unmodelled_groups",
     "parse_gates",
     "parse_release",
     "release_named",

@@ -15,7 +15,10 @@ import msgspec
 
 Stage = Literal["ALPHA", "BETA", "GA", "DEPRECATED"]
 
-MODELLED: Final = frozenset(
+OF_GROUPS: Final = frozenset({"GenericWorkload", "PodGroupPreemptionPolicy", "TopologyAwareWorkloadScheduling"})
+"""Gates of pod groups, which are modelled in v1.37: earlier versions have other APIs of the same names."""
+
+MODELLED: Final = OF_GROUPS | frozenset(
     {
         "DRAAdminAccess",
         "DRAConsumableCapacity",
@@ -51,12 +54,11 @@ MODELLED: Final = frozenset(
 """Gates whose decisions are reproduced on and off, in every release that has them but those of `_NOT_YET`."""
 
 _NOT_YET: Final = {
-    "v1.34": frozenset({"NominatedNodeNameForExpectation"}),
+    "v1.34": OF_GROUPS | frozenset({"NominatedNodeNameForExpectation"}),
+    "v1.35": OF_GROUPS,
+    "v1.36": OF_GROUPS,
 }
 """Those that are reproduced only as they are by default, by minor version."""
-
-OF_GROUPS: Final = frozenset({"GenericWorkload", "PodGroupPreemptionPolicy", "TopologyAwareWorkloadScheduling"})
-"""Gates of pod groups, whose cycles v1.37's kube-scheduler and this engine run alike; commands cannot set them yet."""
 
 ONLY_OFF: Final = frozenset({"OpportunisticBatching"})
 """Gates that are on by default and reproduced in every case only while they are off, so that they can be set to it."""
@@ -129,12 +131,30 @@ class GateError(ValueError):
         self.hint = hint
 
 
-def not_modelled(name: str, value: bool) -> GateError:
-    """Return the refusal to set a gate whose decisions are not reproduced so."""
-    return GateError(
-        f"feature gate {name} is not modelled: answers with it {'on' if value else 'off'} would be guesses",
-        "`schedctl version --gates` lists the gates that can be set",
-    )
+class UnmodelledGateError(GateError):
+    """The decisions of a gate, `name`, are not reproduced as it is to be set."""
+
+    def __init__(self, name: str, value: bool) -> None:
+        super().__init__(
+            f"feature gate {name} is not modelled: answers with it {'on' if value else 'off'} would be guesses",
+            "`schedctl version --gates` lists the gates that can be set",
+        )
+        self.name = name
+
+
+def of_unmodelled_groups(name: str, version: str) -> str:
+    """Return what of pod groups a gate of a version is about that is not modelled, "" for any other gate."""
+    if name == "CompositePodGroup":
+        return "CompositePodGroups"
+    if name == "DRAWorkloadResourceClaims":
+        return "claims of PodGroups"
+    older = name in OF_GROUPS or name in ("GangScheduling", "WorkloadAwarePreemption")
+    return "pod groups of the alpha APIs before v1.37" if older and not has_groups(version) else ""
+
+
+def has_groups(version: str) -> bool:
+    """Return whether kube-scheduler of a version knows the pod groups of scheduling.k8s.io/v1beta1."""
+    return OF_GROUPS.isdisjoint(_NOT_YET.get(version.rpartition(".")[0], frozenset()))
 
 
 @cache
@@ -184,8 +204,7 @@ def settle(version: str, switches: Mapping[str, bool]) -> frozenset[str]:
                 f"cannot set feature gate {name} to {str(value).lower()}, feature is locked to {_go(gate)}",
                 f"leave {name} out: it cannot be changed in this version",
             )
-        of_groups = name in OF_GROUPS and version.startswith("v1.37.")
-        if gate.decisive and not gate.modelled and not of_groups and (value or not gate.only_off):
+        if gate.decisive and not gate.modelled and (value or not gate.only_off):
             raise _not_modelled_in(switches, gate, value)
         state[name] = value
     for name, gate in gates.items():
@@ -220,7 +239,7 @@ def _not_modelled_in(switches: Mapping[str, bool], gate: Gate, value: bool) -> G
     """Return the refusal to set a gate; it names AllAlpha or AllBeta where the gate is set by one of them."""
     group = next((group for group, stage in _GROUPS.items() if stage == gate.stage), "")
     if gate.name in switches or group not in switches:
-        return not_modelled(gate.name, value)
+        return UnmodelledGateError(gate.name, value)
     written, usual = str(value).lower(), str(not value).lower()
     return GateError(
         f"{group}={written} includes {gate.name}, which is not modelled: answers with it {'on' if value else 'off'}"

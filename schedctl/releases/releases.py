@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import Final
 
 from schedctl.releases.changes import ReleaseChange
-from schedctl.releases.gates import settle
+from schedctl.releases.gates import has_groups, settle
 
 Minor = tuple[int, int]
 
@@ -49,6 +49,11 @@ class Release:
     def enabled(self, gate: str) -> bool:
         """Return whether a gate is on; one that this version does not have is off."""
         return gate in self._on
+
+    @property
+    def has_groups(self) -> bool:
+        """Whether it knows the pod groups of scheduling.k8s.io/v1beta1, behind a gate or not."""
+        return has_groups(self.version)
 
     def includes(self, change: ReleaseChange) -> bool:
         """Return whether a change is part of this version."""

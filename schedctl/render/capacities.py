@@ -55,8 +55,13 @@ def _answer(result: CapacityResult, doubts: tuple[Span, ...]) -> Line:
     if result.error:
         return Line((subject, Span("INCONCLUSIVE", "bad")))
     if not result.fits:
-        return Line((subject, Span("no more pods would fit", "bad"), *doubts))
+        what = "groups would start" if result.group_size else "pods would fit"
+        return Line((subject, Span(f"no more {what}", "bad"), *doubts))
     least = "at least " if result.limited else ""
+    if result.group_size:
+        size = f" ({counts.of(result.group_size, 'pod')} each)"
+        text = f"{least}{counts.of(result.fits, 'more group')} would start"
+        return Line((subject, Span(text, "good"), Span(size), *doubts))
     requests = ", ".join(f"{name} {quantity(name, value)}" for name, value in result.requests.items())
     each = f" ({requests} each)" if requests else " (they request nothing)"
     spans = [subject, Span(f"{least}{counts.of(result.fits, 'more pod')} would fit", "good"), Span(each)]
@@ -95,7 +100,8 @@ def _stop(result: CapacityResult) -> Iterator[Block]:
     stop = result.stop
     if stop is None:
         return
-    yield line("why the next one would not fit:" if result.fits else "why it would not fit:", "strong")
+    verb = "start" if result.group_size else "fit"
+    yield line(f"why the next one would not {verb}:" if result.fits else f"why it would not {verb}:", "strong")
     yield from _reasons(stop)
     if stop.nominated_node:
         room = f"preempting {counts.of(stop.victims, 'pod')} on {stop.nominated_node} would make room for it"
@@ -136,7 +142,8 @@ def _notes(result: CapacityResult) -> Iterator[Block]:
     if result.quota:
         yield notices.note(f"the API server would refuse more: {result.quota}")
     if result.limited:
-        yield notices.note(f"stopped at {counts.of(result.fits, 'pod')}; `--max` tries more")
+        noun = "group" if result.group_size else "pod"
+        yield notices.note(f"stopped at {counts.of(result.fits, noun)}; `--max` tries more")
     yield from map(notices.warning, result.warnings)
     yield from map(notices.note, result.notes)
 

@@ -15,6 +15,8 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import NamedTuple, TextIO
 
+import msgspec
+
 from schedctl.errors import UsageError
 from schedctl.render import outputs, sanitise
 from schedctl.render.terminals import PLAIN, Terminal
@@ -74,6 +76,8 @@ def write(
         now: by which the text for people tells the age of the state, and when objects of a cluster say that it was
             checked where nobody knows when the state was taken.
     """
+    if form != outputs.PAGE:
+        report = msgspec.structs.replace(report, node_map=None)  # which is there for a page that goes elsewhere
     if form == "text":
         from schedctl.render import layout
         from schedctl.render.checks import texts
@@ -104,6 +108,10 @@ def _machine(report: CheckReport, form: str, suppressed: bool, now: datetime | N
             return tap.lines(report)
         case "markdown":
             return markdown.lines(report)
+        case outputs.PAGE:
+            from schedctl.render.html import documents
+
+            return [documents.document(report)]
         case "openreports":
             return [openreports.document(report, openreports.OPEN_REPORTS, now=now)]
         case "policyreports":

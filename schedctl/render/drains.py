@@ -51,7 +51,7 @@ def lines(report: DrainReport, *, wide: bool = False, limit: int = 0) -> Iterato
         limit: show so many answers about pending pods and so many entries of a list, 0 for what suits.
     """
     detail = _Detail(limit or (ALL if wide else _FEW), limit or (ALL if wide else _MANY), wide)
-    yield from _answer(report)
+    yield from answer(report)
     alone = len(report.results) == 1
     sections = (
         *pending_pods.sections(
@@ -59,6 +59,7 @@ def lines(report: DrainReport, *, wide: bool = False, limit: int = 0) -> Iterato
         ),
         *(_node(result, detail, alone=alone, follows=not report.pending) for result in report.results),
         _budgets(report),
+        _broken_groups(report, detail),
         _displaced_pods(report, detail),
         _warnings(report, detail),
         _last(report, wide),
@@ -66,7 +67,7 @@ def lines(report: DrainReport, *, wide: bool = False, limit: int = 0) -> Iterato
     yield from separate(sections)
 
 
-def _answer(report: DrainReport) -> Iterator[Line]:
+def answer(report: DrainReport) -> Iterator[Line]:
     """Yield the answer on one line and its numbers on the next."""
     summary = report.summary
     if summary.nodes == 1:
@@ -209,6 +210,14 @@ def _budgets(report: DrainReport) -> Iterator[Block]:
         for use in report.budgets
     ]
     yield Table(rows, heads=heads, numbers=frozenset(range(1, 6)))
+
+
+def _broken_groups(report: DrainReport, detail: _Detail) -> Iterator[Block]:
+    """Yield the gangs that would be left with too few pods."""
+    for each in report.broken_groups[: detail.entries]:
+        left = f"{each.after} of {counts.of(each.before, 'pod')} left"
+        yield line(f"podgroup {each.group} would break: {left}, needs {each.needs}", "bad")
+    yield from notices.rest(len(report.broken_groups) - detail.entries, 0)
 
 
 def _displaced_pods(report: DrainReport, detail: _Detail) -> Iterator[Block]:

@@ -11,10 +11,11 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 
 from schedctl.api.amounts import on_one_scale
-from schedctl.render import bound_pods, notices
+from schedctl.render import bound_pods, node_pictures, notices, pod_groups
 from schedctl.render.layout import ALL, BLANK, SCREEN, Block, Cell, Line, Part, ScreenText, Span, Table, line, separate
 from schedctl.reports import counts, explanations
 from schedctl.reports.metadata import Metadata, describe_unknown
+from schedctl.reports.node_maps import NodeMap
 from schedctl.reports.reasons import NodeGroup, Reason
 
 _FEW = 5
@@ -50,6 +51,7 @@ class Detail:
         evidenced: reasons whose evidence is shown, from the nearest on.
         event: whether the FailedScheduling line is shown in full, and not what one line has room for.
         notes: whether facts to decide by stand below the fixes.
+        nodes: the nodes to draw in characters, None for no pictures.
     """
 
     entries: int = _FEW
@@ -59,6 +61,7 @@ class Detail:
     evidenced: int = ALL
     event: bool = True
     notes: bool = True
+    nodes: NodeMap | None = None
 
 
 _LEVELS = (
@@ -100,14 +103,20 @@ def lines(
         headline: whether the answer about one pod begins with its first line, the verdict.
         dry_run: whether nothing could have been changed; otherwise nothing was.
     """
-    results = report.results
+    results = [each for each in report.results if not _is_told_with_group(each, report)]
+    for group in report.groups:
+        yield from pod_groups.blocks(group, wide=wide, limit=limit)
+        yield BLANK
     if wide or limit:
-        chosen = Detail(limit or ALL, (limit or ALL,) * 2, limit or ALL, wide)
+        chosen = Detail(limit or ALL, (limit or ALL,) * 2, limit or ALL, wide, nodes=report.node_map if wide else None)
         levels: tuple[Detail, ...] = (chosen,)
     else:
         levels = _LEVELS
     if not results:
         yield from _bound_not_running(report.summary)
+        if report.groups:
+            yield from _conditions(report.metadata)
+            yield notices.end(report.metadata, wide=wide)
         return
     if len(results) == 1:
         answered = _end(report.metadata, results[0].profile, wide, dry_run=dry_run)
@@ -132,6 +141,13 @@ def lines(
         )
     yield from _conditions(report.metadata)
     yield from _tally(report, wide)
+
+
+def _is_told_with_group(result: explanations.Explanation, report: explanations.ExplainReport) -> bool:
+    """Return whether an answer is about pods of a group of which so many were asked about that the group says it."""
+    group = next((each for each in report.groups if f"{each.namespace}/{each.name}" == result.pod_group), None)
+    listed = sum(max(1, len(each.pods)) for each in report.results if each.pod_group == result.pod_group)
+    return group is not None and listed > 1 and listed == group.pods - group.scheduled
 
 
 def _screen(
@@ -177,11 +193,30 @@ def _explanation(result: explanations.Explanation, detail: Detail) -> Iterator[B
             *map(notices.warning, result.warnings),
             *(_notes(result) if detail.notes or not result.message else ()),
         ),
+        _scale_up(result.scale_up),
+        *_pictures(result, detail.nodes),
         (*_kubernetes_line(result, detail), *_requeue_events(result.wakings, detail)),
         _matrix(result.matrix, result.verdict, detail) if result.matrix is not None else (),
         notices.assumptions(result.guesses),
     )
     yield from separate(sections)
+
+
+def _scale_up(found: explanations.ScaleUp | None) -> Iterator[Block]:
+    """Yield whether a new node would help, and why not of which group."""
+    if found is None:
+        return
+    helps = bool(found.group)
+    yield Line((Span("scale-up: ", "hint"), Span(found.text, "" if helps else "bad")), hang=10)
+    for each in found.groups:
+        if each.group != found.group:
+            yield Line((Span(f"{each.group}: ", "strong"), Span(each.text)), 2, hang=2)
+
+
+def _pictures(result: explanations.Explanation, nodes: NodeMap | None) -> Iterator[Iterator[Block]]:
+    if nodes is not None:
+        yield node_pictures.funnel(result)
+        yield node_pictures.node_map(result, nodes)
 
 
 def _table_of_answers(results: Sequence[explanations.Explanation]) -> Iterator[Block]:
@@ -248,8 +283,11 @@ def answer(result: explanations.Explanation) -> Iterator[Line]:
     match result.verdict:
         case explanations.Verdict.SCHEDULED:
             tied = f", {len(result.ties)} tied" if len(result.ties) > 1 else ""
-            yield Line((pod, Span(" → "), Span(result.chosen, "good"), Span(f" (score {result.score}{tied})")))
+            score = "" if result.score is None else f" (score {result.score}{tied})"
+            yield Line((pod, Span(" → "), Span(result.chosen, "good"), Span(score)))
             return
+        case _ if result.pod_group_text and result.verdict is not explanations.Verdict.INCONCLUSIVE:
+            word, why = result.verdict.value.upper(), result.pod_group_text
         case explanations.Verdict.UNSCHEDULABLE:
             taken_back = result.reservation is not None and result.reservation.text
             word, why = "UNSCHEDULABLE", taken_back or f"0/{result.nodes.total} nodes feasible{_would_preempt(result)}"

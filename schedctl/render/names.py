@@ -1,7 +1,8 @@
 """``-o name``: a line for each pod, as kubectl writes names, and the node it goes to; of a capacity, for each node.
 
-Of losses, each that leaves pods pending, and how many; of a sweep, the worst scenarios; of a comparison, each object
-that differs; of a calibration, each pod and the node that was taken; of a node, each pending pod that fits there.
+Of losses, each that leaves pods pending, and how many; of a sweep, the worst scenarios; of nodes to add each group with
+its number, of nodes that can go each node. Of a comparison, each object that differs; of a calibration, each pod and
+the node that was taken; of a node, each pending pod that fits there.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from schedctl.reports.drains import DrainReport
 from schedctl.reports.explanations import ExplainReport
 from schedctl.reports.node_explanations import NodeExplainReport
 from schedctl.reports.node_losses import NodeLossReport
+from schedctl.reports.nodes import NodesReport
 from schedctl.reports.pod_comparisons import ExplainComparison, PodEffect
 from schedctl.reports.run_comparisons import SimulationComparison
 from schedctl.reports.simulations import Fate, SimulationReport
@@ -35,6 +37,7 @@ def lines(
     report: Placing
     | CapacityReport
     | NodeLossReport
+    | NodesReport
     | SweepReport
     | CalibrationReport
     | SnapshotReport
@@ -52,6 +55,10 @@ def lines(
         return
     if isinstance(report, SweepReport):
         yield from (f"scenario/{case.scenario} {case.value:g}" for case in report.worst)
+        return
+    if isinstance(report, NodesReport):
+        yield from (f"group/{sanitise.text(group.name)} {group.count}" for group in report.groups if group.count)
+        yield from (f"node/{sanitise.text(node.name)}" for node in report.nodes)
         return
     if isinstance(report, CalibrationReport):
         for decision in report.decisions:

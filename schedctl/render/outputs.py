@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from schedctl.reports.explanations import ExplainReport
     from schedctl.reports.node_explanations import NodeExplainReport
     from schedctl.reports.node_losses import NodeLossReport
+    from schedctl.reports.nodes import NodesReport
     from schedctl.reports.pod_comparisons import ExplainComparison
     from schedctl.reports.run_comparisons import SimulationComparison
     from schedctl.reports.simulations import SimulationReport
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
         | SimulationReport
         | DrainReport
         | CapacityReport
+        | NodesReport
         | CalibrationReport
         | BindReport
         | GangBindReport
@@ -58,6 +60,8 @@ if TYPE_CHECKING:
 
 FORMATS = ("text", "wide", "json", "yaml", "name", "jsonpath=TEMPLATE")
 """What ``-o`` takes."""
+PAGE = "html"
+"""What ``-o`` takes as well where there is a page of the report."""
 _MODULES = {
     "BindReport": "bindings",
     "GangBindReport": "bindings",
@@ -68,6 +72,7 @@ _MODULES = {
     "ExplainReport": "explanations",
     "NodeExplainReport": "node_explanations",
     "NodeLossReport": "node_losses",
+    "NodesReport": "nodes",
     "SimulationComparison": "run_comparisons",
     "SimulationReport": "simulations",
     "SnapshotDiff": "snapshots",
@@ -87,8 +92,12 @@ class Output:
     template: jsonpath.Template | None = None
 
 
-def parse(text: str) -> Output:
+def parse(text: str, *, pages: bool = False) -> Output:
     """Return the output a value of ``-o`` stands for; "" is the text for people.
+
+    Args:
+        text: the value.
+        pages: whether there is a page of the report.
 
     Raises:
         UsageError: there is no such output, or its template cannot be read.
@@ -100,7 +109,7 @@ def parse(text: str) -> Output:
         from schedctl.render import jsonpath
 
         return Output(name, jsonpath.parse(template))
-    return Output(parse_format(text, FORMATS))
+    return Output(parse_format(text, (*FORMATS[:-1], PAGE, FORMATS[-1]) if pages else FORMATS))
 
 
 def parse_format(text: str, formats: Sequence[str]) -> str:
@@ -159,6 +168,10 @@ def _machine(report: Report, output: Output) -> Iterable[str]:
 
     if output.template is not None:
         return [output.template.render(machine.plain(report), sanitise.text)]
+    if output.format == PAGE:
+        from schedctl.render.html import documents
+
+        return [documents.document(report)]
     if output.format == "name":
         return (f"{line}\n" for line in names.lines(report))
     return [machine.json(report) if output.format == "json" else machine.yaml(report)]

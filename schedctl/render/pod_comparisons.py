@@ -133,3 +133,8 @@ def _spread(sides: Sequence[pod_comparisons.SideSummary]) -> Iterator[Block]:
 
 def _zones(zones: Mapping[str, int]) -> str:
     return counts.by_zone(zones) if any(zones) else "-"
+
+
+def word(effect: pod_comparisons.PodEffect) -> str:
+    """Return what another configuration does to a pod, in words."""
+    return _WORDS[effect][0]

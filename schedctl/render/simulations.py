@@ -7,14 +7,15 @@ admission would do, and how full and even the nodes are before and after.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from itertools import groupby
 
 from schedctl.api.amounts import amount
-from schedctl.render import draws, notices, pending_pods
+from schedctl.render import draws, notices, pending_pods, pod_groups
 from schedctl.render.layout import ALL, Block, Cell, Line, Span, Table, line, separate
 from schedctl.reports import counts, simulations
+from schedctl.reports.pod_groups import PodGroupResult
 
 _FEW = 5
 _BAR = 10
@@ -53,19 +54,23 @@ def lines(report: simulations.SimulationReport, *, wide: bool = False, limit: in
         limit: show so many answers about pending pods and so many entries of a list, 0 for what suits.
     """
     detail = _Detail(limit or (ALL if wide else _FEW), wide)
-    yield _answer(report)
+    yield answer(report)
     if report.draws is not None:
         yield draws.answer(report.draws)
     yield from notices.what_if(report.metadata.what_if)
+    in_groups = {key for group in report.groups for key in group.members}
     pending = pending_pods.distinct([(each.namespace, group) for each in report.results for group in each.pending])
+    others = [each for each in report.others if each.pod not in in_groups]
     sections = (
-        *pending_pods.sections(pending, wide=wide, limit=limit),
-        *(_workload(result, detail) for result in report.results),
+        *(tuple(pod_groups.blocks(group, wide=wide, limit=limit)) for group in report.groups[: report.summary.groups]),
+        *pending_pods.sections(_beside_groups(pending, in_groups), wide=wide, limit=limit),
+        *(_workload(result, detail) for result in report.results if wide or not _is_told_with_group(result, in_groups)),
+        _other_groups(report.groups[report.summary.groups :], detail),
         _unmodelled(report.unmodelled, detail),
         _rejected_objects(report.rejected),
         draws.section(report.draws, detail.entries) if report.draws is not None else (),
         _preemptions(report.preemptions, detail),
-        _others(report.others, {each.group.message: each.subject for each in pending}, detail),
+        _others(others, {each.group.message: each.subject for each in pending}, detail),
         _admission(report.results, detail),
         _utilisation(report, detail),
         _last(report, bool(pending), wide),
@@ -73,7 +78,25 @@ def lines(report: simulations.SimulationReport, *, wide: bool = False, limit: in
     yield from separate(sections)
 
 
-def _answer(report: simulations.SimulationReport) -> Line:
+def _other_groups(groups: Sequence[PodGroupResult], detail: _Detail) -> Iterator[Block]:
+    """Yield what would become of groups of the cluster that were pending before, a line each."""
+    for group in groups[: detail.entries]:
+        yield pod_groups.headline(group)
+    yield from notices.rest(len(groups) - detail.entries, 0)
+
+
+def _beside_groups(pending: Sequence[pending_pods.Answer], in_groups: Set[str]) -> list[pending_pods.Answer]:
+    """Return the answers that are not about pods of groups, of which the group says why they are pending."""
+    return [answer for answer in pending if not in_groups >= set(answer.names)]
+
+
+def _is_told_with_group(result: simulations.WorkloadResult, in_groups: Set[str]) -> bool:
+    """Return whether a workload is a single pod of a group, where the group says what becomes of it."""
+    return result.kind == "Pod" and f"{result.namespace}/{result.name}" in in_groups
+
+
+def answer(report: simulations.SimulationReport) -> Line:
+    """Return the answer on one line."""
     summary = report.summary
     done = summary.placed == summary.pods and not summary.rejected
     first = (
@@ -86,6 +109,7 @@ def _answer(report: simulations.SimulationReport) -> Line:
         (summary.inconclusive, "inconclusive"),
         (summary.foreign_scheduler, "skipped (of another scheduler)"),
         (summary.orphaned, "naming a node that does not exist"),
+        (summary.groups_waiting, f"of {counts.of(summary.groups, 'group')} would not start"),
         (summary.preempted, "would be preempted"),
         (summary.not_returned, "of those would not be placed again"),
     )

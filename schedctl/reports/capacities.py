@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from schedctl.reports.metadata import Metadata, Record, ReportedAssumption, schema_name
+from schedctl.reports.node_maps import NodeMap
 from schedctl.reports.reasons import Reason, Remark
 
 NODE = "node"
@@ -109,6 +110,8 @@ class CapacityResult(Record, frozen=True):
         error: what it needs that is not modelled, "" for nothing.
         notes: what a reader must know to read the answer right.
         warnings: what plugins find in the spec of the pods that does not do what was probably meant.
+        group_size: of how many pods each is, where pod groups are counted: `fits` is then the number of groups, while
+            `by` and `nodes` still count pods; 0 where pods are counted.
     """
 
     subject: str
@@ -126,6 +129,7 @@ class CapacityResult(Record, frozen=True):
     error: str = ""
     notes: list[str] = []
     warnings: list[Remark] = []
+    group_size: int = 0
 
 
 class CapacityReport(Record, frozen=True, kw_only=True):
@@ -136,6 +140,7 @@ class CapacityReport(Record, frozen=True, kw_only=True):
         summary: the answer in numbers.
         results: each kind of pod, on the cluster as it is.
         guesses: what some number rests on that could not be listed: the numbers are those of a cluster without it.
+        node_map: the nodes that pictures show; null unless the output has pictures (``html``).
     """
 
     api_version: Literal["schedctl.dev/v1alpha1"] = "schedctl.dev/v1alpha1"
@@ -144,3 +149,4 @@ class CapacityReport(Record, frozen=True, kw_only=True):
     summary: CapacitySummary
     results: list[CapacityResult]
     guesses: list[ReportedAssumption] = []
+    node_map: NodeMap | None = None

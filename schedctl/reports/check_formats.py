@@ -14,6 +14,7 @@ CHECK_FORMATS: Final = (
     "gitlab",
     "tap",
     "markdown",
+    "html",
     "openreports",
     "policyreports",
 )

@@ -10,6 +10,7 @@ from enum import StrEnum
 from typing import Literal
 
 from schedctl.reports.metadata import Metadata, Record, schema_name
+from schedctl.reports.node_maps import NodeMap
 from schedctl.reports.reasons import Hint
 
 
@@ -169,6 +170,20 @@ class NotJudged(Record, frozen=True, kw_only=True):
     reason: str
 
 
+class ScenarioNodes(Record, frozen=True, kw_only=True):
+    """What a scenario does to nodes.
+
+    Attributes:
+        scenario: its name, e.g. ``lose-zone=eu-1a``.
+        changes: what it changes, in words.
+        lost: the nodes that are gone in it, by name.
+    """
+
+    scenario: str
+    changes: list[str] = []
+    lost: list[str] = []
+
+
 @schema_name("Summary")
 class CheckSummary(Record, frozen=True, kw_only=True):
     """The answer in numbers.
@@ -208,6 +223,8 @@ class CheckReport(Record, frozen=True, kw_only=True):
         results: every check of every object.
         not_judged: what is among the manifests and was not judged.
         notes: what a reader must know, e.g. that an exemption has expired.
+        scenarios: what each scenario that was simulated does to nodes, in order.
+        node_map: the nodes that pictures show; null unless the output has pictures (``html``).
     """
 
     api_version: Literal["schedctl.dev/v1alpha1"] = "schedctl.dev/v1alpha1"
@@ -218,3 +235,5 @@ class CheckReport(Record, frozen=True, kw_only=True):
     results: list[CheckResult] = []
     not_judged: list[NotJudged] = []
     notes: list[str] = []
+    scenarios: list[ScenarioNodes] = []
+    node_map: NodeMap | None = None

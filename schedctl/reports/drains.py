@@ -9,6 +9,8 @@ from enum import StrEnum
 from typing import Literal
 
 from schedctl.reports.metadata import Metadata, Record, ReportedAssumption, schema_name
+from schedctl.reports.node_maps import NodeMap
+from schedctl.reports.pod_groups import BrokenGroup
 from schedctl.reports.reasons import Remark
 from schedctl.reports.simulations import PendingPods
 
@@ -222,6 +224,8 @@ class DrainReport(Record, frozen=True, kw_only=True):
         guesses: what could not be listed although some answer of the drain depends on it. With any of these nothing is
             proven: verdicts and places are those of a cluster without these objects.
         warnings: what is wrong with the specs of evicted pods by workload.
+        broken_groups: the gangs that are left with fewer pods on nodes than they need, by name.
+        node_map: the nodes that pictures show; null unless the output has pictures (``html``).
     """
 
     api_version: Literal["schedctl.dev/v1alpha1"] = "schedctl.dev/v1alpha1"
@@ -235,3 +239,5 @@ class DrainReport(Record, frozen=True, kw_only=True):
     arrived: list[ArrivedPod]
     guesses: list[ReportedAssumption] = []
     warnings: list[WorkloadWarning] = []
+    broken_groups: list[BrokenGroup] = []
+    node_map: NodeMap | None = None

@@ -12,6 +12,9 @@ from typing import Literal
 
 from schedctl.reports.bound_pods import BoundPod
 from schedctl.reports.metadata import Metadata, Record, ReportedAssumption, schema_name
+from schedctl.reports.node_maps import NodeMap
+from schedctl.reports.nodes import ScaleUpObstacle
+from schedctl.reports.pod_groups import PodGroupResult
 from schedctl.reports.reasons import Hint, Reason, Remark
 
 
@@ -99,6 +102,53 @@ class NodeCounts(Record, frozen=True):
     feasible: int = 0
     left_out: int = 0
     unseen: int = 0
+
+
+class FilterStep(Record, frozen=True):
+    """One step of the search for feasible nodes.
+
+    Attributes:
+        plugin: the filter, or the plugins by which PreFilter narrowed the search, which is the first step.
+        skipped: whether its PreFilter said Skip, so that it refuses nothing.
+        refused: how many nodes it was the first to refuse.
+        left: how many nodes were left then.
+    """
+
+    plugin: str
+    skipped: bool = False
+    refused: int = 0
+    left: int = 0
+
+
+class DomainPods(Record, frozen=True):
+    """How many pods a rule counts in one domain."""
+
+    domain: str
+    pods: int
+
+
+class DomainSpread(Record, frozen=True):
+    """The domains that a spread rule of the pod tells apart, and how the pods it counts are spread over them.
+
+    Attributes:
+        plugin: whose rule it is.
+        topology_key: the label whose values are the domains.
+        hard: whether the rule rejects nodes; else it only scores them.
+        max_skew: by how much a domain may outnumber the emptiest.
+        adds: how many the pod itself would add to its domain: 1 or 0.
+        minimum: what the skew is counted from: the fewest pods in a domain, or 0 while there are too few domains.
+        number: how many domains there are.
+        domains: the fullest first; of many domains the fullest and the emptiest.
+    """
+
+    plugin: str
+    topology_key: str
+    hard: bool
+    max_skew: int
+    adds: int
+    minimum: int
+    number: int
+    domains: list[DomainPods] = []
 
 
 class PreFilter(Record, frozen=True):
@@ -205,10 +255,48 @@ class Outlook(StrEnum):
     """It fits now."""
     FITS_AFTER_PREEMPTION = "FitsAfterPreemption"
     """It fits once preemption has evicted others."""
+    FITS_AFTER_SCALE_UP = "FitsAfterScaleUp"
+    """It fits once an autoscaler has added a node."""
     FITS_EMPTY_NODE = "FitsEmptyNode"
     """It would fit on an empty node, but preemption cannot make room for it."""
     FITS_NOWHERE = "FitsNowhere"
     """It would fit on no node of the cluster, even if no pod ran there."""
+
+
+class ScaleUpGroup(Record, frozen=True):
+    """What a new node of a group would change for a pod.
+
+    Attributes:
+        group: its name.
+        helps: whether the pod would fit there.
+        obstacle: what is in the way, null where it would fit.
+        text: the same in words.
+    """
+
+    group: str
+    helps: bool
+    obstacle: ScaleUpObstacle | None = None
+    text: str = ""
+
+
+class ScaleUp(Record, frozen=True, kw_only=True):
+    """Whether new nodes would help a pending pod.
+
+    Attributes:
+        groups: what each group would change, by name.
+        group: the group that would be taken: of those that help the one of the highest priority; "" for none.
+        new_nodes: how many nodes of it the pod and its companions need.
+        companions: how many other pods of its workload wait.
+        left: how many of all these would have no place even then.
+        text: the same in words.
+    """
+
+    groups: list[ScaleUpGroup]
+    group: str = ""
+    new_nodes: int = 0
+    companions: int = 0
+    left: int = 0
+    text: str = ""
 
 
 class PluginScore(Record, frozen=True):
@@ -521,6 +609,11 @@ class Explanation(Record, frozen=True):
         owners: whose these pods are, most pods first.
         bound: where a pod with the verdict Bound is, and what the kubelet says of it; null for every other verdict.
         warnings: what plugins find in the spec that does not do what was probably meant, for every verdict.
+        pod_group: the PodGroup that it was scheduled with, as ``namespace/name``; "" for a pod that is scheduled alone.
+        pod_group_text: what becomes of that group, or of one that a plugin holds together at Permit, in words.
+        scale_up: whether new nodes would help; null where the pod has a place, or no autoscaler is known.
+        filters: the search for feasible nodes step by step, in the order of the profile; empty where none was made.
+        spread: how the pods that the pod is to be spread among are spread now, rule by rule.
     """
 
     pod: PodReference
@@ -556,6 +649,11 @@ class Explanation(Record, frozen=True):
     owners: list[OwnerPods] = []
     bound: BoundPod | None = None
     warnings: list[Remark] = []
+    pod_group: str = ""
+    pod_group_text: str = ""
+    scale_up: ScaleUp | None = None
+    filters: list[FilterStep] = []
+    spread: list[DomainSpread] = []
 
 
 @schema_name("Summary")
@@ -582,10 +680,20 @@ class ExplainSummary(Record, frozen=True):
 
 
 class ExplainReport(Record, frozen=True, kw_only=True):
-    """The whole answer of ``schedctl explain``."""
+    """The whole answer of ``schedctl explain``.
+
+    Attributes:
+        metadata: under which conditions it was made.
+        summary: the answer in numbers.
+        results: each distinct answer.
+        groups: the pod groups that were asked about, and those of pods that were (GenericWorkload).
+        node_map: the nodes that pictures show; null unless the output has pictures (``html``, ``wide``).
+    """
 
     api_version: Literal["schedctl.dev/v1alpha1"] = "schedctl.dev/v1alpha1"
     kind: Literal["ExplainReport"] = "ExplainReport"
     metadata: Metadata
     summary: ExplainSummary
     results: list[Explanation]
+    groups: list[PodGroupResult] = []
+    node_map: NodeMap | None = None

@@ -11,6 +11,7 @@ from typing import Literal
 
 from schedctl.reports.explanations import PodReference, Verdict
 from schedctl.reports.metadata import Metadata, Record, Side, schema_name
+from schedctl.reports.node_maps import NodeMap
 
 
 @schema_name("Effect")
@@ -189,6 +190,7 @@ class ExplainComparison(Record, frozen=True, kw_only=True):
         summary: the answer in numbers.
         sides: the configurations, and what each makes of all pods.
         results: each pod, in the order in which it was asked about.
+        node_map: the nodes that pictures show; null unless the output has pictures (``html``).
     """
 
     api_version: Literal["schedctl.dev/v1alpha1"] = "schedctl.dev/v1alpha1"
@@ -197,3 +199,4 @@ class ExplainComparison(Record, frozen=True, kw_only=True):
     summary: ExplainComparisonSummary
     sides: list[SideSummary]
     results: list[PodComparison]
+    node_map: NodeMap | None = None

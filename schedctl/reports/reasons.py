@@ -134,9 +134,12 @@ class Remark(Record, frozen=True):
         text: in one sentence.
         details: more of it, a line each.
         evidence: what stands behind it, by name, as the plugin gave it.
+        starts: of a plugin that holds the pod back at Permit for others, whether these find nodes as things are; null
+            where it does not say.
     """
 
     plugin: str
     text: str
     details: list[str] = []
     evidence: dict[str, Any] = {}
+    starts: bool | None = None

@@ -10,6 +10,7 @@ from typing import Literal
 
 from schedctl.reports import simulations
 from schedctl.reports.metadata import AssumedVolumes, Metadata, Record, Side, schema_name
+from schedctl.reports.node_maps import NodeMap
 
 
 @schema_name("Effect")
@@ -173,6 +174,7 @@ class SimulationComparison(Record, frozen=True, kw_only=True):
         others: the other pods that are not the same under all sides.
         assumed_volumes: the volumes that were provisioned in the first run before a pod was placed, by class; under
             the other sides they are assumed to be the same.
+        node_map: the nodes that pictures show; null unless the output has pictures (``html``).
     """
 
     api_version: Literal["schedctl.dev/v1alpha1"] = "schedctl.dev/v1alpha1"
@@ -183,3 +185,4 @@ class SimulationComparison(Record, frozen=True, kw_only=True):
     results: list[WorkloadComparison]
     others: list[OtherComparison]
     assumed_volumes: list[AssumedVolumes] = []
+    node_map: NodeMap | None = None

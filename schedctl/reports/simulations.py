@@ -13,6 +13,8 @@ from typing import Any, Literal
 from schedctl.reports.draws import Draws
 from schedctl.reports.explanations import OwnerPods
 from schedctl.reports.metadata import AssumedVolumes, Metadata, Record, ReportedAssumption, schema_name
+from schedctl.reports.node_maps import NodeMap
+from schedctl.reports.pod_groups import PodGroupResult
 from schedctl.reports.reasons import Hint, Reason, Remark
 
 
@@ -80,6 +82,8 @@ class SimulationSummary(Record, frozen=True, kw_only=True):
         preempted: how many running pods were evicted to make room for others.
         not_returned: of them, how many have a successor that is on no node.
         mistakes: how many things are wrong with objects of the manifests, which take no part.
+        groups: how many pod groups there are of the manifests and of their pods.
+        groups_waiting: of them, how many do not start.
     """
 
     exit_code: int
@@ -95,6 +99,8 @@ class SimulationSummary(Record, frozen=True, kw_only=True):
     preempted: int = 0
     not_returned: int = 0
     mistakes: int = 0
+    groups: int = 0
+    groups_waiting: int = 0
 
 
 @schema_name("Change")
@@ -394,6 +400,34 @@ class Ending(Record, frozen=True, kw_only=True):
     attempts: int
 
 
+class RunStep(Record, frozen=True, kw_only=True):
+    """What happened at one moment on the clock of a run.
+
+    Attributes:
+        at: seconds since the run began.
+        attempts: scheduling attempts, however they ended.
+        chosen: of them, how many found a node.
+        refused: how many found none.
+        failed: how many ended in a fault.
+        waiting: pods that Permit holds back from then on.
+        bound: pods that were bound.
+        evicted: running pods whose eviction began.
+        gone: pods that left the cluster.
+        queued: pods in the queue afterwards, wherever in it: ready, in backoff, or unschedulable.
+    """
+
+    at: float
+    attempts: int = 0
+    chosen: int = 0
+    refused: int = 0
+    failed: int = 0
+    waiting: int = 0
+    bound: int = 0
+    evicted: int = 0
+    gone: int = 0
+    queued: int = 0
+
+
 class Mistake(Record, frozen=True, kw_only=True):
     """Something wrong with an object of the manifests, which takes no part.
 
@@ -448,6 +482,9 @@ class SimulationReport(Record, frozen=True, kw_only=True):
             proven: fates and places are those of a cluster without these objects.
         assumed_volumes: the volumes that were provisioned in the run before a pod was placed, by class.
         draws: the same with other choices among equally good nodes, null where that was not asked.
+        groups: the pod groups of the manifests, and those of which pods took part (GenericWorkload).
+        node_map: the nodes that pictures show; null unless the output has pictures (``html``).
+        timeline: what happened when, in the order of the clock; null unless the output has pictures.
     """
 
     api_version: Literal["schedctl.dev/v1alpha1"] = "schedctl.dev/v1alpha1"
@@ -467,3 +504,6 @@ class SimulationReport(Record, frozen=True, kw_only=True):
     guesses: list[ReportedAssumption] = []
     assumed_volumes: list[AssumedVolumes] = []
     draws: Draws | None = None
+    groups: list[PodGroupResult] = []
+    node_map: NodeMap | None = None
+    timeline: list[RunStep] | None = None

@@ -40,8 +40,8 @@ from schedctl.plugins.taint_toleration.plugin import TaintToleration
 from schedctl.scheduler.pod_classes import PodClass, pod_classes
 from schedctl.scheduler.schedulers import Scheduler
 
-_MOST_CLASSES = 400
-"""Of more kinds of pods, to look at each costs as much as the run."""
+_FEW_CLASSES, _MOST_CLASSES, _PODS_OF_A_CLASS = 20, 400, 4
+"""Of more classes, or of fewer pods in each, to look at every class costs more than to place the pods."""
 _MOST_DOMAINS = 100
 """Of more domains one is as good as always full."""
 _UNMOVED = (NodeName, NodeUnschedulable, TaintToleration, NodeAffinity, NodeDeclaredFeatures)
@@ -66,7 +66,8 @@ def all_fit(scheduler: Scheduler, pods: Sequence[PodInfo]) -> bool:
         return False
     if any(any(kubelet_grant(info.pod.status)) for info in pods):
         return False  # on a node they take what a kubelet has granted them, which is not what they ask for
-    classes = pod_classes(pods, _MOST_CLASSES)
+    most = max(_FEW_CLASSES, min(_MOST_CLASSES, len(pods) // _PODS_OF_A_CLASS))
+    classes = pod_classes(pods, most)
     if classes is None:
         return False
     worst = _WorstCase(scheduler, classes)

@@ -18,6 +18,7 @@ from schedctl.config.types import Plugins, PluginSet, ProfileConfig, SchedulerCo
 from schedctl.errors import ConfigError, Problem, UsageError
 from schedctl.framework.points import Plugin
 from schedctl.framework.registries import Registry
+from schedctl.releases import NEWEST, Release
 from schedctl.scheduler import discovery
 
 T = TypeVar("T")
@@ -37,8 +38,8 @@ def makeable(configuration: SchedulerConfiguration, registry: Registry, *, parti
 def with_plugins(named: discovery.PluginCatalog) -> SchedulerConfiguration:
     """Return Kubernetes' defaults, in which the plugins that somebody named take part.
 
-    They stand behind Kubernetes' own, but for those that would never be asked there: the one that sorts the queue
-    takes the place of Kubernetes', and one that binds comes first.
+    They stand behind Kubernetes' own, but for those that would never be asked there: the one that sorts the queue and
+    the one that generates placements take the place of Kubernetes', and one that binds comes first.
 
     Raises:
         ConfigError: they cannot take part together.
@@ -46,13 +47,14 @@ def with_plugins(named: discovery.PluginCatalog) -> SchedulerConfiguration:
     if not named.named:
         return loading.default(named.release)
     enabled = tuple(Enabled(name=name) for name in named.named)
-    sorting, binding = (
+    sorting, generating, binding = (
         tuple(plugin for plugin in enabled if named.registry.implements(plugin.name, point))
-        for point in ("queueSort", "bind")
+        for point in ("queueSort", "placementGenerate", "bind")
     )
     plugins = Plugins(
         multi_point=PluginSet(enabled=enabled),
         queue_sort=PluginSet(enabled=sorting, disabled=(Enabled(name="*"),) if sorting else ()),
+        placement_generate=PluginSet(enabled=generating, disabled=(Enabled(name="*"),) if generating else ()),
         bind=PluginSet(enabled=binding),
     )
     configuration = complete(SchedulerConfiguration(profiles=(ProfileConfig(plugins=plugins),)), named.release)
@@ -111,7 +113,7 @@ def _with_installed(plugins: discovery.PluginCatalog, unknown: set[str]) -> disc
 
 
 def load_configuration(
-    configuration: str | bytes | Path, plugins: Iterable[type[Plugin] | str]
+    configuration: str | bytes | Path, plugins: Iterable[type[Plugin] | str], release: Release = NEWEST
 ) -> tuple[SchedulerConfiguration, Registry]:
     """Return a configuration and the plugins there are; see `schedctl.scheduler.Scheduler.configured`.
 
@@ -119,11 +121,11 @@ def load_configuration(
         ConfigError: the configuration cannot be read or followed.
         UsageError: a plugin cannot be loaded, is none, or has the name of another.
     """
-    named = discovery.find(plugins)
+    named = discovery.find(plugins, release)
     text, source = _text(configuration)
     if not text:
         return with_plugins(named), named.registry
-    chosen, found = read(named, lambda registry, check: loading.load(text, source, check, registry.args_types))
+    chosen, found = read(named, lambda registry, check: loading.load(text, source, check, registry.args_types, release))
     return chosen, found.registry
 
 

@@ -22,7 +22,7 @@ from schedctl.api.nodes import Node
 from schedctl.api.pods import Pod
 from schedctl.api.storage import PersistentVolumeClaim, StorageClass
 from schedctl.cache.cluster import Cluster
-from schedctl.engine.assumptions import ADMISSION, FILTERING, PLACING, AbsentPlugin, Assumption, PodGroup
+from schedctl.engine.assumptions import ADMISSION, FILTERING, PLACING, AbsentPlugin, Assumption, ForeignGroup
 from schedctl.engine.attempts import Attempt
 from schedctl.engine.certainty import assumptions_affecting_verdict
 from schedctl.framework.extenders import EXTENDER_PLUGIN, Unanswered
@@ -162,8 +162,8 @@ def _describe(
         points += [guess.point] if guess in deciding else []
     found = []
     for (plugin, kind), points in decides.items():
-        if kind is PodGroup:
-            named, text = PodGroup.__name__, f"{plugin} is not modelled, its pods are placed one by one"
+        if kind is ForeignGroup:
+            named, text = "PodGroup", f"{plugin} is not modelled, its pods are placed one by one"
         elif kind is AbsentPlugin:
             named, text = (
                 ABSENT,

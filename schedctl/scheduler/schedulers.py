@@ -21,15 +21,17 @@ from schedctl.engine.binding import BindingCycle, Reservation
 from schedctl.engine.clocks import Clock
 from schedctl.engine.faults import CycleError
 from schedctl.engine.groups.cycles import GroupAttempt, attempt_group, group_cycle
-from schedctl.engine.groups.trials import Surroundings
+from schedctl.engine.groups.trials import Surroundings, Trial, place_in
 from schedctl.engine.handles import ProfileHandle
 from schedctl.engine.nominators import Nominator
+from schedctl.engine.queue.group_queue import GroupQueue
 from schedctl.engine.queue.hints import Hints
 from schedctl.engine.queue.preemptors import Preemptors
 from schedctl.engine.queue.queues import Backoff, Mover, SchedulingQueue
 from schedctl.engine.reporters import Reporter
 from schedctl.errors import ConfigError
 from schedctl.framework.extenders import Extender, in_order
+from schedctl.framework.group_points import Placement
 from schedctl.framework.live_binds import LiveBind
 from schedctl.framework.points import Plugin
 from schedctl.framework.profiles import Profile
@@ -113,7 +115,7 @@ class Scheduler:
             ConfigError: the configuration cannot be read or followed, or a plugin cannot be made.
             UsageError: a plugin cannot be loaded, is none, or has the name of another.
         """
-        chosen, registry = load_configuration(configuration, plugins)
+        chosen, registry = load_configuration(configuration, plugins, cluster.release)
         return cls(cluster, chosen, registry)
 
     def __reduce__(self) -> tuple[Callable[..., Scheduler], tuple[object, ...]]:
@@ -141,7 +143,9 @@ class Scheduler:
         config = self.configuration
         backoff = Backoff(config.pod_initial_backoff_seconds, config.pod_max_backoff_seconds)
         hints = Hints(self.profiles.values(), self._reporter, self.cluster.release)
-        return SchedulingQueue(hints, clock, backoff, moved)
+        if not self.cluster.release.enabled("GenericWorkload"):
+            return SchedulingQueue(hints, clock, backoff, moved)
+        return GroupQueue(hints, clock, backoff, moved, find_group=lambda key: self.cluster.get(PodGroup, key))
 
     def attempt(
         self, pod: PodInfo | Pod, *, sampling: bool = False, make_room: bool = True, admitted: bool = False
@@ -179,11 +183,26 @@ class Scheduler:
             pods: its pods that are to be placed, at least one, in the order of trying.
             make_room: whether to run PodGroupPostFilter when no placement will do.
         """
+        cycle = group_cycle(self.cluster, group, pods)
+        return attempt_group(self._surroundings(pods), cycle, self.profiles, make_room=make_room)
+
+    def place_whole_group(self, group: PodGroup, pods: Sequence[PodInfo], placement: Placement) -> Trial:
+        """Try every pod of a group in a placement, also those that kube-scheduler would no longer try.
+
+        Args:
+            group: the group.
+            pods: its pods that are to be placed, at least one, in the order of trying.
+            placement: the nodes, as `attempt_group` returned them.
+        """
+        whole = len(placement.nodes) == len(self.cluster.nodes)
+        cycle = group_cycle(self.cluster, group, pods)
+        return place_in(self._surroundings(pods), cycle, placement, whole=whole, to_the_end=True)
+
+    def _surroundings(self, pods: Sequence[PodInfo]) -> Surroundings:
         # where no profile serves them, which the group's rules find out, it does not matter which one is asked
         profile = self.profile_of(pods[0]) or next(iter(self.profiles.values()))
         cache = None if profile.extenders else self._cache
-        where = Surroundings(profile, self.cluster, self.nominator, cache)
-        return attempt_group(where, group_cycle(self.cluster, group, pods), self.profiles, make_room=make_room)
+        return Surroundings(profile, self.cluster, self.nominator, cache)
 
     def judge(
         self, pod: PodInfo | Pod, nodes: Iterable[str] | None = None, plugins: Collection[str] | None = None

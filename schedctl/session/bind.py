@@ -7,7 +7,7 @@ Several pods are bound together or not at all: each is placed on the cluster tha
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -37,6 +37,7 @@ from schedctl.reports.bindings import (
     PlannedWrite,
 )
 from schedctl.reports.explanations import Explanation, NodeVerdict, Verdict
+from schedctl.session.bind_groups import GroupDecisions, decide_groups
 from schedctl.session.configurations import ConfigurationChoice
 from schedctl.session.decisions import Decision, Reserved, decide, keep_in_memory, reserve
 from schedctl.session.sessions import Session
@@ -116,10 +117,17 @@ def plan(request: BindRequest, session: Session) -> BindDecision:
     with session.notifier.progress("deciding"):
         scheduler = session.scheduler()
         profiles = keep_in_memory(scheduler)
+        groups = decide_groups(request.pods, scheduler)
         with scheduler.fork():
-            judged = [_judge(pod, request, session, scheduler) for pod in _in_queue_order(request.pods, scheduler)]
+            judged = [
+                _judge(pod, request, session, scheduler, groups)
+                for pod in _in_queue_order(request.pods, scheduler)
+                if pod.key not in groups.rest
+            ]
             planned = [_plan(each, session, profiles, request) for each in judged]
     reports = [report for report, _ in planned]
+    if groups.warnings and reports:
+        reports[0] = _replace(reports[0], warnings=[*reports[0].warnings, *groups.warnings])
     plans = tuple(bind_plan for _, bind_plan in planned if bind_plan is not None)
     return BindDecision(tuple(reports), plans if len(plans) == len(reports) else ())
 
@@ -176,11 +184,18 @@ def _in_queue_order(pods: Sequence[Pod], scheduler: Scheduler) -> list[Pod]:
         raise UsageError(f'plugin "{name}" failed: sort_key returned what cannot be compared') from None
 
 
-def _judge(request_pod: Pod, request: BindRequest, session: Session, scheduler: Scheduler) -> _Judged:
+def _judge(
+    request_pod: Pod, request: BindRequest, session: Session, scheduler: Scheduler, groups: GroupDecisions
+) -> _Judged:
     """Place a pod in memory where it is to go, if it may be bound."""
-    choice = session.choice
+    choice, key = session.choice, request_pod.key
+    request = replace(request, node=request.node or groups.nodes.get(key, ""))
     # Judged by the profile that was named; what is said of the pod itself, and sent, is about the pod as it is.
     pod = with_scheduler(request_pod, choice.profile)
+    if key in groups.refusals:
+        answer = groups.explanations.get(key) or explanations.explain(scheduler, pod)
+        refused_by_group = _Refused(BindOutcome.NOT_SCHEDULED, groups.refusals[key])
+        return _Judged(request_pod, answer, "", "", refused_by_group, None)
     explanation = explanations.explain(scheduler, pod, node=request.node)
     foreign = "" if request.force_scheduler else _foreign(request_pod, session)
     node = request.node or explanation.chosen

@@ -12,6 +12,7 @@ import msgspec
 from schedctl import sources
 from schedctl.api.defaults import with_namespace
 from schedctl.api.nodes import Node
+from schedctl.api.pod_groups import PodGroup
 from schedctl.api.pods import Pod
 from schedctl.api.short_names import NAMES
 from schedctl.api.workloads import DaemonSet, StatefulSet
@@ -21,6 +22,7 @@ from schedctl.framework.pod_edits import as_pending
 from schedctl.scheduler import Scheduler
 from schedctl.session import subjects
 from schedctl.session.explain import pod_of
+from schedctl.session.subject_kinds import POD_GROUP
 from schedctl.simulation.capacities import CopiesOfPod, PodCopies, StatefulSetCopies
 from schedctl.workloads import admission
 from schedctl.workloads.clusters import AssembledCluster
@@ -53,7 +55,7 @@ def find(text: str, state: AssembledCluster, namespace: str) -> list[Model]:
         UsageError: there is no such thing, or it is a DaemonSet, of which there is one for each node.
         InputError: the file cannot be understood.
     """
-    if _is_file(text):
+    if is_file(text):
         found = _in_file(text, namespace)
     else:
         _, names = subjects.parse_names([text])
@@ -73,7 +75,7 @@ def is_named(like: Sequence[str], namespace: str, kind: str, key: str) -> bool:
     Raises:
         UsageError: a text is neither a file nor a name.
     """
-    names = [name for text in like if not _is_file(text) for name in subjects.parse_names([text])[1]]
+    names = [name for text in like if not is_file(text) for name in subjects.parse_names([text])[1]]
     return subjects.named_among(names, subjects.scope(namespace, everywhere=False), kind, key)
 
 
@@ -119,7 +121,8 @@ def copies(model: Model, scheduler: Scheduler, profile: str) -> PodCopies:
     return made
 
 
-def _is_file(text: str) -> bool:
+def is_file(text: str) -> bool:
+    """Return whether a text is taken for a file, and not for the name of an object."""
     return text == "-" or text.endswith(_FILES) or Path(text).exists()
 
 
@@ -149,4 +152,5 @@ def _model(obj: Any, others: Sequence[Any] = ()) -> Model:
             notes.append("all copies would use the same volume claims as the original pod")
         if obj.spec.scheduling_gates:
             notes.append("its scheduling gates are ignored")
-    return Model(obj, f"{NAMES[type(obj)][0]} {metadata.namespace}/{metadata.name}", others, notes)
+    name = POD_GROUP.names[0] if isinstance(obj, PodGroup) else NAMES[type(obj)][0]
+    return Model(obj, f"{name} {metadata.namespace}/{metadata.name}", others, notes)

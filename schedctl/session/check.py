@@ -32,7 +32,7 @@ from schedctl.reports import counts, exit_codes
 from schedctl.reports.checks import CheckOutcome, CheckReport, CheckResult, CheckRule, PolicyRules, Severity
 from schedctl.reports.metadata import Input, Metadata, ReportedAssumption
 from schedctl.scheduler.gaps import log_assumptions
-from schedctl.session import manifest_edits, runs
+from schedctl.session import manifest_edits, node_maps, runs
 from schedctl.session import manifests as inputs
 from schedctl.session.machine_objects import refuse_machine_objects
 from schedctl.session.sessions import Session
@@ -73,6 +73,7 @@ class CheckOptions:
         observe: hears what match conditions come to; nobody does if None.
         tags: judge only checks with one of these, all if there are none.
         seed: draws among equally good nodes; None takes the first by name.
+        node_map: whether the report has the nodes that pictures show.
     """
 
     fail_on: FailOn = "error"
@@ -89,6 +90,7 @@ class CheckOptions:
     observe: ObserveCondition | None = None
     tags: Sequence[str] = ()
     seed: int | None = None
+    node_map: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,6 +165,7 @@ def parse_options(
     allow_empty: bool = False,
     jobs: int = 0,
     tags: Sequence[str] = (),
+    node_map: bool = False,
 ) -> CheckOptions:
     """Return what the words of the options stand for, "" for what the settings say, as of now.
 
@@ -187,6 +190,7 @@ def parse_options(
         now=time.time(),
         processes=jobs or count_cores(),
         tags=tags,
+        node_map=node_map,
     )
 
 
@@ -318,6 +322,8 @@ def check(session: Session, inputs: CheckInputs, options: CheckOptions) -> Check
         report = msgspec.structs.replace(report, notes=[*report.notes, selection.note])
     assumptions.admission(session.state.assembled.unknown)
     report = _with_assumptions(report, assumptions.describe(), options)
+    if options.node_map:
+        report = node_maps.add(report, session.cluster)
     return report if options.max_age is None else _with_age(report, options, options.max_age)
 
 

@@ -6,14 +6,16 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from msgspec.structs import replace
+
 from schedctl.api import label_selectors
 from schedctl.cache.cluster import Cluster
 from schedctl.errors import UsageError
 from schedctl.reports.drains import DrainReport
 from schedctl.scheduler.gaps import log_assumptions
-from schedctl.session import pending_reasons, runs
+from schedctl.session import node_maps, pending_reasons, runs
 from schedctl.session.sessions import Session
-from schedctl.simulation import drain_report_builder, drains
+from schedctl.simulation import broken_groups, drain_report_builder, drains, utilisation
 from schedctl.simulation.drains import DrainFlags
 from schedctl.simulation.node_choices import node_named, nodes_chosen
 from schedctl.workloads.disruption_budgets import Budgets
@@ -48,7 +50,9 @@ class NodeSelection:
         return found
 
 
-def drain(session: Session, selection: NodeSelection, flags: DrainFlags, *, fail: bool = False) -> DrainReport:
+def drain(
+    session: Session, selection: NodeSelection, flags: DrainFlags, *, fail: bool = False, node_map: bool = False
+) -> DrainReport:
     """Return what draining nodes would do, one after another.
 
     Args:
@@ -56,6 +60,7 @@ def drain(session: Session, selection: NodeSelection, flags: DrainFlags, *, fail
         selection: the nodes.
         flags: those of ``kubectl drain``.
         fail: whether a node that is not drainable, or a pod that stays pending, makes the exit code 1.
+        node_map: whether the report has the nodes that pictures show.
 
     Raises:
         UsageError: a what-if cannot be carried out, or a node is not there.
@@ -71,12 +76,17 @@ def drain(session: Session, selection: NodeSelection, flags: DrainFlags, *, fail
         settled = session.settle(scheduler)
         for key in cluster.pod_table.row_of.keys() - bound:
             budgets.note_running(cluster.pod_table.infos[cluster.pod_table.row_of[key]])
+        groups = broken_groups.pods_on_nodes(cluster)
+        before = utilisation.measure(cluster) if node_map else None
         with notifier.progress("draining") as progress:
             facts = drains.drain(scheduler, names, flags, budgets=budgets, progress=runs.RunProgress(progress))
     assumptions.admission(session.state.assembled.unknown)
     metadata = session.metadata(settled)
     report = drain_report_builder.report(facts, cluster, metadata=metadata, fail=fail, guesses=assumptions.describe())
+    report = replace(report, broken_groups=broken_groups.broken_since(groups, cluster))
     report = pending_reasons.add_warnings_of_drain(report, facts, scheduler)
+    if node_map:
+        report = node_maps.add(report, cluster, before)
     if facts.interrupted:
         return report
     with notifier.progress("explaining") as progress:

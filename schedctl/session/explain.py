@@ -11,25 +11,28 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from schedctl.api.pod_groups import PodGroup
 from schedctl.api.pods import FINISHED, Pod
 from schedctl.api.workloads import DaemonSet
 from schedctl.cache.cluster import Cluster
 from schedctl.cache.pod_info import PodInfo
-from schedctl.explain import bound_pods, equal_answers, explanations, remarks
+from schedctl.explain import bound_pods, equal_answers, explanations, remarks, scale_ups
 from schedctl.framework.pod_edits import as_pending, with_scheduler
 from schedctl.reports.explanations import ExplainReport, Explanation, PodReference
 from schedctl.scheduler import Scheduler
 from schedctl.scheduler.assumed_volumes import claim_notes
 from schedctl.scheduler.gaps import log_assumptions
-from schedctl.session import subjects, what_ifs
+from schedctl.session import node_maps, subjects, what_ifs
 from schedctl.session.created_pods import CreatedPods
 from schedctl.session.notifiers import SILENT, Notifier
+from schedctl.session.pod_groups import GroupAnswers
 from schedctl.session.sessions import Session
 from schedctl.session.subjects import Question
 from schedctl.workloads import admission, ownership
 from schedctl.workloads.volume_controller import complete_written
 
 if TYPE_CHECKING:
+    from schedctl.autoscaling.detection import NodeGroups
     from schedctl.reports.metadata import Metadata
     from schedctl.reports.pod_comparisons import ExplainComparison
 
@@ -50,6 +53,8 @@ class ExplainOptions:
             asked makes sense of a pending pod only: `matrix`, `node`, `sampling`, `history`, several configurations.
         fail: whether a pod that is unschedulable, or that another configuration breaks, makes the exit code 1.
         hypothetical_nodes: nodes that are as a what-if has them, which no next step undoes.
+        groups: the groups of nodes of which a new node might help; None where that is not asked.
+        node_map: whether the report has the nodes that pictures show.
     """
 
     matrix: bool = False
@@ -60,6 +65,8 @@ class ExplainOptions:
     reconsider: bool = False
     fail: bool = False
     hypothetical_nodes: frozenset[str] = frozenset()
+    groups: NodeGroups | None = None
+    node_map: bool = False
 
     @property
     def judges_bound_pods(self) -> bool:
@@ -86,11 +93,14 @@ def explain(session: Session, question: Question, options: ExplainOptions) -> Ex
     options = replace(options, hypothetical_nodes=what_ifs.hypothetical_nodes(session.changes))
     if len(session.choices) > 1:
         return _compare(session, objects, metadata, options)
+    scheduler = session.scheduler()
+    groups = GroupAnswers(scheduler)
     with notifier.progress("explaining") as progress:
         results = list(
             explain_objects(
-                session.scheduler(),
+                scheduler,
                 objects,
+                groups=groups,
                 profile=session.choice.profile,
                 options=options,
                 advance=progress.advance,
@@ -109,7 +119,10 @@ def explain(session: Session, question: Question, options: ExplainOptions) -> Ex
         not_running = bound_pods.count_not_running(
             session.cluster, lambda pod: pod.metadata.namespace in question.scope
         )
-    return explanations.report(results, metadata=metadata, fail=options.fail, bound_not_running=not_running)
+    report = explanations.report(
+        results, metadata=metadata, fail=options.fail, bound_not_running=not_running, groups=groups.results
+    )
+    return node_maps.add(report, session.cluster) if options.node_map else report
 
 
 def _compare(
@@ -136,7 +149,8 @@ def _compare(
             )
             found.append(list(answers))
     zones = utilisation.zones(session.cluster)
-    return comparisons.compare(letters, found, metadata=metadata, zones=zones, fail=options.fail)
+    report = comparisons.compare(letters, found, metadata=metadata, zones=zones, fail=options.fail)
+    return node_maps.add(report, session.cluster) if options.node_map else report
 
 
 def explain_objects(
@@ -149,6 +163,7 @@ def explain_objects(
     unknown: Mapping[str, frozenset[type]] | None = None,
     hints: bool = True,
     notifier: Notifier = SILENT,
+    groups: GroupAnswers | None = None,
 ) -> Iterator[Explanation]:
     """Yield the explanation of each object that has a pod to explain; the cluster is as before.
 
@@ -164,11 +179,14 @@ def explain_objects(
         unknown: by pod key, the missing kinds that admission would have looked at; see `AssembledCluster.unknown`.
         hints: whether next steps are looked for.
         notifier: hears what has nothing to explain.
+        groups: takes down the pod groups that come up.
 
     Raises:
         UsageError: there is no such node.
     """
     options = options or ExplainOptions()
+    groups = groups or GroupAnswers(scheduler, hints=hints)
+    answered: set[str] = set()
     judged = equal_answers.JudgedClasses(scheduler, one_name_for_all=options.group)
     created = CreatedPods(scheduler.cluster)
     trials = remarks.ForkedTrials(scheduler)
@@ -178,6 +196,12 @@ def explain_objects(
         if isinstance(obj, Pod) and obj.spec.node_name and not options.judges_bound_pods:
             bound = bound_pods.explain(obj, scheduler.cluster)
             yield _replace(bound, warnings=remarks.warnings(scheduler, PodInfo(obj)))
+            continue
+        if (answers := _as_group(obj, groups)) is not None:
+            for answer in answers:
+                if answer.pod_group and (key := f"{answer.pod.namespace}/{answer.pod.name}") not in answered:
+                    answered.add(key)
+                    yield answer
             continue
         with scheduler.cluster.fork() as cluster:
             with log_assumptions(cluster) as assumptions:
@@ -213,9 +237,21 @@ def explain_objects(
                 hypothetical_nodes=options.hypothetical_nodes,
                 trials=trials if pod.key in cluster.pending else None,  # another pod brings objects of its own
             )
+            if options.groups is not None and hints:
+                explanation = scale_ups.with_scale_up(scheduler, PodInfo(pod), explanation, options.groups)
         explanation = _replace(explanation, notes=[*notes, *about_claims, *explanation.notes])
         judged.add(equivalence_class, explanation)
         yield explanation
+
+
+def _as_group(obj: Any, groups: GroupAnswers) -> Sequence[Explanation] | None:
+    """Return the answers about the pods that an object stands for as pods of groups, None where it stands for none."""
+    if isinstance(obj, PodGroup):
+        return list(groups.of_group(obj))
+    if isinstance(obj, Pod):
+        answer = groups.of_pod(obj)
+        return None if answer is None else [answer]
+    return list(groups.of_workload(obj)) or None
 
 
 def owner_names(cluster: Cluster) -> Callable[[PodReference], str]:

@@ -10,6 +10,7 @@ from schedctl.api import label_selectors
 from schedctl.api.nodes import Node
 from schedctl.api.pods import Pod
 from schedctl.api.selectors import LabelQuery
+from schedctl.autoscaling.labels import POOL_LABELS
 from schedctl.cache.pod_info import PodInfo
 from schedctl.documents.spelling import suggest_names
 from schedctl.errors import UsageError
@@ -24,7 +25,6 @@ from schedctl.session import what_ifs
 from schedctl.session.explain import ExplainOptions, explain_objects, owner_names
 from schedctl.session.sessions import Session
 from schedctl.session.subjects import Scope, enumeration, pending_pods
-from schedctl.simulation.utilisation import POOL_LABELS
 
 _FIXED_GROUPS = 10
 """For how many groups of pods that a node rejects fixes are tried, which takes much longer than finding the reasons."""

@@ -11,16 +11,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal, TypedDict
 
 from schedctl.api.nodes import Node
-from schedctl.errors import UsageError
+from schedctl.errors import NotModelled, UsageError
 from schedctl.releases import (
     NEWEST,
-    OF_GROUPS,
     RELEASES,
     GateError,
     Release,
+    UnmodelledGateError,
     minor_of,
     nearest_release,
-    not_modelled,
+    of_unmodelled_groups,
     parse_gates,
 )
 from schedctl.reports.metadata import VersionSkew, VersionSource
@@ -106,6 +106,7 @@ def rules_of(options: VersionOptions, state: StateVersion | None = None) -> Rule
         state: the version of the state, None where nobody says, or nothing is read yet.
 
     Raises:
+        NotModelled: a gate is about pod groups that are not modelled.
         UsageError: the version is none, or is not reproduced and has to be; a gate cannot be set.
     """
     version = options.kube_version
@@ -247,10 +248,11 @@ def _assumption(state: StateVersion, release: Release) -> str:
 
 def _with_gates(release: Release, options: VersionOptions) -> Release:
     try:
-        chosen = release.with_gates(parse_gates(options.feature_gates))
-        for gate in sorted(filter(chosen.enabled, OF_GROUPS)):
-            raise not_modelled(gate, True)  # the queue and the reports of a run know of no groups yet
-        return chosen
+        return release.with_gates(parse_gates(options.feature_gates))
+    except UnmodelledGateError as error:
+        if what := of_unmodelled_groups(error.name, release.version):
+            raise NotModelled(f"kube-scheduler {release.version}", what, f"--feature-gates {error.name}") from None
+        raise UsageError(f"--feature-gates: {error} (kube-scheduler {release.version})", error.hint) from None
     except GateError as error:
         raise UsageError(f"--feature-gates: {error} (kube-scheduler {release.version})", error.hint) from None
 

@@ -7,11 +7,14 @@ from collections.abc import Callable, Collection, Iterable
 
 import msgspec
 
+from schedctl.api.pod_groups import PodGroup
 from schedctl.cache.pod_info import PodInfo
 from schedctl.explain import remarks
 from schedctl.explain.pending_pods import PendingPodExplainer
+from schedctl.explain.pod_groups import explain_group
 from schedctl.reports.drains import DrainFate, DrainReport, WorkloadWarning
 from schedctl.reports.explanations import OwnerPods
+from schedctl.reports.pod_groups import GroupVerdict, PodGroupResult
 from schedctl.reports.simulations import Fate, PendingPods, SimulationReport
 from schedctl.scheduler import Scheduler
 from schedctl.session import manifest_edits
@@ -47,6 +50,11 @@ def of_simulation(
         hypothetical_nodes: nodes that are as a what-if has them, which no next step undoes.
     """
     explainer = PendingPodExplainer(scheduler, _HINTED_GROUPS, hypothetical_nodes)
+    ours = report.summary.groups
+    report = _replace(
+        report, groups=[*(_group(each, scheduler) for each in report.groups[:ours]), *report.groups[ours:]]
+    )
+    of_groups = {key for group in report.groups for key in group.members}
     total = sum(len(result.pending) for result in report.results)
     sources = manifest_edits.workloads_in(manifests)
     results, done = [], 0
@@ -55,7 +63,7 @@ def of_simulation(
         for group in result.pending:
             advance(done, total, group.pods[0])
             pod = pending_pod(facts, result.namespace, group.pods[0]) if group.fate in _EXPLAINED else None
-            if pod is not None:
+            if pod is not None and pod.key not in of_groups:
                 group = explainer.add_reasons(group, pod)
                 hints = [manifest_edits.edit_manifests(hint, sources) for hint in group.hints]
                 group = _replace(group, hints=hints)
@@ -63,6 +71,17 @@ def of_simulation(
             done += 1
         results.append(_replace(result, pending=groups))
     return _replace(report, results=results)
+
+
+def _group(result: PodGroupResult, scheduler: Scheduler) -> PodGroupResult:
+    """Return a group that not all pods of which are placed with why, and what would help, on the cluster as it is."""
+    group = scheduler.cluster.get(PodGroup, f"{result.namespace}/{result.name}")
+    if group is None or result.verdict is GroupVerdict.PLACED:
+        return result
+    found = explain_group(scheduler, group).result
+    return _replace(
+        result, causes=found.causes, missing=found.missing, hints=found.hints, notes=found.notes, waiting=found.waiting
+    )
 
 
 def add_warnings(report: SimulationReport, facts: Simulation, scheduler: Scheduler) -> SimulationReport:

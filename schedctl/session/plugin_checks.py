@@ -15,11 +15,16 @@ import msgspec
 
 from schedctl.cache.cluster import Cluster
 from schedctl.errors import UsageError
+from schedctl.framework.group_points import GROUP_POINTS
 from schedctl.framework.points import POINTS
 from schedctl.scheduler import Scheduler, discovery
 from schedctl.session import library
 from schedctl.testing.coverage import LawResult
+from schedctl.testing.group_laws import LAWS, OF_GROUPS, broken_group_laws
 from schedctl.testing.law_tests import try_laws
+
+_GROUPS = 30
+"""Of how many drawn clusters the laws of groups are asked at most: in each a group is tried."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +90,12 @@ class PluginCheck:
         """
         args = self._arguments(configuration) if configuration else None
         others = {", ".join(state): library.read(*state)} if state else {}
-        return CheckResult(try_laws(self._plugin, args, seeds=range(clusters), clusters=others))
+        laws = dict(try_laws(self._plugin, args, seeds=range(clusters), clusters=others))
+        if issubclass(self._plugin, OF_GROUPS):
+            broken = broken_group_laws(self._plugin, args, range(min(clusters, _GROUPS)))
+            about = [law for law, points in LAWS.items() if issubclass(self._plugin, points)]
+            laws |= {f"{law} of groups": LawResult(f"{law} of groups", broken.get(law, "")) for law in about}
+        return CheckResult(laws)
 
     def _arguments(self, configuration: str) -> Any:
         """Return the arguments that the first profile which enables the plugin has for it, as they are written."""
@@ -105,5 +115,5 @@ def find(plugins: Sequence[str]) -> Iterator[PluginCheck]:
     """
     found = discovery.find(plugins)
     for name in found.named:
-        points = [point for point in POINTS if found.registry.implements(name, point)]
+        points = [point for point in (*POINTS, *GROUP_POINTS) if found.registry.implements(name, point)]
         yield PluginCheck(name, found.origins[name], points, found.registry[name], plugins)

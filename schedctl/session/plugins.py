@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from schedctl import shipped
 from schedctl.config import loading
 from schedctl.config.expansion import expand_all
+from schedctl.framework.group_points import GROUP_POINTS
 from schedctl.framework.points import POINTS
 from schedctl.plugins.in_tree import IN_TREE
 from schedctl.reports.listings import PluginItem, Proof
@@ -47,7 +48,7 @@ def list_items(found: PluginCatalog) -> list[PluginItem]:
         PluginItem(
             name=name,
             origin=found.origins.get(name, KUBERNETES),
-            extension_points=[point for point in POINTS if found.registry.implements(name, point)],
+            extension_points=[point for point in (*POINTS, *GROUP_POINTS) if found.registry.implements(name, point)],
             weight=weights.get(name, 0),
             fidelity=YOURS if name in found.origins else _fidelity(proofs.get(name)),
             proof=proofs.get(name),

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from functools import partial
 from importlib import import_module
+from pathlib import Path
 from typing import Any
+
+from schedctl.errors import UsageError
+from schedctl.session import report_files
 
 
 def _schema(module: str, name: str, *, read: bool = False) -> dict[str, Any]:
@@ -37,6 +42,8 @@ SCHEMAS: dict[str, Callable[[], dict[str, Any]]] = {
     "GangBindReport": partial(_schema, "schedctl.reports.bindings", "GangBindReport"),
     "NodeExplainReport": partial(_schema, "schedctl.reports.node_explanations", "NodeExplainReport"),
     "NodeLossReport": partial(_schema, "schedctl.reports.node_losses", "NodeLossReport"),
+    "NodeGroups": partial(_schema, "schedctl.autoscaling.files", "NodeGroupsDocument", read=True),
+    "NodesReport": partial(_schema, "schedctl.reports.nodes", "NodesReport"),
     "PluginList": partial(_schema, "schedctl.reports.listings", "PluginList"),
     "ProfileDiff": partial(_schema, "schedctl.reports.listings", "ProfileDiff"),
     "ProfileList": partial(_schema, "schedctl.reports.listings", "ProfileList"),
@@ -54,3 +61,26 @@ SCHEMAS: dict[str, Callable[[], dict[str, Any]]] = {
     "WatchLine": partial(_schema, "schedctl.reports.watches", "WatchLine"),
 }
 """How to make the JSON Schema of each kind of document."""
+BY_HAND = ("CheckPolicy", "CheckPolicyTest", "Config")
+"""The kinds that people write, whose editors can check them."""
+
+
+def write(folder: str) -> dict[str, str]:
+    """Write the schemas of what people write to a folder, and return the file of each kind, seen from here.
+
+    The folder is made where it is not there; its parent is not.
+
+    Raises:
+        UsageError: it cannot be written to.
+    """
+    written = {}
+    try:
+        Path(folder).mkdir(exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"--write: {folder} cannot be made: {(error.strerror or str(error)).lower()}") from None
+    for kind in BY_HAND:
+        file = Path(folder) / f"{kind}.schema.json"
+        report_files.check([str(file)], "--write")
+        report_files.write(str(file), f"{json.dumps(SCHEMAS[kind](), indent=2)}\n", "--write")
+        written[kind] = file.as_posix() if file.is_absolute() else f"./{file.as_posix()}"
+    return written

@@ -77,8 +77,19 @@ class Session:
         options: SchedulerOptions | None = None,
         notifier: Notifier = SILENT,
         what_ifs: WhatIfs = NO_WHAT_IFS,
+        kinds: tuple[Kind, ...] = (),
     ) -> None:
+        """Choose the configurations; nothing is read yet.
+
+        Args:
+            source: where the state is read from.
+            options: which scheduler is asked.
+            notifier: hears what is said on the way.
+            what_ifs: what is changed before the question.
+            kinds: further kinds that the question is about, and no plugin reads.
+        """
         options = options or SchedulerOptions()
+        self._kinds = kinds
         self.source = source
         self.notifier = notifier
         self.changes: list[WhatIfResult] = []
@@ -107,6 +118,11 @@ class Session:
         """The kinds that plugins read and that are not Kubernetes' own."""
         return configurations.kinds(self.choices)
 
+    @property
+    def kinds_of_state(self) -> tuple[Kind, ...]:
+        """Those that are read of the state: besides those of plugins what the question is about."""
+        return (*self.kinds, *self._kinds)
+
     def load(self, state: State | None = None, *, about: About | None = None) -> None:
         """Read the state, and complete the configurations by what it says.
 
@@ -121,7 +137,7 @@ class Session:
             UsageError: there are snapshots with different configurations, or the options of extenders do not fit.
         """
         # The plugins of the chosen configurations say which kinds are read; what a snapshot says completes the choice.
-        self.state = state or self.source.load(self.notifier, kinds=self.kinds, about=about)
+        self.state = state or self.source.load(self.notifier, kinds=self.kinds_of_state, about=about)
         chosen_for, self.rules = self.rules.release, self.state.rules or self.rules
         if self.rules.release != chosen_for:
             self.choices = self._choose(SILENT)
@@ -137,9 +153,9 @@ class Session:
         """
         versions = replace(self.source.versions, kube_version=version, option="--compare-version")
         source = replace(self.source, versions=versions)
-        other = Session(source, self._options, SILENT, self._what_ifs)
+        other = Session(source, self._options, SILENT, self._what_ifs, self._kinds)
         kube_versions.tell_nearest(other.rules, self.notifier)
-        other.load(source.state_under(self.state, other.rules, other.kinds))
+        other.load(source.state_under(self.state, other.rules, other.kinds_of_state))
         other.notifier, other._reporter, other._recorder = self.notifier, self._reporter, self._recorder
         return other
 

@@ -14,10 +14,10 @@ from schedctl.reports.simulations import EndReason, SimulationReport
 from schedctl.scheduler import Scheduler
 from schedctl.scheduler.gaps import AssumptionLog, log_assumptions
 from schedctl.scheduler.sides import sides
-from schedctl.session import pending_reasons, runs, traces, what_ifs
+from schedctl.session import node_maps, pending_reasons, runs, traces, what_ifs
 from schedctl.session.configurations import ConfigurationChoice
 from schedctl.session.sessions import Session
-from schedctl.simulation import report_builder, utilisation
+from schedctl.simulation import report_builder, run_steps, utilisation
 from schedctl.simulation.outcomes import RunEnd
 from schedctl.simulation.runs import Options
 from schedctl.simulation.simulations import Simulation
@@ -39,6 +39,7 @@ class SimulateOptions:
         trace: the file that every step is written to, "" for none.
         fail: whether a pod that is not placed, or that another configuration breaks, makes the exit code 1.
         version: the kube-scheduler that the one in force is compared with, "" for none.
+        pictures: whether the report has what pictures show: the nodes, and what happened when.
     """
 
     rollout: RolloutStrategy = "replace"
@@ -49,6 +50,7 @@ class SimulateOptions:
     trace: str = ""
     fail: bool = False
     version: str = ""
+    pictures: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +77,9 @@ class _Question:
                 name=choice.profile,
                 before=self.before,
                 options=Options(
-                    choose=runs.chooser(options.seed), sampling=options.sampling, trace=bool(options.trace)
+                    choose=runs.chooser(options.seed),
+                    sampling=options.sampling,
+                    trace=bool(options.trace) or options.pictures,
                 ),
                 progress=runs.RunProgress(progress),
             )
@@ -136,6 +140,9 @@ def simulate(
         guesses=assumptions.describe(),
     )
     report = pending_reasons.add_warnings(report, facts, scheduler)
+    if options.pictures:
+        steps = run_steps.steps(facts.run.timeline)
+        report = msgspec.structs.replace(node_maps.add(report, cluster, before), timeline=steps)
     if report.ending.reason is not EndReason.INTERRUPTED:
         try:
             with notifier.progress("explaining") as progress:
@@ -203,4 +210,5 @@ def _compare(
         results.append(comparisons.SideRun.of(side, report, facts))
     session.notifier.report(facts.expansion.refused, "error")
     zones = utilisation.zones(session.cluster)
-    return comparisons.compare(results, metadata=question.metadata, zones=zones, fail=question.options.fail)
+    comparison = comparisons.compare(results, metadata=question.metadata, zones=zones, fail=question.options.fail)
+    return node_maps.add(comparison, session.cluster) if question.options.pictures else comparison

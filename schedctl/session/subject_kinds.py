@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
+from schedctl.api.pod_groups import PodGroup
 from schedctl.api.short_names import NAMES
 from schedctl.api.workloads import Service
 
@@ -31,7 +32,9 @@ KINDS = tuple(SubjectKind(struct, names) for struct, names in NAMES.items())
 POD = KINDS[0]
 SERVICE = SubjectKind(Service, ("svc", "service", "services"))
 """It makes no pods; the pods that it selects are meant. A name without a kind is never that of a Service."""
-BY_NAME: Final = {name: kind for kind in (*KINDS, SERVICE) for name in kind.names}
+POD_GROUP = SubjectKind(PodGroup, ("podgroup", "podgroups"))
+"""It makes no pods either; those that name it are meant. A name without a kind is never that of a group."""
+BY_NAME: Final = {name: kind for kind in (*KINDS, SERVICE, POD_GROUP) for name in kind.names}
 _WITHOUT_PODS = {
     "ClusterRole": ("clusterrole", "clusterroles"),
     "ClusterRoleBinding": ("clusterrolebinding", "clusterrolebindings"),

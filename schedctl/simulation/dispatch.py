@@ -9,11 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from typing import Any
 
+from schedctl.api.pod_groups import PodGroup
 from schedctl.cache.changes import ChangeKind
 from schedctl.cache.cluster import Cluster
 from schedctl.cache.pod_info import PodInfo
 from schedctl.engine.handles import ProfileHandle
-from schedctl.engine.queue.queues import QueuedPod, SchedulingQueue
+from schedctl.engine.queue.entries import QueuedPod
+from schedctl.engine.queue.group_queue import GroupQueue
+from schedctl.engine.queue.queues import SchedulingQueue
 from schedctl.framework import events
 from schedctl.simulation.pod_state import pod_on_node
 from schedctl.simulation.timeline import AnyRecord, Happened
@@ -95,12 +98,19 @@ class EventDispatcher:
             resource = events.RESOURCES.get(type(change.subject)) if change.kind is ChangeKind.OBJECT else None
             if resource is None:
                 continue
+            if isinstance(change.subject, PodGroup):
+                self._tell_of_group(change.subject, removed=change.before is change.subject)
             if change.before is change.subject:
                 self.dispatch(events.ClusterEvent(resource, events.Action.DELETE), change.before, None)
             elif change.before is None:
                 self.dispatch(events.ClusterEvent(resource, events.Action.ADD), None, change.subject)
             elif change.before != change.subject:
                 self.dispatch(events.ClusterEvent(resource, events.Action.UPDATE), change.before, change.subject)
+
+    def _tell_of_group(self, group: PodGroup, *, removed: bool) -> None:
+        """Let the queue know of a group before pods hear of it."""
+        if isinstance(self._queue, GroupQueue):
+            (self._queue.remove_group if removed else self._queue.put_group)(group)
 
     def _record_event(self, event: events.ClusterEvent, subject: str) -> None:
         if self._record is not None:

@@ -7,7 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 
+from schedctl.api.pod_groups import PodGroup, PodGroupCondition
 from schedctl.cache.pod_info import PodInfo
+from schedctl.engine.groups.cycles import GroupAttempt
 from schedctl.simulation.timeline import AnyRecord
 
 
@@ -97,6 +99,29 @@ class Eviction:
 
 
 @dataclass(slots=True)
+class GroupOutcome:
+    """What became of a pod group that was in the queue.
+
+    Attributes:
+        group: the group.
+        attempts: how often it was tried.
+        attempt: the last attempt, None before the first.
+        condition: what kube-scheduler wrote last as ``PodGroupInitiallyScheduled``; once it is true it stays.
+    """
+
+    group: PodGroup
+    attempts: int = 0
+    attempt: GroupAttempt | None = None
+    condition: PodGroupCondition | None = None
+
+    def note(self, attempt: GroupAttempt) -> None:
+        """Take down an attempt."""
+        self.attempt = attempt
+        if self.condition is None or self.condition.status != "True" or attempt.status.successful:
+            self.condition = attempt.condition
+
+
+@dataclass(slots=True)
 class Run:
     """The facts of a run.
 
@@ -109,6 +134,7 @@ class Run:
         attempts: how many attempts were made, those answered from memory included.
         remembered: how many of them were.
         timeline: every record; empty where none were asked for.
+        groups: by ``namespace/name``, the pod groups that were tried.
     """
 
     pods: dict[str, PodOutcome] = field(default_factory=dict)
@@ -118,6 +144,7 @@ class Run:
     attempts: int = 0
     remembered: int = 0
     timeline: list[AnyRecord] = field(default_factory=list)
+    groups: dict[str, GroupOutcome] = field(default_factory=dict)
 
     def count(self) -> Mapping[PodState, int]:
         """Return how many pods are in each state."""

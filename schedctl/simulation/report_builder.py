@@ -21,7 +21,7 @@ from schedctl.reports.metadata import Metadata, ReportedAssumption
 from schedctl.reports.reasons import Hint
 from schedctl.reports.simulations import EndReason, Fate
 from schedctl.scheduler.assumed_volumes import assumed_volumes
-from schedctl.simulation import utilisation
+from schedctl.simulation import group_results, utilisation
 from schedctl.simulation.outcomes import Eviction, PodOutcome, PodState, RunEnd
 from schedctl.simulation.rollout_controller import RolloutController, RolloutProgress
 from schedctl.simulation.simulations import Simulation
@@ -80,11 +80,16 @@ def report(
             for group in groups
         ),
     ]
+    created = {key for rollout in facts.controller.rollouts for key in rollout.update.created}
+    pod_groups, others_groups = group_results.of_run(facts.run, cluster, facts.expansion.joined, created)
+    waiting = [each for each in pod_groups if not each.starts]
     summary = msgspec.structs.replace(
         summary,
-        exit_code=_exit_code(summary, facts.run.end, bool(objects), fail, bool(guesses)),
+        exit_code=_exit_code(summary, facts.run.end, bool(objects or waiting), fail, bool(guesses)),
         rejected=summary.rejected + len(objects),
         not_returned=sum(each.fate not in (None, Fate.PLACED) for each in preemptions),
+        groups=len(pod_groups),
+        groups_waiting=len(waiting),
     )
     ending = facts.run.end or RunEnd.INTERRUPTED
     return simulations.SimulationReport(
@@ -103,6 +108,7 @@ def report(
         passed=dict(sorted(facts.expansion.passed.items())),
         unmodelled=[_unmodelled(each.problem) for each in unmodelled if each.problem not in groups],
         guesses=list(guesses),
+        groups=[*pod_groups, *others_groups],
         assumed_volumes=assumed_volumes((outcome.pod.pod for outcome in facts.run.pods.values()), cluster),
     )
 

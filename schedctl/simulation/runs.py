@@ -13,7 +13,7 @@ from functools import partial
 
 from schedctl.cache.pod_info import PodInfo
 from schedctl.engine.fit_error import message as fit_error
-from schedctl.engine.queue.queues import Place, QueuedPod
+from schedctl.engine.queue.entries import Place, QueuedGroup, QueuedPod
 from schedctl.errors import NotModelled
 from schedctl.scheduler import Scheduler
 from schedctl.simulation.events import Controller, SimulatedEvent
@@ -22,6 +22,7 @@ from schedctl.simulation.pod_state import remaining_grace_period
 from schedctl.simulation.simulator.binding import BindingCycle
 from schedctl.simulation.simulator.evictions import Evictions
 from schedctl.simulation.simulator.external_events import ExternalEvents
+from schedctl.simulation.simulator.group_cycles import GroupCycles
 from schedctl.simulation.simulator.requeue import Refusal, RefusalCache, Requeue
 from schedctl.simulation.simulator.state import RunState
 from schedctl.simulation.tie_breaking import TieBreaker, first_by_name
@@ -40,6 +41,7 @@ class Options:
             more pods of a priority on nodes than ever before, none gone but to make room, nothing happened. Pods that
             take turns in evicting each other come to nothing, however long they go on.
         horizon: end when the clock reaches so many seconds, None for never.
+        make_room: whether PostFilter is run for pods that find no node, so that they may preempt others.
     """
 
     choose: TieBreaker = first_by_name
@@ -47,6 +49,7 @@ class Options:
     trace: bool = True
     patience: float = 3600.0
     horizon: float | None = None
+    make_room: bool = True
 
 
 class Progress:
@@ -100,6 +103,7 @@ class Simulator:
         self._requeue = Requeue(state, self._evictions)
         self._refusals = RefusalCache(state)
         self._binding = BindingCycle(state, self._requeue, self._evictions, options.choose)
+        self._group_cycles = GroupCycles(state, self._requeue, self._evictions, self._binding)
         self._external_events = ExternalEvents(state, self._evictions, self._binding)
         state.apply_event = self._external_events.apply
 
@@ -111,9 +115,12 @@ class Simulator:
             while facts.end is None:
                 # the order of one time is fixed: what is due comes first, then the queue in its order
                 self._do_due()
-                queued = state.queue.pop()
-                if queued is not None:
-                    self._attempt(queued)
+                entry = state.queue.pop()
+                if entry is not None:
+                    if isinstance(entry, QueuedGroup):
+                        self._attempt_group(entry)
+                    else:
+                        self._attempt(*entry.pods)
                     self._progress.on_attempt(facts, state.queue.count(Place.ACTIVE))
                 else:
                     facts.end = self._wait()
@@ -176,6 +183,12 @@ class Simulator:
                 queued.seen = state.world  # asked again, and kept out again
         return None
 
+    def _attempt_group(self, entry: QueuedGroup) -> None:
+        """Try to schedule a group, and do what follows."""
+        if self._state.patience.is_circling(entry.members[0].info):
+            self._state.facts.end = RunEnd.PATIENCE
+        self._group_cycles.attempt(entry)
+
     def _attempt(self, queued: QueuedPod) -> None:
         """Try to schedule a pod, and do what follows."""
         state, info = self._state, queued.info
@@ -200,7 +213,7 @@ class Simulator:
 
     def _schedule(self, queued: QueuedPod) -> None:
         scheduler, sampling = self._state.scheduler, self._options.sampling
-        attempt = scheduler.attempt(queued.info, sampling=sampling, admitted=True)
+        attempt = scheduler.attempt(queued.info, sampling=sampling, admitted=True, make_room=self._options.make_room)
         if sampling:
             scheduler.rotate(attempt)
         if attempt.fits:

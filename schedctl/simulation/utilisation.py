@@ -14,31 +14,10 @@ from dataclasses import dataclass
 from schedctl.api import topology
 from schedctl.api.nodes import Node
 from schedctl.api.resources import CPU, MEMORY, PODS
+from schedctl.autoscaling.labels import INSTANCE_TYPE, POOL_LABELS
 from schedctl.cache.cluster import Cluster
 from schedctl.reports.simulations import Evenness
 
-POOL_LABELS = (
-    "karpenter.sh/nodepool",
-    "cloud.google.com/gke-nodepool",
-    "eks.amazonaws.com/nodegroup",
-    "alpha.eksctl.io/nodegroup-name",
-    "kubernetes.azure.com/agentpool",
-    "agentpool",
-    "doks.digitalocean.com/node-pool",
-    "lke.linode.com/pool-id",
-    "k8s.scaleway.com/pool-name",
-    "oke.oraclecloud.com/pool.name",
-    "cattle.io/node-pool",
-    "node.cluster.x-k8s.io/pool",
-    "machine-pool",
-    "node-pool",
-    "nodepool",
-    "node-group",
-    "nodegroup",
-    "pool",
-)
-"""Labels by which clusters tell their node pools apart, those of providers first."""
-TYPE_LABEL = "node.kubernetes.io/instance-type"
 _MOST_GROUPS = 40
 """A label with more values than this tells nodes apart rather than putting them together."""
 
@@ -71,7 +50,7 @@ def grouping_label(cluster: Cluster) -> str:
     It is the first that most nodes have: of those for pools, then the instance type, then the zone.
     """
     nodes = list(_nodes(cluster))
-    for label in (*POOL_LABELS, TYPE_LABEL, topology.ZONE):
+    for label in (*POOL_LABELS, INSTANCE_TYPE, topology.ZONE):
         values = [value for node in nodes if (value := topology.group_of(node.metadata.labels, label))]
         if 2 * len(values) > len(nodes) and len(set(values)) <= _MOST_GROUPS:
             return label

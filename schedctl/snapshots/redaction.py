@@ -13,7 +13,19 @@ from typing import Any, Final, Self
 
 import msgspec
 
-from schedctl.api import annotation_keys, devices, meta, nodes, pods, policies, storage, topology, urls, workloads
+from schedctl.api import (
+    annotation_keys,
+    devices,
+    meta,
+    nodes,
+    pod_groups,
+    pods,
+    policies,
+    storage,
+    topology,
+    urls,
+    workloads,
+)
 from schedctl.api.kinds import KINDS
 from schedctl.api.selectors import parse_int64
 from schedctl.snapshots.rewriters import Rewrite, Rewriter, fields_of, holds_text, structs_in
@@ -49,6 +61,9 @@ KEPT: Final[Mapping[type[msgspec.Struct], str]] = {
     policies.ScopedResourceSelectorRequirement: "scope_name operator",
     policies.PodDisruptionBudgetSpec: "min_available max_unavailable unhealthy_pod_eviction_policy",
     policies.PriorityClass: "preemption_policy",
+    pod_groups.PodGroupSpec: "preemption_policy",
+    pod_groups.TopologyConstraint: "key",
+    pod_groups.PodGroupCondition: "type status reason",
     workloads.UpdateStrategy: "type",
     workloads.RollingUpdate: "max_surge max_unavailable",
     workloads.StatefulSetSpec: "pod_management_policy",

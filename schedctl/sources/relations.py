@@ -11,7 +11,7 @@ from functools import lru_cache
 from operator import attrgetter
 from typing import Any
 
-from schedctl.api import devices, pods, policies, quantities, selectors, workloads
+from schedctl.api import devices, pod_groups, pods, policies, quantities, selectors, workloads
 from schedctl.api.meta import LabelSelectorRequirement, Quantity
 from schedctl.api.nodes import NodeStatus
 from schedctl.api.tolerations import COMPARISONS, comparable_number
@@ -288,6 +288,23 @@ def _pod(obj: pods.Pod, path: Path) -> Iterator[Finding]:
         yield Finding((*path, "spec", "nodeName"), message)
 
 
+def _group_policy(obj: pod_groups.PodGroupSchedulingPolicy, path: Path) -> Iterator[Finding]:
+    if obj.basic is None and obj.gang is None:
+        yield Finding(path, "a group needs a policy, basic or gang")
+    elif obj.basic is not None and obj.gang is not None:
+        yield Finding((*path, "gang"), "basic and gang exclude each other")
+
+
+def _group_constraints(obj: pod_groups.PodGroupSchedulingConstraints, path: Path) -> Iterator[Finding]:
+    if len(obj.topology or ()) > 1:
+        yield Finding((*path, "topology", 1), "a group takes one topology constraint at most")
+
+
+def _disruption(obj: pod_groups.DisruptionMode, path: Path) -> Iterator[Finding]:
+    if obj.single is not None and obj.all is not None:
+        yield Finding((*path, "all"), "single and all exclude each other")
+
+
 RELATIONS: dict[type, Callable[[Any, Path], Iterator[Finding]]] = {
     LabelSelectorRequirement: _label_requirement,
     pods.NodeSelectorRequirement: _label_requirement,
@@ -313,5 +330,8 @@ RELATIONS: dict[type, Callable[[Any, Path], Iterator[Finding]]] = {
     devices.ExactDeviceRequest: _device_count,
     devices.DeviceSubRequest: _device_count,
     devices.ResourceSliceSpec: _slice,
+    pod_groups.PodGroupSchedulingPolicy: _group_policy,
+    pod_groups.PodGroupSchedulingConstraints: _group_constraints,
+    pod_groups.DisruptionMode: _disruption,
 }
 """By struct, the rules that look at several fields."""

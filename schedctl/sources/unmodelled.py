@@ -57,7 +57,7 @@ def reason_of(group: str, kind: str, resource: Any, defined: frozenset[tuple[str
         resource: its fields.
         defined: the groups and kinds whose definitions say that they make pods.
     """
-    if kind == "PodGroup":
+    if kind in ("PodGroup", "CompositePodGroup"):
         return POD_GROUP
     if group == "kustomize.config.k8s.io":
         return KUSTOMIZE

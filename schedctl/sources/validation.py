@@ -13,7 +13,7 @@ from typing import Any, get_args
 
 import msgspec
 
-from schedctl.api import devices, pods, policies, storage, workloads
+from schedctl.api import devices, pod_groups, pods, policies, storage, workloads
 from schedctl.api.kinds import Kind
 from schedctl.api.meta import LabelSelector, LabelSelectorRequirement, ObjectMeta
 from schedctl.api.nodes import Taint
@@ -59,6 +59,7 @@ WORDS: dict[Field, tuple[str, ...]] = {
     (pods.PodSpec, "restart_policy"): ("", "Always", "OnFailure", "Never"),
     (pods.PodSpec, "preemption_policy"): _PREEMPTION,
     (policies.PriorityClass, "preemption_policy"): _PREEMPTION,
+    (pod_groups.PodGroupSpec, "preemption_policy"): _PREEMPTION,
     (pods.PodOS, "name"): ("linux", "windows"),
     (storage.StorageClass, "volume_binding_mode"): ("Immediate", "WaitForFirstConsumer"),
     (storage.PersistentVolumeSpec, "volume_mode"): ("Filesystem", "Block"),
@@ -88,6 +89,7 @@ RANGES: dict[Field, tuple[int, int]] = {
     (workloads.JobSpec, "parallelism"): (0, _MANY),
     (workloads.JobSpec, "completions"): (0, _MANY),
     (storage.VolumeNodeResources, "count"): (0, _MANY),
+    (pod_groups.GangSchedulingPolicy, "min_count"): (1, _MANY),
 }
 """Fields that hold a number from a range."""
 
@@ -109,6 +111,7 @@ REQUIRED: frozenset[Field] = frozenset(
         (devices.ResourceSliceSpec, "driver"),
         (devices.DeviceSelector, "cel"),
         (devices.CELDeviceSelector, "expression"),
+        (pod_groups.TopologyConstraint, "key"),
     )
 )
 """Fields that must not be empty."""
@@ -136,6 +139,7 @@ SYNTAX: dict[Field, syntax.Rule | tuple[syntax.Rule, syntax.Rule]] = {
     (devices.CELDeviceSelector, "expression"): syntax.cel_expression,
     (devices.DeviceRequest, "name"): syntax.dns_label,
     (devices.DeviceSubRequest, "name"): syntax.dns_label,
+    (pod_groups.TopologyConstraint, "key"): syntax.label_key,
 }
 """Fields whose text has a form: one rule for text and lists of text, two for keys and values of a mapping."""
 

@@ -18,6 +18,7 @@ from schedctl.api.devices import ResourceClaim
 from schedctl.api.kinds import KINDS
 from schedctl.api.meta import Namespace
 from schedctl.api.nodes import Node
+from schedctl.api.pod_groups import PodGroup
 from schedctl.api.pods import FINISHED, Pod, PodSpec
 from schedctl.api.policies import LimitRange, PriorityClass, ResourceQuota, RuntimeClass
 from schedctl.api.storage import PersistentVolumeClaim, StorageClass
@@ -27,6 +28,7 @@ from schedctl.workloads import admission, limit_ranges, pod_claims
 from schedctl.workloads.apply import apply
 from schedctl.workloads.clusters import every_pod, with_name_label
 from schedctl.workloads.expansion import Expansion, Replica, Workload
+from schedctl.workloads.pod_groups import admit_group
 from schedctl.workloads.quotas import Quotas, QuotaUsage
 
 _replace = msgspec.structs.replace
@@ -237,8 +239,11 @@ def join(expansion: Expansion, cluster: Cluster, admit: Admission) -> list[Workl
     claims: list[PersistentVolumeClaim] = []
     running: list[Pod] = []
     refused: list[Any] = []
+    groups: list[PodGroup] = []
     for obj in expansion.joined:
-        if isinstance(obj, Node):
+        if isinstance(obj, PodGroup):
+            groups.append(obj)
+        elif isinstance(obj, Node):
             cluster.add_node(apply(obj, _node(cluster, obj.metadata.name)))
         elif isinstance(obj, Pod):
             running.append(obj)
@@ -249,6 +254,12 @@ def join(expansion: Expansion, cluster: Cluster, admit: Admission) -> list[Workl
         else:
             merged = apply(obj, _live(obj, cluster))
             cluster.put(_with_server_labels(merged))
+    for group in groups:  # once all PriorityClasses are there
+        if _live(group, cluster) is None and admit.create_object(group) is not None:
+            refused.append(group)
+        else:
+            admitted = admit_group(group, cluster.every(PriorityClass), cluster.release)
+            cluster.put(apply(admitted, _live(group, cluster)))
     # Quotas count from when all objects are there, so one in the same manifests refuses none of them; claims and pods
     # come after it.
     for obj in expansion.joined:
@@ -256,9 +267,9 @@ def join(expansion: Expansion, cluster: Cluster, admit: Admission) -> list[Workl
             admit.track(obj)
     for claim in claims:
         if _live(claim, cluster) is None:
-            admitted = claim if claim.metadata.uid else admit.create_claim(claim)
-            if isinstance(admitted, PersistentVolumeClaim):
-                cluster.put(admitted)
+            created = claim if claim.metadata.uid else admit.create_claim(claim)
+            if isinstance(created, PersistentVolumeClaim):
+                cluster.put(created)
     for pod in running:
         if pod.status.phase not in FINISHED:
             _run(pod, cluster, admit)

@@ -18,13 +18,16 @@ from schedctl.api.gaps import Gap
 from schedctl.api.kinds import Kind
 from schedctl.api.meta import ELLIPSIS, Namespace
 from schedctl.api.nodes import Node
+from schedctl.api.pod_groups import PodGroup
 from schedctl.api.pods import FINISHED, Pod
+from schedctl.api.policies import PriorityClass
 from schedctl.api.sharing import Sharing
 from schedctl.api.storage import PersistentVolumeClaim, StorageClass
 from schedctl.cache.cluster import Cluster
 from schedctl.cache.pod_info import PodInfo
 from schedctl.releases import NEWEST, Release
 from schedctl.workloads import admission
+from schedctl.workloads.pod_groups import admit_group
 
 NAME_LABEL = "kubernetes.io/metadata.name"
 
@@ -73,6 +76,7 @@ def assemble(
     pods: list[Pod] = []
     nodes: list[Node] = []
     claims: list[PersistentVolumeClaim] = []
+    groups: list[PodGroup] = []
     for obj in objects:
         if isinstance(obj, Pod):
             pods.append(obj)
@@ -80,10 +84,15 @@ def assemble(
             nodes.append(obj)
         elif isinstance(obj, PersistentVolumeClaim):
             claims.append(obj)
+        elif isinstance(obj, PodGroup):
+            groups.append(obj)
         elif isinstance(obj, StorageClass):
             cluster.put(defaults.storage_class(obj))
         else:
             cluster.put(with_name_label(obj) if isinstance(obj, Namespace) else obj)
+    classes = cluster.every(PriorityClass) if groups else {}
+    for group in groups:
+        cluster.put(admit_group(group, classes, release))
     cluster.add_nodes(nodes)
     for claim in claims:
         cluster.put(claim if claim.metadata.uid else admission.claim(claim, cluster))

@@ -52,7 +52,7 @@ def test_every_struct_decodes_an_object_with_nothing_but_a_name(kind):
         pytest.param("extensions/v1beta1", "Deployment", "Deployment", id="a version retired long ago"),
         pytest.param("resource.k8s.io/v1beta1", "ResourceSlice", "ResourceSlice", id="a version that is rewritten"),
         pytest.param("node.k8s.io/v1alpha1", "RuntimeClass", None, id="a version of another shape"),
-        pytest.param("scheduling.k8s.io/v1beta1", "PodGroup", None, id="a kind behind a gate"),
+        pytest.param("scheduling.k8s.io/v1alpha2", "PodGroup", None, id="an earlier API of the same name"),
         pytest.param("v1", "ConfigMap", None, id="a kind that scheduling does not read"),
         pytest.param("", "Pod", None, id="no version at all"),
     ],

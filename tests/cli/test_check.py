@@ -261,6 +261,13 @@ def test_reports_go_to_files_in_the_same_run(check):
     assert sorted(path.name for path in Path().glob(".*")) == [".git"], "nothing is left beside them"
 
 
+@pytest.mark.parametrize(("manifest", "code"), [("web.yaml", 0), ("big.yaml", 1), ("none.yaml", 3)])
+def test_sarif_says_whether_the_check_was_made(check, manifest, code):
+    assert check(manifest, *STATE, "--report", "sarif=a.sarif").code == code
+    (invocation,) = json.loads(Path("a.sarif").read_text())["runs"][0]["invocations"]
+    assert (invocation["exitCode"], invocation["executionSuccessful"]) == (code, code < 2)
+
+
 @pytest.mark.parametrize(
     ("reports", "message"),
     [

@@ -31,6 +31,7 @@ COMMANDS = [
     "drain",
     "explain",
     "help",
+    "mcp",
     "plugins check",
     "plugins list",
     "plugins new",

@@ -61,17 +61,32 @@ def test_check_of_such_a_resource_alone_is_inconclusive(schedctl):
     assert schedctl("check", "release.yaml", "-f", "state.yaml").code == 5
 
 
+OLDER = GROUP.replace("scheduling.x-k8s.io/v1alpha1", "scheduling.k8s.io/v1alpha2")
+COMPOSITE = OLDER.replace("PodGroup", "CompositePodGroup").replace("v1alpha2", "v1alpha3")
+
+
 @pytest.mark.parametrize("command", ["simulate", "check"])
-@pytest.mark.parametrize("text", [GROUPED, f"{POD}---\n{GROUP}"], ids=["a pod of a group", "a group"])
-def test_a_group_is_never_a_quiet_success(schedctl, command, text):
-    Path("release.yaml").write_text(text)
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        pytest.param(GROUP, "PodGroup default/train", id="of scheduler-plugins"),
+        pytest.param(OLDER, "PodGroup default/train", id="of an earlier API of Kubernetes"),
+        pytest.param(COMPOSITE, "CompositePodGroup default/train", id="of groups of groups"),
+    ],
+)
+def test_a_group_that_is_not_modelled_is_never_a_quiet_success(schedctl, command, text, named):
+    Path("release.yaml").write_text(f"{POD}---\n{text}")
     ended = schedctl(command, "release.yaml", "-f", "state.yaml")
     assert ended.code == 5
-    assert "PodGroup default/train" in ended.out
+    assert named in ended.out
 
 
-def test_explain_names_the_group_of_a_pod(schedctl):
+@pytest.mark.parametrize(
+    "command", [("simulate", "pods.yaml"), ("check", "pods.yaml"), ("explain", "pod", "a", "-f", "pods.yaml")]
+)
+def test_a_pod_is_scheduled_without_its_group_while_groups_are_off_with_a_warning(schedctl, command):
     Path("pods.yaml").write_text(GROUPED)
-    ended = schedctl("explain", "pod", "a", "-f", "state.yaml", "-f", "pods.yaml")
-    assert ended.code == 5
-    assert "PodGroup default/train is not modelled, its pods are placed one by one" in ended.out
+    ended = schedctl(*command, "-f", "state.yaml")
+    assert ended.code == 0
+    assert "the pod is of PodGroup default/train, each of whose pods kube-scheduler" in ended.out
+    assert "--feature-gates GenericWorkload=true schedules the group" in ended.out

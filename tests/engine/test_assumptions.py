@@ -172,6 +172,7 @@ AFFECTING = {
 a whole is the last that is asked."""
 
 NOT_AFFECTING = {
+    "PodGroup: groups are off": (two_nodes(), pod(schedulingGroup={"podGroupName": "train"})),
     "Service: no Service selects a pod without labels": (two_nodes(), pod()),
     "Service: the pod has constraints of its own": (
         two_nodes(),

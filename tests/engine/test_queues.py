@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
 from schedctl.engine.clocks import Clock
+from schedctl.engine.queue.entries import Place
 from schedctl.engine.queue.hints import Hints
-from schedctl.engine.queue.queues import Backoff, Place, SchedulingQueue
+from schedctl.engine.queue.queues import Backoff, SchedulingQueue
 from schedctl.engine.reporters import Reporter
 from schedctl.framework.events import (
     ASSIGNED_POD_DELETE,

@@ -10,6 +10,7 @@ from typing import NamedTuple
 import pytest
 
 from schedctl.cache.cluster import Cluster
+from schedctl.releases import NEWEST, Release
 from schedctl.scheduler import Scheduler
 from schedctl.session import configurations
 from schedctl.session.states import StateSource
@@ -34,10 +35,10 @@ class Example(NamedTuple):
 def example():
     """Load an example by the name of its file, with the profile of that name, or with no configuration at all."""
 
-    def load(name: str, *, profile: bool = True) -> Example:
+    def load(name: str, *, profile: bool = True, release: Release = NEWEST) -> Example:
         file = PROFILES / f"{name.replace('_', '-')}.yaml"
         path = str(file) if profile and file.exists() else ""
-        chosen = configurations.choose(path, "", StateSource(), [str(PLUGINS / f"{name}.py")])
+        chosen = configurations.choose(path, "", StateSource(), [str(PLUGINS / f"{name}.py")], release=release)
         (mine,) = (each for each in chosen.registry.values() if each.__module__.startswith("schedctl_plugin_"))
         return Example(sys.modules[mine.__module__], chosen)
 

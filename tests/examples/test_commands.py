@@ -72,6 +72,24 @@ def test_simulate_reports_the_state_of_the_group_in_text_and_json(schedctl):
     assert {remark["evidence"]["passingMinimum"] for group in pending for remark in group["remarks"]} == {4}
 
 
+@pytest.mark.parametrize(("file", "code"), [("train.yaml", 1), ("small.yaml", 0)])
+def test_a_gang_that_cannot_start_by_permit_is_no_pass(schedctl, tmp_path, file, code):
+    pods = "".join(
+        f"---\napiVersion: v1\nkind: Pod\nmetadata:\n  name: train-{number}\n"
+        "  labels: {scheduling.x-k8s.io/pod-group: train}\n"
+        "spec: {containers: [{name: a, image: a, resources: {requests: {cpu: '1'}}}]}\n"
+        for number in range(5)
+    )
+    (tmp_path / "pods.yaml").write_text(pods)
+    files = ("-f", "cluster.yaml", "-f", file, "-f", "pods.yaml")
+    answer = schedctl("explain", "pod", "train-0", *files, *GANG, "--exit-code")
+    assert answer[0] == code
+    headline = (
+        "pod default/train-0: UNSCHEDULABLE (PodGroup train: 4 of 5 pods find room together, minMember 5: none starts)"
+    )
+    assert answer[1].startswith(headline if code else "pod default/train-0 → a")
+
+
 def test_the_trace_shows_who_waited_for_permit(schedctl, tmp_path):
     schedctl("simulate", "train.yaml", "-f", "cluster.yaml", *GANG, "--trace", "trace.jsonl")
     records = [json.loads(line) for line in (tmp_path / "trace.jsonl").read_text().splitlines()]
@@ -102,7 +120,8 @@ def test_a_pod_that_reserve_refuses_is_not_called_scheduled(schedctl, tmp_path):
         "    def permit(self, cycle, node_name):\n"
         "        return unschedulable('the shop is closed')\n"
     )
-    arguments = ("explain", "job/train", "-f", "cluster.yaml", "-f", "train.yaml", "--plugin", "plugin.py")
+    (tmp_path / "alone.yaml").write_text(TRAIN.replace("MIN", "5").replace("scheduling.x-k8s.io/pod-group", "app"))
+    arguments = ("explain", "job/train", "-f", "cluster.yaml", "-f", "alone.yaml", "--plugin", "plugin.py")
     code, text, _ = schedctl(*arguments, "--exit-code")
     assert code == 1
     assert "UNSCHEDULABLE (Closed rejects the pod on the chosen node a: the shop is closed)" in text

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from schedctl.framework.group_points import GROUP_POINTS
 from schedctl.framework.points import POINTS, FilterPlugin, ScorePlugin
 from schedctl.scheduler import Scheduler, discovery
 from schedctl.session import configurations
@@ -44,7 +45,8 @@ def test_an_example_has_one_plugin_which_its_docstring_names_first(file):
 
 def test_the_index_lists_an_example_with_its_extension_points(file):
     (row,) = (line for line in INDEX.splitlines() if f"({file.name})" in line)
-    points = [point for point, base in POINTS.items() if issubclass(plugin_of(file), base)]
+    every = {**POINTS, **GROUP_POINTS}
+    points = [point for point, base in every.items() if issubclass(plugin_of(file), base)]
     assert re.findall(r"`(\w+)`", row.split("|")[2]) == points
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from schedctl.config import loading
 from schedctl.engine.clocks import Clock
-from schedctl.engine.queue.queues import Place
+from schedctl.engine.queue.entries import Place
 from schedctl.explain.explanations import explain
 from schedctl.explain.requeue_events import of, requeue_events
 from schedctl.framework.events import (

@@ -12,11 +12,14 @@ from hypothesis import given as drawn
 from hypothesis import settings
 from hypothesis import strategies as st
 
+from schedctl.api.meta import ObjectMeta
+from schedctl.api.pod_groups import PodGroup, PodGroupSpec
 from schedctl.cache.cluster import Cluster
 from schedctl.errors import UsageError
 from schedctl.policy import documents, evaluations, scenarios, situations
 from schedctl.policy.documents import Scenario
 from schedctl.policy.situations import Situation
+from schedctl.releases import NEWEST
 from schedctl.scheduler import Scheduler
 from schedctl.simulation.pod_state import terminating_pod
 from schedctl.simulation.runs import Options
@@ -206,6 +209,18 @@ def test_all_pods_are_placed_where_one_that_decides_finds_no_room() -> None:
     deciding_keys = {pod.keys[-1] for judged in before.workloads for pod in judged.pods}
     with scenarios.play(scenarios.cases(LOSE_ZONE, state)[0], before, deciding_keys) as situation:
         assert len(situation.run.pods) == 2
+
+
+def test_all_pods_are_placed_beside_pod_groups_which_go_by_a_priority_of_their_own() -> None:
+    group = PodGroup(metadata=ObjectMeta(name="train", namespace="default"), spec=PodGroupSpec(priority=5000))
+    train = running("train-0", "a0", cpu="1", schedulingGroup={"podGroupName": "train"})
+    for gates, pods in (({}, 1), ({"GenericWorkload": True}, 2)):
+        state = cluster(*zoned(1, 1), train, group, release=NEWEST.with_gates(gates))
+        before = placed(state, priority_class("high", 1000), deployment(replicas=1, priorityClassName="high"))
+        deciding_keys = {pod.keys[-1] for pod in before.workloads[0].pods}
+        lost = scenarios.cases(Scenario("lose", changes=({"removeNode": "a0"},)), state)[0]
+        with scenarios.play(lost, before, deciding_keys) as situation:
+            assert (before.node_of(*deciding_keys), len(situation.run.pods)) == ("b0", pods - 1)
 
 
 PRIORITIES = (0, 500, 1000)

@@ -82,14 +82,14 @@ def test_a_quantity_beyond_64_bits_is_kept():
 
 
 def test_gaps_of_unknown_kinds_are_left_out():
-    header = Header(missing=[Gap("PodGroup", "Forbidden"), Gap("Service", "Forbidden")])
+    header = Header(missing=[Gap("Quorum", "Forbidden"), Gap("Service", "Forbidden")])
     read = documents.decode(documents.encode(header, {"Node": NODES}))
     assert [gap.kind for gap in read.header.missing] == ["Service"]
 
 
 def test_objects_of_unknown_kinds_are_counted():
-    text = SNAPSHOT.replace(b'"objects":{', b'"objects":{"PodGroup":[{}],').replace(b'"Pod":1', b'"Pod":1,"PodGroup":1')
-    assert documents.decode(text).unknown == {"PodGroup": 1}
+    text = SNAPSHOT.replace(b'"objects":{', b'"objects":{"Quorum":[{}],').replace(b'"Pod":1', b'"Pod":1,"Quorum":1')
+    assert documents.decode(text).unknown == {"Quorum": 1}
 
 
 @pytest.mark.parametrize(

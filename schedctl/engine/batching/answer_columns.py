@@ -238,20 +238,16 @@ class AnswerColumn:
         filters, scores = self._filter_known is None, self.scores is not None
         if (filters and self._filters and name not in foresight.rejected) or (scores and name not in foresight.scores):
             return False
-        at = None
         if filters and self._filters:
             self.verdicts = None
             rejected = foresight.rejected[name]
-            if rejected != (self.rejected is not None and bool(self.rejected[position])):
-                at = np.array([position], np.intp)
+            if rejected != (self.rejected is not None and self.rejected.item(position)):
                 self._rejections()[position] = rejected
-                self.filter_log.note(self._cluster.generation, at)
-        if scores:
-            assert self.scores is not None
-            if self.scores[position] != foresight.scores[name]:
-                self.scores[position] = foresight.scores[name]
-                self.is_blank = False
-                self.score_log.note(self._cluster.generation, np.array([position], np.intp) if at is None else at)
+                self.filter_log.note(self._cluster.generation, foresight.positions)
+        if self.scores is not None and self.scores.item(position) != (score := foresight.scores[name]):
+            self.scores[position] = score
+            self.is_blank = False
+            self.score_log.note(self._cluster.generation, foresight.positions)
         return True
 
     def _ask_again(self, positions: IndexArray) -> None:

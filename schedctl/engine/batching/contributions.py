@@ -35,14 +35,16 @@ class Contribution:
         same_for_all: the normalised score of all nodes, where they have the same.
         least, most: the extremes of the raw scores of the feasible nodes, as of the last normalisation.
         uniform: whether the raw scores of all nodes are the same, so that it does not matter which are feasible.
+        is_by_row: whether a score is that of the row alone, and known of all rows.
     """
 
-    __slots__ = ("column", "least", "most", "normalized", "plugin", "same_for_all", "uniform", "weight")
+    __slots__ = ("column", "is_by_row", "least", "most", "normalized", "plugin", "same_for_all", "uniform", "weight")
 
     def __init__(self, plugin: ScorePlugin, column: AnswerColumn, weight: int) -> None:
         self.plugin = plugin
         self.column = column
         self.weight = weight
+        self.is_by_row = plugin.foreseeable and not column.normalizes
         self.normalized: npt.NDArray[np.int8] | None = None
         self.same_for_all = 0
         self.least = self.most = 0
@@ -126,20 +128,28 @@ class Contributions:
         since = -1 if renewed else self.generation
         self.generation = -1
         same = since >= 0 and flipped is not None and not len(flipped)
+        seeded = same
         for name, private in self._private.items():
-            private.cycle.pod = self._columns[name].cycle.pod
+            shared = self._columns[name]
+            private.cycle.pod = shared.cycle.pod
             private.update()
-        self._prepare(nodes, same=same)
-        whole = since < 0
-        if whole or self.is_prepared_anew:
-            whole = self._choose_parts() or whole
-        self._shifted = False
+            seeded = seeded and private.asked_at == shared.asked_at
+        whole, self._shifted, self.is_prepared_anew = since < 0, False, False
+        if not seeded:
+            self._prepare(nodes, same=same)
+            whole = (self.is_prepared_anew and self._choose_parts()) or whole
         gained = flipped is None or bool(feasible[flipped].any())
         moved: list[IndexArray] = []
         if not (same or flipped is None or all(part.column.plugin.foreseeable for part in self._parts.values())):
             moved.append(flipped)  # what others would score a node that was rejected was not known
         for part in self._parts.values():
-            found = self._refresh(part, feasible, nodes, -1 if whole else since, same=same, gained=gained)
+            column = part.column
+            if same and not whole and column.score_log.latest <= since:
+                continue
+            if same and not whole and part.is_by_row and column.scores is not None and not column.out_of_range:
+                found = column.score_log.since(since)
+            else:
+                found = self._refresh(part, feasible, nodes, -1 if whole else since, same=same, gained=gained)
             if found is None:
                 whole = True
             elif len(found):
@@ -150,11 +160,27 @@ class Contributions:
             return None
         if not moved:
             return None if self._shifted else NO_ROWS
+        if len(moved[0]) == 1 and (len(moved) == 1 or all(each is moved[0] for each in moved)):
+            position = moved[0].item()
+            self.sums[position] = self._sum_at(position)
+            return None if self._shifted else moved[0]
         at = moved[0] if len(moved) == 1 else np.concatenate(moved)  # a node that comes twice gets the same sum twice
         if len(at) > len(feasible):
             at = distinct(moved, len(feasible))
         self.sums[at] = self._sums_at(at)
         return None if self._shifted else at
+
+    def _sum_at(self, position: int) -> int:
+        """Return the sum at one position, as it is needed after nearly every placement."""
+        total = 0
+        for part in self._parts.values():
+            column = part.column
+            if column.normalizes:
+                normalized = part.normalized
+                total += (part.same_for_all if normalized is None else normalized.item(position)) * part.weight
+            elif not column.is_blank and column.scores is not None:
+                total += column.scores.item(position) * part.weight
+        return total
 
     def _sums_at(self, at: IndexArray) -> npt.NDArray[np.int32 | np.int64]:
         sums = np.zeros(len(at), self._dtype)
@@ -176,7 +202,6 @@ class Contributions:
 
     def _prepare(self, nodes: Callable[[], Nodes], *, same: bool) -> None:
         """Ask PreScore where its answer may be another."""
-        self.is_prepared_anew = False
         for name in self._names:
             if self._columns[name].plugin.reads_feasible_set:
                 self._seed(name, same=same)

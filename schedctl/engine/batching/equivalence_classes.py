@@ -7,7 +7,7 @@ verdicts, reasons and scores by plugin are worked out in full when somebody read
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -56,6 +56,7 @@ class EquivalenceClass:
         self.generation = -1
         self.columns = columns
         self._all = tuple(columns.values())
+        self._resting_on_pods: Sequence[AnswerColumn] = self._all
         self.anew = frozenset(p.name for p in profile.deciding_plugins if p.name not in columns)
         self._filters = tuple(columns[plugin.name] for plugin in profile.filter if plugin.name in columns)
         self._contributions = Contributions(around, profile, columns)
@@ -85,14 +86,12 @@ class EquivalenceClass:
         if since != now:
             foresight = self._foresee(since, now)
             self.generation = -1  # should a plugin fail, all of it is worked out again
-            renewed, moved_objects = since < 0, self._cluster.objects_since > since
-            for column in self._all:
+            renewed, everything = since < 0, since < 0 or self._cluster.objects_since > since
+            # what rests on no pod is as it was, and need not even be looked at
+            for column in self._all if everything else self._resting_on_pods:
                 column.cycle.pod = pod
-                if column.depends_on_pods or moved_objects or column.asked_at < 0:
-                    column.update(foresight)
-                    renewed = renewed or column.asked_at > since or column.asked_at < 0
-                elif column.generation < now:
-                    column.generation = now
+                column.update(foresight)
+                renewed = renewed or column.asked_at > since or column.asked_at < 0
             if renewed:
                 self._ask_pre_filters()
             flipped = self._stand(-1 if renewed else since)
@@ -102,6 +101,8 @@ class EquivalenceClass:
                 self._total(renewed=renewed, flipped=flipped)
             else:
                 self._contributions.forget()
+            if foresight is None or everything:
+                self._resting_on_pods = [column for column in self._all if column.depends_on_pods]
             self.generation = now
         self._pod = pod
         if not self.feasible_nodes:
@@ -201,6 +202,9 @@ class EquivalenceClass:
             infeasible = self.feasible.astype(sums.dtype)
             infeasible += _INFEASIBLE
             self.totals = np.bitwise_or(sums, infeasible, out=infeasible)
+        elif len(moved) == 1:
+            at = moved.item()
+            self.totals[at] = sums.item(at) if self.feasible.item(at) else _INFEASIBLE
         elif len(moved):
             self.totals[moved] = np.where(self.feasible[moved], sums[moved], _INFEASIBLE)
 
@@ -217,6 +221,7 @@ class EquivalenceClass:
         self._consecutive += 1
         assert self._pod is not None
         table, position = self._cluster.pod_table, self.nodes.position(row)
+        rows = self._around.note_changed(since, row)
         # of this very pod: equal signatures need not be equal footprints, where no plugin reads what sets them apart
         footprint = int(table.footprint[table.row_of[self._pod.key]])
         foreseen = self._lookahead
@@ -233,7 +238,8 @@ class EquivalenceClass:
             if not self.feasible[position]:  # only feasible nodes are looked ahead from
                 return None
             self._look_further(foreseen, position)
-        return Foresight(row, position, *foreseen.advance(position))
+        positions = rows if self._around.whole else np.array([position], np.intp)
+        return Foresight(row, position, positions, *foreseen.advance(position))
 
     def _placed_on(self, since: int, now: int) -> int | None:
         """Return the row on which the last pod was placed, if that and changes of objects are all that happened."""

@@ -56,13 +56,12 @@ class Lookahead:
 
     def reaches(self, position: int) -> bool:
         """Return whether the next level of a position is known."""
-        return bool(self._level[position] < self._depth[position])
+        return self._level.item(position) < self._depth.item(position)
 
     def holds(self, footprint: int, columns: Mapping[str, AnswerColumn]) -> bool:
         """Return whether what is foreseen is about such pods, and still what the plugins would say."""
-        return footprint == self._footprint and all(
-            columns[name].forgotten == stamp and columns[name].is_foreseeable for name, stamp in self._stamps.items()
-        )
+        unchanged = (columns[name].forgotten == stamp for name, stamp in self._stamps.items())
+        return footprint == self._footprint and all(unchanged)
 
     def void(self, positions: IndexArray) -> None:
         """Forget the levels of positions to which something else has happened."""
@@ -109,10 +108,10 @@ class Lookahead:
 
     def advance(self, position: int) -> tuple[dict[str, bool], dict[str, int]]:
         """Go to the next level of a position; return by plugin whether it refuses the node now, and its score."""
-        level = self._level[position]
-        self._level[position] += 1  # the caller has seen to it that the level is known (`reaches`)
-        refused = {name: bool(levels[level, position]) for name, levels in self._refused.items()}
-        return refused, {name: int(levels[level, position]) for name, levels in self._scores.items()}
+        level = self._level.item(position)
+        self._level[position] = level + 1  # the caller has seen to it that the level is known (`reaches`)
+        refused = {name: levels.item(level, position) for name, levels in self._refused.items()}
+        return refused, {name: levels.item(level, position) for name, levels in self._scores.items()}
 
     def _with(self, known: npt.NDArray[Any] | None, answers: npt.NDArray[Any], where: IndexArray, dtype: Any) -> Any:
         """Return levels by position, [level, position], with the answers for some positions, level by level."""

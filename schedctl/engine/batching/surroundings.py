@@ -63,12 +63,14 @@ class Foresight(NamedTuple):
 
     Attributes:
         row, position: the row, and where it stands.
+        positions: the same as an array.
         rejected: whether a plugin rejects it now, by name.
         scores: its score, by name.
     """
 
     row: int
     position: int
+    positions: IndexArray
     rejected: dict[str, bool]
     scores: dict[str, int]
 
@@ -104,6 +106,13 @@ class Surroundings:
                 described, occupied = described[alive[described]], occupied[alive[occupied]]
             found = self._changed[since] = described, occupied
         return found
+
+    def note_changed(self, since: int, row: int) -> IndexArray:
+        """Take note that one row is all that has changed after a generation; return it as an array."""
+        self._forget_earlier()
+        rows = np.array([row], np.intp)
+        self._changed[since] = NO_ROWS, rows
+        return rows
 
     def column(self, positions: IndexArray) -> Nodes:
         """Return the column of some positions; plugins that are asked about the same ones share it."""

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from schedctl.api.meta import ObjectMeta
-from schedctl.api.pod_groups import PodGroup
+from schedctl.api.pod_groups import PodGroup, PodGroupCondition
 from schedctl.api.pods import Pod, PodSpec
 from schedctl.cache.cluster import Cluster
 from schedctl.cache.pod_info import PodInfo
@@ -41,6 +41,7 @@ class GroupAttempt:
 
     Attributes:
         cycle: the group, its pods in the order of trying, and what plugins left.
+        cluster: the cluster it was tried on.
         status: Success where the pods of `chosen` that found nodes are to be bound; else why not, as the group's
             condition says it.
         trials: one for each placement, in order.
@@ -52,6 +53,7 @@ class GroupAttempt:
     """
 
     cycle: GroupCycle
+    cluster: Cluster
     status: Status
     trials: list[Trial] = field(default_factory=list)
     scores: dict[str, dict[str, int]] = field(default_factory=dict)
@@ -59,6 +61,7 @@ class GroupAttempt:
     refused: Status | None = None
     post_filter: PodGroupPostFilterResult | None = None
     retried: list[Trial] = field(default_factory=list)
+    _by_key: dict[str, Member] | None = None
 
     @property
     def members(self) -> Sequence[Member]:
@@ -75,9 +78,32 @@ class GroupAttempt:
         """Whether the group has victims to wait for."""
         return self.post_filter is not None and self.post_filter.status.successful
 
+    @property
+    def condition(self) -> PodGroupCondition:
+        """What kube-scheduler writes into the group's status."""
+        if self.status.successful:
+            status, reason = "True", "Scheduled"
+        else:
+            status, reason = "False", "SchedulerError" if self.status.code is Code.ERROR else "Unschedulable"
+        return PodGroupCondition("PodGroupInitiallyScheduled", status, reason, self.status.message)
+
+    def member_of(self, pod: PodInfo) -> Member | None:
+        """Return what became of a pod in that placement, None where it was not tried."""
+        if self._by_key is None:
+            self._by_key = {member.outcome.pod.key: member for member in self.members}
+        return self._by_key.get(pod.key)
+
+    def nomination_after(self, pod: PodInfo) -> str | None:
+        """Return the node that a pod is nominated to when it returns to the queue: "" for none, None as before."""
+        if self.awaits_preemption and self.post_filter is not None:
+            return self.post_filter.nominations.get(pod.key) or None
+        member = self.member_of(pod)
+        withdrawn = self.status.code is Code.ERROR or (member is not None and member.status.successful)
+        return "" if withdrawn else None
+
     def message_of(self, pod: PodInfo) -> Status:
         """Return what is written into a pod's status: Success where it is to be bound, else why not."""
-        member = next((member for member in self.members if member.outcome.pod.key == pod.key), None)
+        member = self.member_of(pod)
         if self.status.code is Code.ERROR:
             return member.status if member is not None and member.status.code is Code.ERROR else self.status
         if member is None:
@@ -106,8 +132,8 @@ def attempt_group(
     """
     wrong = objection(cycle, profiles, where.cluster.release)
     if wrong:
-        return GroupAttempt(cycle, error(wrong))
-    outcome = GroupAttempt(cycle, unschedulable())
+        return GroupAttempt(cycle, where.cluster, error(wrong))
+    outcome = GroupAttempt(cycle, where.cluster, unschedulable())
     with where.nominator.fork():
         _hollow(where.nominator, cycle.pods)
         try:
@@ -195,7 +221,7 @@ def _make_room(where: Surroundings, outcome: GroupAttempt) -> None:
     first, answer = "", PodGroupPostFilterResult(unschedulable())
 
     def try_again() -> GroupOutcome:
-        again = GroupAttempt(replace(outcome.cycle, state=CycleState(), cycles={}), unschedulable())
+        again = GroupAttempt(replace(outcome.cycle, state=CycleState(), cycles={}), where.cluster, unschedulable())
         _try_placements(where, again)
         outcome.retried = again.trials
         return again

@@ -103,7 +103,9 @@ def cause_of(status: Status) -> str:
     return UNSCHEDULABLE if status.reasons[:1] == (UNSCHEDULABLE,) else status.message
 
 
-def place_in(where: Surroundings, cycle: GroupCycle, placement: Placement, *, whole: bool) -> Trial:
+def place_in(
+    where: Surroundings, cycle: GroupCycle, placement: Placement, *, whole: bool, to_the_end: bool = False
+) -> Trial:
     """Try a group in a placement and return what became of it; the cluster is as before.
 
     Args:
@@ -111,6 +113,7 @@ def place_in(where: Surroundings, cycle: GroupCycle, placement: Placement, *, wh
         cycle: the group.
         placement: the nodes.
         whole: whether the placement is all nodes of the cluster.
+        to_the_end: whether pods are tried that kube-scheduler no longer tries, because too few are left.
     """
     trial = Trial(placement)
     cycle.cycles.clear()
@@ -119,7 +122,7 @@ def place_in(where: Surroundings, cycle: GroupCycle, placement: Placement, *, wh
     if trial.feasible.code is Code.ERROR:
         trial.status = error(f"failed to evaluate placement feasibility: {trial.feasible.message}")
         return trial
-    if trial.feasible.code is Code.UNSCHEDULABLE:
+    if trial.feasible.code is Code.UNSCHEDULABLE and not to_the_end:
         trial.status = give_up(trial.feasible.reasons)
         return trial
     # the fork takes back what the cluster holds, Unreserve what plugins hold themselves
@@ -145,7 +148,7 @@ def place_in(where: Surroundings, cycle: GroupCycle, placement: Placement, *, wh
             trial.feasible = trial.status = _ask_feasible(where.profile, cycle, progress)
             if trial.feasible.code is Code.ERROR:
                 trial.status = error(f"failed to evaluate placement feasibility: {trial.feasible.message}")
-            if trial.feasible.code in (Code.ERROR, Code.UNSCHEDULABLE):
+            if trial.feasible.code is Code.ERROR or (trial.feasible.code is Code.UNSCHEDULABLE and not to_the_end):
                 return trial
     if trial.feasible.code is Code.WAIT:
         trial.status = give_up(trial.feasible.reasons)

@@ -154,6 +154,8 @@ class Hints:
         try:
             read = tuple(reader(pod) for reader in readers)
             hash(read)
+        except KeyboardInterrupt:
+            raise
         except faults.ESCAPING:
             return None
         return read
@@ -186,6 +188,8 @@ def registrations(plugin: Plugin, release: Release) -> tuple[events.Registration
         raise
     except faults.ESCAPING as fault:
         raise plugin_fault(plugin, fault) from fault
+    if registered == events.EVERY_EVENT and release.enabled("GenericWorkload"):
+        registered = events.EVERY_EVENT_WITH_GROUPS
     return registered if release.includes(ReleaseChange.REGISTERED_TAINTS) else _with_taints(registered)
 
 

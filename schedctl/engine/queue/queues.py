@@ -11,7 +11,6 @@ import heapq
 import math
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import dataclass, field
-from enum import Enum
 from typing import Any
 
 from schedctl.cache.pod_info import PodInfo
@@ -19,88 +18,16 @@ from schedctl.engine import answers
 from schedctl.engine.calls import DIRECT
 from schedctl.engine.clocks import Clock
 from schedctl.engine.faults import CycleError
+from schedctl.engine.queue.entries import Entry, Place, QueuedPod
 from schedctl.engine.queue.hints import Hints, Strategy
 from schedctl.engine.queue.intervals import FLUSH_INTERVAL, MAX_UNSCHEDULABLE, WINDOW
 from schedctl.framework import events
 from schedctl.framework.events import ClusterEvent
 from schedctl.framework.points import QueueSortPlugin
-from schedctl.framework.statuses import Status, error
+from schedctl.framework.statuses import error
 from schedctl.releases import ReleaseChange
 
 _NANO = 10**9
-
-
-class Place(Enum):
-    """Where in the queue a pod is."""
-
-    ACTIVE = "Active"  # next to be tried, in the order of QueueSort
-    BACKOFF = "Backoff"  # an attempt failed: until its time is up, or nothing else is active (KEP-5142)
-    UNSCHEDULABLE = "Unschedulable"  # until an event that its rejectors care about, or for five minutes
-    GATED = "Gated"  # unschedulable because PreEnqueue keeps it out
-    IN_FLIGHT = "InFlight"  # being scheduled or waiting for Permit; events are kept for the case that it comes back
-
-
-class QueuedPod:
-    """A pod and what the queue knows of it.
-
-    Attributes:
-        info: the pod, as it was last updated.
-        place: where it is; None once it is out of the queue.
-        timestamp: when it came to the queue, or came back from an attempt.
-        stamp: the same as a number that no two pods share, which settles ties.
-        attempts: how often it was taken out to be scheduled.
-        unschedulable_count: how many of the attempts were refused.
-        error_count: how many in a row ended in a fault.
-        expiration: when its backoff ends, None where it is not worked out.
-        unschedulable_plugins: who refused it last.
-        pending_plugins: who said Pending.
-        gating_plugin: who keeps it out, "" for nobody.
-        gate: what that plugin says.
-        flushed: when it was last tried again for no other reason than that it had waited long.
-        seen: for whoever runs the queue: what the world was like when it was last tried or kept out.
-    """
-
-    __slots__ = (
-        "attempts",
-        "equivalence_group",
-        "error_count",
-        "expiration",
-        "flushed",
-        "gate",
-        "gating_plugin",
-        "info",
-        "key",
-        "pending_plugins",
-        "place",
-        "seen",
-        "stamp",
-        "timestamp",
-        "token",
-        "unschedulable_count",
-        "unschedulable_plugins",
-    )
-
-    def __init__(self, info: PodInfo, timestamp: float, stamp: int) -> None:
-        self.info = info
-        self.place: Place | None = None
-        self.timestamp = timestamp
-        self.stamp = stamp
-        self.attempts = 0
-        self.unschedulable_count = 0
-        self.error_count = 0
-        self.expiration: float | None = None
-        self.unschedulable_plugins: frozenset[str] = frozenset()
-        self.pending_plugins: frozenset[str] = frozenset()
-        self.gating_plugin = ""
-        self.gate: Status | None = None
-        self.flushed = -math.inf
-        self.seen: Any = None
-        self.key: Any = None  # what it is sorted by
-        self.equivalence_group: Any = None  # the group of the unschedulable it is in
-        self.token = 0  # of its one valid entry in a heap
-
-    def __repr__(self) -> str:
-        return f"QueuedPod({self.info.key}, {self.place and self.place.value})"
 
 
 Mover = Callable[[QueuedPod, "Place | None", str], None]
@@ -127,10 +54,12 @@ class Backoff:
     initial: int = 1
     maximum: int = 10
 
-    def duration(self, count: int) -> float:
-        """Return how many seconds it is after so many attempts."""
+    def duration(self, count: int, size: int = 1) -> float:
+        """Return how many seconds it is after so many attempts, of a group of so many pods."""
         shift = count - 1
         initial, maximum = self.initial * _NANO, self.maximum * _NANO
+        if size > 1:
+            maximum = int(maximum * math.sqrt(size))
         # the maximum is shifted down, as upstream does it: the initial backoff shifted up would overflow Go's int64
         return (maximum if initial > maximum >> shift else initial << shift) / _NANO
 
@@ -151,12 +80,13 @@ class SchedulingQueue:
         self._sort: QueueSortPlugin = next(iter(hints.profiles.values())).queue_sort[0]
         self._pods: dict[str, QueuedPod] = {}
         self._counts = dict.fromkeys(Place, 0)
+        self._places: dict[str, Place] = {}  # of each pod, as it was last told
         self._stamps = 0
         self._tokens = 0
         self._active = _Heap(Place.ACTIVE)
         self._backing_off = _Heap(Place.BACKOFF)
         self._erring = _Heap(Place.BACKOFF)
-        self._pool: dict[Any, dict[str, QueuedPod]] = {}
+        self._pool: dict[Any, dict[str, Entry]] = {}
         self._in_flight: dict[str, int] = {}
         self._occurrences: list[_Occurrence] = []
         # pods in flight remember how many occurrences came before them, counted from the very first; those that nobody
@@ -181,6 +111,10 @@ class SchedulingQueue:
         """Return a pod by ``namespace/name``, None if it is not in the queue."""
         return self._pods.get(key)
 
+    def gate_of(self, queued: QueuedPod) -> Entry:
+        """Return whose gate keeps a gated pod out."""
+        return queued
+
     def count(self, place: Place) -> int:
         """Return how many pods are in a place."""
         return self._counts[place]
@@ -188,14 +122,14 @@ class SchedulingQueue:
     @property
     def next_expiry(self) -> float | None:
         """When the next backoff is over and its pod becomes active by itself, None where no pod backs off."""
-        first = [queued for heap in (self._backing_off, self._erring) if (queued := heap.first) is not None]
+        first = [entry for heap in (self._backing_off, self._erring) if (entry := heap.first) is not None]
         # the first look after its end, never the one at its very end: a window later where ends are those of windows
         return max(_window(min(map(self._ends, first))) + WINDOW, self.clock.now) if first else None
 
-    def next_timeout(self, among: Callable[[QueuedPod], bool] = lambda queued: True) -> float | None:
+    def next_timeout(self, among: Callable[[Entry], bool] = lambda entry: True) -> float | None:
         """Return when the first of the unschedulable pods, or of these, has waited so long that it is tried again."""
-        waiting = (queued for queued in self._flushed() if among(queued))
-        since = min((max(queued.timestamp, queued.flushed) for queued in waiting), default=None)
+        waiting = (entry for entry in self._flushed() if among(entry))
+        since = min((max(entry.timestamp, entry.flushed) for entry in waiting), default=None)
         if since is None:
             return None
         # the first look after it has waited for longer, never the one at which it has waited for exactly as long
@@ -220,28 +154,31 @@ class SchedulingQueue:
             raise ValueError(f"pod {info.key} is in the queue already")
         queued = self._pods[info.key] = QueuedPod(info, self.clock.now, self._stamp())
         try:
-            self._to_active(queued, self._label(events.UNSCHEDULED_POD_ADD))
+            self._enter(queued, self._label(events.UNSCHEDULED_POD_ADD))
         except BaseException:  # `NotModelled`, out of PreEnqueue or QueueSort: the pod is nowhere in the queue then
             del self._pods[info.key]
             raise
         return queued
 
-    def pop(self) -> QueuedPod | None:
-        """Take out the pod to be tried next, which is then in flight; None where nobody is active or backs off.
+    def pop(self) -> Entry | None:
+        """Take out the pod or group to be tried next, which is then in flight; None where nobody is to be tried now.
 
-        A pod that backs off after a fault is not taken before its time, and without SchedulerPopFromBackoffQ none is.
+        Who backs off after a fault is not taken before the time, and without SchedulerPopFromBackoffQ nobody is.
         """
         event = ""
-        queued = self._active.pop()
-        if queued is None:
-            queued = self._backing_off.pop() if self._pops_from_backoff else None
-            if queued is None:
+        entry = self._active.pop()
+        if entry is None:
+            entry = self._backing_off.pop() if self._pops_from_backoff else None
+            if entry is None:
                 return None
             event = events.POP_FROM_BACKOFF_Q
-        queued.attempts += 1
-        self._in_flight[queued.info.uid] = self._forgotten + len(self._occurrences)
-        self._move(queued, Place.IN_FLIGHT, event)
-        return queued
+        entry.attempts += 1
+        for queued in entry.pods:
+            if queued is not entry:
+                queued.attempts += 1
+            self._in_flight[queued.info.uid] = self._forgotten + len(self._occurrences)
+        self._move(entry, Place.IN_FLIGHT, event)
+        return entry
 
     def done(self, queued: QueuedPod) -> None:
         """Say that a pod in flight will not come back, or that nothing that happened matters if it does."""
@@ -273,9 +210,7 @@ class SchedulingQueue:
         queued.timestamp, queued.stamp = self.clock.now, self._stamp()
         queued.expiration = None
         queued.flushed = -math.inf
-        strategy = self._strategy_after(queued)  # before it lands, which forgets what happened while it was in flight
-        self._land(queued.info.uid)
-        self._requeue(queued, strategy, events.SCHEDULE_ATTEMPT_FAILURE)
+        self._return(queued)
 
     def update(self, before: PodInfo, after: PodInfo) -> None:
         """Replace a pod by its updated self, which may help it; a pod that is not in the queue is added."""
@@ -284,40 +219,44 @@ class SchedulingQueue:
             self.add(after)
             return
         changes = events.pod_changes(before, after, target=True)
-        if queued.place is Place.IN_FLIGHT:
-            self._occurrences += (_Occurrence(event, before, after) for event in changes)
+        if queued.place in (Place.IN_FLIGHT, Place.INCOMPLETE):
+            if queued.info.uid in self._in_flight:
+                self._occurrences += (_Occurrence(event, before, after) for event in changes)
             queued.info = after
             return
-        if queued.place in (Place.ACTIVE, Place.BACKOFF):
+        entry = self._entry_of(queued)
+        if not entry.waits_in_pool:
             queued.info = after
-            if self._set_sort_key(queued):
-                self._push(queued, queued.place)
+            place = entry.place
+            assert place is not None
+            if self._set_sort_key(entry):
+                self._push(entry, place)
             else:
-                self._to_pool(queued, self._label(changes[0]))
+                self._to_pool(entry, self._label(changes[0]))
             return
         # its group in the pool goes by what is written in the pod, so that it may be in another one from now on
-        self._leave_pool(queued)
+        self._leave_pool(entry)
         queued.info = after
-        self._enter_pool(queued)
+        self._enter_pool(entry)
         for event in changes:
-            strategy = self._strategy(queued, event, before, after)
-            if strategy is not Strategy.SKIP and self._requeue(queued, strategy, self._label(event)):
+            strategy = self._strategy(entry, event, before, after)
+            if strategy is not Strategy.SKIP and self._requeue(entry, strategy, self._label(event)):
                 return
 
     def touch(self, queued: QueuedPod) -> None:
         """Say that the status of a pod was written, in nothing that scheduling reads."""
-        if queued.place in (Place.UNSCHEDULABLE, Place.GATED):
-            strategy = self._strategy(queued, events.TARGET_POD_UPDATE, queued.info, queued.info)
+        entry = self._entry_of(queued)
+        if entry.waits_in_pool:
+            strategy = self._strategy(entry, events.TARGET_POD_UPDATE, queued.info, queued.info)
             if strategy is not Strategy.SKIP:
-                self._requeue(queued, strategy, self._label(events.TARGET_POD_UPDATE))
+                self._requeue(entry, strategy, self._label(events.TARGET_POD_UPDATE))
 
     def delete(self, info: PodInfo) -> None:
         """Forget a pod that is gone, unless it is in flight: then whoever took it out says that it is done."""
         queued = self._pods.get(info.key)
-        if queued is None or queued.place is Place.IN_FLIGHT:
+        if queued is None or queued.info.uid in self._in_flight:
             return
-        if queued.place in (Place.UNSCHEDULABLE, Place.GATED):
-            self._leave_pool(queued)
+        self._drop(queued)
         self._move(queued, None, "")
         del self._pods[info.key]
 
@@ -338,17 +277,19 @@ class SchedulingQueue:
         """
         if not self.hints.has_listeners(event):
             return
-        moving: list[tuple[QueuedPod, Strategy]] = []
+        moving: list[tuple[Entry, Strategy]] = []
         for group in self._pool.values():
-            first = next(iter(group.values()))  # hints say the same of all pods of a group
+            first = next(iter(group.values()))  # hints say the same of all that are equivalent
             if first.place is Place.GATED and not event.wildcard and not self.hints.hears(event, first.gating_plugin):
                 continue
             strategy = self._strategy(first, event, before, after)
             if strategy is not Strategy.SKIP:
-                moving += ((queued, strategy) for queued in group.values() if among is None or among(queued))
-        # kube-scheduler goes through a map in random order; here pods move in the order in which they came
-        for queued, strategy in sorted(moving, key=lambda each: each[0].stamp):
-            self._requeue(queued, strategy, self._label(event))
+                moving += (
+                    (entry, strategy) for entry in group.values() if among is None or any(map(among, entry.pods))
+                )
+        # kube-scheduler goes through a map in random order; here they move in the order in which they came
+        for entry, strategy in sorted(moving, key=lambda each: each[0].stamp):
+            self._requeue(entry, strategy, self._label(event))
         if self._in_flight:
             self._occurrences.append(_Occurrence(event, before, after))
 
@@ -358,12 +299,13 @@ class SchedulingQueue:
             queued = self._pods.get(info.key)
             if queued is None:
                 continue
-            if queued.place is Place.IN_FLIGHT:
+            entry = self._entry_of(queued)
+            if queued.info.uid in self._in_flight:
                 self._occurrences.append(_Occurrence(events.FORCE_ACTIVATE, None, queued.info))
-            elif queued.place is Place.BACKOFF and not self._asks_activated:
-                self._end_backoff(queued, events.FORCE_ACTIVATE.label)
-            elif queued.place is not Place.ACTIVE:
-                self._to_active(queued, events.FORCE_ACTIVATE.label)
+            elif entry.place is Place.BACKOFF and not self._asks_activated:
+                self._end_backoff(entry, events.FORCE_ACTIVATE.label)
+            elif entry.place is Place.BACKOFF or entry.waits_in_pool:
+                self._to_active(entry, events.FORCE_ACTIVATE.label)
 
     def flush(self) -> None:
         """Move pods whose time has come: those that have backed off long enough, or have waited too long."""
@@ -374,18 +316,18 @@ class SchedulingQueue:
         if now < self._next_flush:
             return
         self._next_flush = (math.floor(now / FLUSH_INTERVAL) + 1) * FLUSH_INTERVAL
-        late = [queued for queued in self._flushed() if now - max(queued.timestamp, queued.flushed) > MAX_UNSCHEDULABLE]
-        for queued in sorted(late, key=lambda queued: queued.stamp):
-            queued.flushed = now  # its timestamp stays: the backoff is reckoned from the last attempt
-            strategy = self._strategy(queued, events.UNSCHEDULABLE_TIMEOUT, None, None)
-            self._requeue(queued, strategy, events.UNSCHEDULABLE_TIMEOUT.label)
+        late = [entry for entry in self._flushed() if now - max(entry.timestamp, entry.flushed) > MAX_UNSCHEDULABLE]
+        for entry in sorted(late, key=lambda entry: entry.stamp):
+            entry.flush(now)  # its timestamp stays: the backoff is reckoned from the last attempt
+            strategy = self._strategy(entry, events.UNSCHEDULABLE_TIMEOUT, None, None)
+            self._requeue(entry, strategy, events.UNSCHEDULABLE_TIMEOUT.label)
         if late and self._in_flight:
             self._occurrences.append(_Occurrence(events.UNSCHEDULABLE_TIMEOUT, None, None))
 
-    def _flushed(self) -> Iterator[QueuedPod]:
-        """Yield the unschedulable pods that are tried again for no other reason than that they have waited long."""
+    def _flushed(self) -> Iterator[Entry]:
+        """Yield the unschedulable that are tried again for no other reason than that they have waited long."""
         for group in self._pool.values():
-            yield from (pod for pod in group.values() if self._asks_gates_again or pod.place is not Place.GATED)
+            yield from (entry for entry in group.values() if self._asks_gates_again or entry.place is not Place.GATED)
 
     # -- moving ------------------------------------------------------------------
 
@@ -396,85 +338,116 @@ class SchedulingQueue:
         self._stamps += 1
         return self._stamps
 
-    def _move(self, queued: QueuedPod, to: Place | None, event: str) -> None:
-        before, queued.place = queued.place, to
-        if before is not None:
-            self._counts[before] -= 1
-        if to is not None:
-            self._counts[to] += 1
-        self._moved(queued, before, event)
+    def _move(self, entry: Entry, to: Place | None, event: str) -> None:
+        """Let an entry and its pods be in another place, and tell of each pod."""
+        entry.place = to if entry.pods else None
+        for queued in tuple(entry.pods):
+            before = self._places.get(queued.info.key)
+            queued.place = to
+            if before is not None:
+                self._counts[before] -= 1
+            if to is not None:
+                self._counts[to] += 1
+                self._places[queued.info.key] = to
+            else:
+                self._places.pop(queued.info.key, None)
+            self._moved(queued, before, event)
 
-    def _requeue(self, queued: QueuedPod, strategy: Strategy, event: str) -> bool:
-        """Put a pod where it belongs in the light of an event, and return whether it is to be tried again."""
+    def _entry_of(self, queued: QueuedPod) -> Entry:
+        """Return what a pod is queued as."""
+        return queued
+
+    def _enter(self, queued: QueuedPod, event: str) -> None:
+        """Let a new pod in."""
+        self._to_active(queued, event)
+
+    def _return(self, queued: QueuedPod) -> None:
+        """Let a pod in flight in again, in the light of what happened meanwhile."""
+        strategy = self._strategy_after(queued)  # before it lands, which forgets what happened while it was in flight
+        self._land(queued.info.uid)
+        self._requeue(queued, strategy, events.SCHEDULE_ATTEMPT_FAILURE)
+
+    def _drop(self, queued: QueuedPod) -> None:
+        """Take a pod out of the place it is in."""
+        if queued.waits_in_pool:
+            self._leave_pool(queued)
+
+    def _requeue(self, entry: Entry, strategy: Strategy, event: str) -> bool:
+        """Put an entry where it belongs in the light of an event, and return whether it is to be tried again."""
         if strategy is Strategy.SKIP:
-            self._to_pool(queued, event)
+            self._to_pool(entry, event)
             return False
-        if strategy is Strategy.AFTER_BACKOFF and self._backs_off(queued):
-            return self._to_backoff(queued, event)
-        return self._to_active(queued, event)
+        if strategy is Strategy.AFTER_BACKOFF and self._backs_off(entry):
+            return self._to_backoff(entry, event)
+        return self._to_active(entry, event)
 
-    def _to_active(self, queued: QueuedPod, event: str) -> bool:
-        if not self._admit(queued, event):
+    def _to_active(self, entry: Entry, event: str) -> bool:
+        if not self._admit(entry, event):
             return False
-        self._activate(queued, event)
+        self._activate(entry, event)
         return True
 
-    def _activate(self, queued: QueuedPod, event: str) -> None:
-        """Make a pod active that PreEnqueue has let in."""
-        if queued.place in (Place.UNSCHEDULABLE, Place.GATED):
-            self._leave_pool(queued)
-        self._push(queued, Place.ACTIVE)
-        self._move(queued, Place.ACTIVE, event)
+    def _activate(self, entry: Entry, event: str) -> None:
+        """Make an entry active that PreEnqueue has let in."""
+        if entry.waits_in_pool:
+            self._leave_pool(entry)
+        self._push(entry, Place.ACTIVE)
+        self._move(entry, Place.ACTIVE, event)
 
-    def _end_backoff(self, queued: QueuedPod, event: str) -> None:
-        """Make a pod active that backs off."""
+    def _end_backoff(self, entry: Entry, event: str) -> None:
+        """Make an entry active that backs off."""
         if self._pops_from_backoff:  # PreEnqueue let it in when it began to back off, since it could be popped
-            self._activate(queued, event)
+            self._activate(entry, event)
         else:
-            self._to_active(queued, event)
+            self._to_active(entry, event)
 
-    def _to_backoff(self, queued: QueuedPod, event: str) -> bool:
-        if self._pops_from_backoff and not self._admit(queued, event):
+    def _to_backoff(self, entry: Entry, event: str) -> bool:
+        if self._pops_from_backoff and not self._admit(entry, event):
             return False
-        if queued.place in (Place.UNSCHEDULABLE, Place.GATED):
-            self._leave_pool(queued)
-        self._push(queued, Place.BACKOFF)
-        self._move(queued, Place.BACKOFF, event)
+        if entry.waits_in_pool:
+            self._leave_pool(entry)
+        self._push(entry, Place.BACKOFF)
+        self._move(entry, Place.BACKOFF, event)
         return True
 
-    def _to_pool(self, queued: QueuedPod, event: str) -> None:
-        if queued.place in (Place.UNSCHEDULABLE, Place.GATED):
-            self._leave_pool(queued)
-        place = Place.GATED if queued.gating_plugin else Place.UNSCHEDULABLE
-        self._enter_pool(queued)
-        if queued.place is not place:
-            self._move(queued, place, event)
+    def _to_pool(self, entry: Entry, event: str) -> None:
+        if entry.waits_in_pool:
+            self._leave_pool(entry)
+        place = Place.GATED if entry.gating_plugin else Place.UNSCHEDULABLE
+        self._enter_pool(entry)
+        if entry.place is not place:
+            self._move(entry, place, event)
 
-    def _admit(self, queued: QueuedPod, event: str) -> bool:
-        """Ask the PreEnqueue plugins, the one that refused last time first; a pod refused is gated."""
+    def _admit(self, entry: Entry, event: str) -> bool:
+        """Ask the PreEnqueue plugins, who gate what they refuse; and QueueSort, without which nothing can be active."""
+        if not self._pass_gates(entry) or not self._set_sort_key(entry):
+            self._to_pool(entry, event)
+            return False
+        entry.gating_plugin, entry.gate = "", None
+        return True
+
+    def _pass_gates(self, entry: Entry) -> bool:
+        """Ask the PreEnqueue plugins about each pod."""
+        return all(map(self._passes, entry.pods))
+
+    def _passes(self, queued: QueuedPod) -> bool:
+        """Ask the PreEnqueue plugins, the one that refused last time first."""
         plugins = self.hints.profiles[queued.info.pod.spec.scheduler_name].pre_enqueue
         gating = queued.gating_plugin
         for plugin in sorted(plugins, key=lambda plugin: plugin.name != gating) if gating else plugins:
             status = DIRECT.pre_enqueue(plugin, queued.info)
             if not status.successful:
-                if queued.place in (Place.UNSCHEDULABLE, Place.GATED):
-                    self._leave_pool(queued)
                 queued.unschedulable_plugins |= {plugin.name}
                 queued.gating_plugin, queued.gate = plugin.name, status.by(plugin.name)
-                self._to_pool(queued, event)
                 return False
-        if not self._set_sort_key(queued):
-            self._to_pool(queued, event)
-            return False
-        queued.gating_plugin, queued.gate = "", None
         return True
 
-    def _set_sort_key(self, queued: QueuedPod) -> bool:
-        """Find out what to sort a pod by; without that it is gated by QueueSort, whose fault is the gate."""
+    def _set_sort_key(self, entry: Entry) -> bool:
+        """Find out what to sort an entry by; without that it is gated by QueueSort, whose fault is the gate."""
         sort = self._sort
         try:
-            queued.key = DIRECT.sort_key(sort, queued.info, queued.timestamp)
-            form = answers.form(queued.key)
+            entry.key = DIRECT.sort_key(sort, entry.sorted_as, entry.timestamp)
+            form = answers.form(entry.key)
             if self._form is None:
                 self._form = form
             if form == self._form:
@@ -482,58 +455,70 @@ class SchedulingQueue:
             fault = CycleError(f'plugin "{sort.name}" failed: sort_key returned what cannot be compared with the first')
         except CycleError as wrong:
             fault = wrong
-        if queued.place in (Place.UNSCHEDULABLE, Place.GATED):
-            self._leave_pool(queued)
-        queued.gating_plugin, queued.gate = sort.name, error(str(fault)).by(sort.name)
+        entry.gating_plugin, entry.gate = sort.name, error(str(fault)).by(sort.name)
         return False
 
-    def _push(self, queued: QueuedPod, place: Place) -> None:
-        """Give a pod its position in the order of a place, instead of any it has."""
+    def _push(self, entry: Entry, place: Place) -> None:
+        """Give an entry its position in the order of a place, instead of any it has."""
         self._tokens += 1
-        queued.token = self._tokens
+        entry.token = self._tokens
         if place is Place.ACTIVE:
-            self._active.push((queued.key, queued.stamp), queued)
-        elif queued.unschedulable_plugins or queued.pending_plugins:
-            in_window = (queued.key,) if self._pops_from_backoff else ()
-            self._backing_off.push((self._ends(queued), *in_window, queued.stamp), queued)
-        else:  # after a fault: a heap of its own, since `pop` must not take these before their time
-            self._erring.push((self._ends(queued), queued.stamp), queued)
+            self._active.push((entry.key, entry.stamp), entry)
+        elif entry.unschedulable_plugins or entry.pending_plugins:
+            in_window = (entry.key,) if self._pops_from_backoff else ()
+            self._backing_off.push((self._ends(entry), *in_window, entry.stamp), entry)
+        else:  # after a fault, and all groups: a heap of its own, since `pop` must not take these before their time
+            self._erring.push((self._ends(entry), entry.stamp), entry)
 
-    def _backs_off(self, queued: QueuedPod) -> bool:
+    def _backs_off(self, entry: Entry) -> bool:
         # not over until the next window begins: upstream asks whether the end is before the window that has begun
-        return self._ends(queued) >= self._align(self.clock.now)
+        return self._ends(entry) >= self._align(self.clock.now)
 
     def _align(self, time: float) -> float:
         return _window(time) if self._pops_from_backoff else time
 
-    def _ends(self, queued: QueuedPod) -> float:
-        """Return when a pod's backoff ends: in the past where it has none."""
-        count = queued.error_count or queued.unschedulable_count
+    def _ends(self, entry: Entry) -> float:
+        """Return when a backoff ends: in the past where it has none."""
+        count = entry.error_count or entry.unschedulable_count
         if not self._backoff.maximum or not count:
             return -math.inf
-        if queued.expiration is None:
-            ends = queued.timestamp + self._backoff.duration(count)
-            queued.expiration = self._align(ends)
-        return queued.expiration
+        if entry.expiration is None:
+            ends = entry.timestamp + self._backoff.duration(count, len(entry.pods))
+            entry.expiration = self._align(ends)
+        return entry.expiration
 
     # -- the unschedulable -------------------------------------------------------
 
-    def _enter_pool(self, queued: QueuedPod) -> None:
-        queued.equivalence_group = self._group_of(queued)
-        self._pool.setdefault(queued.equivalence_group, {})[queued.info.key] = queued
+    def _enter_pool(self, entry: Entry) -> None:
+        entry.equivalence_group = self._group_of(entry)
+        self._pool.setdefault(entry.equivalence_group, {})[entry.name] = entry
 
-    def _group_of(self, queued: QueuedPod) -> Hashable:
-        """Return what is equal for pods of which hints say the same."""
-        rejectors = queued.unschedulable_plugins | queued.pending_plugins
-        key = self.hints.equivalence_key(queued.info, rejectors) if rejectors else queued.info.key
-        return key, queued.unschedulable_plugins, queued.pending_plugins, queued.gating_plugin
+    def _leave_pool(self, entry: Entry) -> None:
+        group = self._pool.get(entry.equivalence_group, {})
+        if group.pop(entry.name, None) is not None and not group:
+            del self._pool[entry.equivalence_group]
 
-    def _leave_pool(self, queued: QueuedPod) -> None:
-        group = self._pool.get(queued.equivalence_group, {})
-        if group.pop(queued.info.key, None) is not None and not group:
-            del self._pool[queued.equivalence_group]
+    def _group_of(self, entry: Entry) -> Hashable:
+        """Return what is equal for entries in the pool that hear the same of what happens to others."""
+        key = self._equivalence_key(entry)
+        return key, entry.unschedulable_plugins, entry.pending_plugins, entry.gating_plugin
 
-    def _strategy(self, queued: QueuedPod, event: ClusterEvent, before: Any, after: Any) -> Strategy:
+    def _equivalence_key(self, entry: Entry) -> Hashable:
+        """Return something that is equal for entries about which hints say the same."""
+        rejectors = entry.unschedulable_plugins | entry.pending_plugins
+        (queued,) = entry.pods
+        return self.hints.equivalence_key(queued.info, rejectors) if rejectors else queued.info.key
+
+    def _strategy(self, entry: Entry, event: ClusterEvent, before: Any, after: Any) -> Strategy:
+        """Return what an event means for an entry: of what it means for its pods, the highest."""
+        strategy = Strategy.SKIP
+        for queued in entry.pods:
+            strategy = max(strategy, self._strategy_of_pod(queued, event, before, after))
+            if strategy is Strategy.IMMEDIATELY:
+                break
+        return strategy
+
+    def _strategy_of_pod(self, queued: QueuedPod, event: ClusterEvent, before: Any, after: Any) -> Strategy:
         return self.hints.strategy(
             queued.info, queued.unschedulable_plugins, queued.pending_plugins, event, before, after
         )
@@ -583,28 +568,28 @@ def _window(time: float) -> float:
 
 
 class _Heap:
-    """Pods of one place in order. One that has moved elsewhere leaves its entry behind, which is dropped in time."""
+    """Entries of one place in order. What has moved elsewhere leaves a trace behind, which is dropped in time."""
 
     def __init__(self, place: Place) -> None:
         self._place = place
-        self._entries: list[tuple[Any, int, QueuedPod]] = []
+        self._entries: list[tuple[Any, int, Entry]] = []
 
     @property
-    def first(self) -> QueuedPod | None:
-        """The first pod, None where there is none."""
+    def first(self) -> Entry | None:
+        """The first entry, None where there is none."""
         while self._entries:
-            _, token, queued = self._entries[0]
-            if queued.place is self._place and queued.token == token:
-                return queued
+            _, token, entry = self._entries[0]
+            if entry.place is self._place and entry.token == token:
+                return entry
             heapq.heappop(self._entries)
         return None
 
-    def push(self, key: Any, queued: QueuedPod) -> None:
-        """Add a pod in front of those with larger keys."""
-        heapq.heappush(self._entries, (key, queued.token, queued))
+    def push(self, key: Any, entry: Entry) -> None:
+        """Add an entry in front of those with larger keys."""
+        heapq.heappush(self._entries, (key, entry.token, entry))
 
-    def pop(self) -> QueuedPod | None:
-        """Remove and return the first pod."""
+    def pop(self) -> Entry | None:
+        """Remove and return the first entry."""
         first = self.first
         if first is not None:
             heapq.heappop(self._entries)

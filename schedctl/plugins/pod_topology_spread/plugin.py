@@ -53,6 +53,7 @@ from schedctl.plugins.pod_topology_spread.counts import (
 from schedctl.releases import ReleaseChange
 
 if TYPE_CHECKING:
+    from schedctl.framework.domain_counts import DomainCounts
     from schedctl.framework.remarks import Remark
     from schedctl.framework.remedies import Rejection, Remedies
     from schedctl.framework.wording import Wording
@@ -274,6 +275,14 @@ class PodTopologySpread(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlug
         from schedctl.plugins.pod_topology_spread.warnings import warnings
 
         return warnings(pod, replicas, self.handle.cluster)
+
+    @override
+    def domain_counts(self, cycle: Cycle) -> Sequence[DomainCounts]:
+        from schedctl.plugins.pod_topology_spread.skews import domain_counts
+
+        pod = cycle.pod
+        hard, soft = (self._constraints(pod, action) for action in (DO_NOT_SCHEDULE, SCHEDULE_ANYWAY))
+        return domain_counts(self.handle.cluster, pod, hard, soft)
 
     @override
     def violations(self, pod: PodInfo) -> Mapping[str, str]:

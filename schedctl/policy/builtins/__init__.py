@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from schedctl.policy.builtins import (
     drain_safe,
+    gang_schedulable,
     headroom,
     max_nodes,
     max_utilization,
@@ -32,6 +33,7 @@ It returns mostly one finding; where nodes are judged in groups, one for each gr
 
 JUDGES: Final[Mapping[str, Judge]] = {
     "schedulable": schedulable.judge,
+    "gang-schedulable": gang_schedulable.judge,
     "no-preemption": no_preemption.judge,
     "spread": spread.judge,
     "survives": survives.judge,

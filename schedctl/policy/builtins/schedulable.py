@@ -1,12 +1,21 @@
-"""``schedulable``: the pods of each workload find a node."""
+"""``schedulable``: the pods of each workload find a node, or would on new nodes of some groups."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Sequence
 
+from schedctl.autoscaling.detection import detect
+from schedctl.autoscaling.groups import NodeGroup
 from schedctl.policy import findings
 from schedctl.policy.documents import Schedulable
+from schedctl.policy.situations import JudgedPod
 from schedctl.reports import counts
+from schedctl.simulation.scale_ups.options import options_of
+from schedctl.simulation.scale_ups.planning import ScaleUp, plan
+
+_EFFORT = 8
+"""How many plans are tried for a workload: whether few nodes are enough is the question, not which are the fewest."""
 
 
 def judge(view: findings.View, arguments: Schedulable, about: findings.Judged) -> Iterable[findings.Finding]:
@@ -23,10 +32,61 @@ def judge(view: findings.View, arguments: Schedulable, about: findings.Judged) -
     message = f"{only}{placed} of {counts.of(total, 'pod')} can be scheduled{percent}"
     if placed >= needed:
         yield findings.pass_finding(message)
-    elif placed + unclear < needed:
+        return
+    if arguments.after:
+        groups, unknown = _groups(view, arguments)
+        if unknown:
+            yield findings.inconclusive(f"{message}; no group of nodes is called {', '.join(unknown)}")
+            return
+        planned = _plan(view, groups, judged.pending_pods)
+        message = f"{message}; {_describe(planned)}"
+        few_enough = arguments.max_new_nodes is None or sum(planned.counts) <= arguments.max_new_nodes
+        if few_enough and placed + _placed_by(planned) >= needed:
+            yield findings.pass_finding(message)
+            return
+        if not few_enough:
+            message = f"{message}, at most {arguments.max_new_nodes} allowed"
+    if placed + unclear < needed:
         violates = {"pods pending": len(judged.pending_pods)}
         yield findings.violation(message, violates=violates).because(view.causes.explain_pending(judged.pending_pods))
     else:
         yield findings.inconclusive(f"{message}; {unclear} inconclusive").because(
             view.causes.explain_pending(judged.unclear_pods)
         )
+
+
+def _groups(view: findings.View, arguments: Schedulable) -> tuple[list[NodeGroup], list[str]]:
+    """Return the groups that may grow, and the names that no group has."""
+    found = {group.name: group for group in detect(view.situation.scheduler.cluster).groups}
+    if not arguments.groups:
+        return list(found.values()), []
+    return [found[name] for name in arguments.groups if name in found], [
+        name for name in arguments.groups if name not in found
+    ]
+
+
+def _plan(view: findings.View, groups: Sequence[NodeGroup], pods: Sequence[JudgedPod]) -> ScaleUp:
+    """Return the fewest nodes that would place the pending pods of a workload."""
+    scheduler = view.situation.scheduler
+    waiting = [info for pod in pods if (info := scheduler.cluster.pending.get(pod.info.key)) is not None]
+    options, _ = options_of(groups, "count")
+    return plan(scheduler, waiting, options, effort=_EFFORT)
+
+
+def _placed_by(planned: ScaleUp) -> int:
+    return len(planned.placement.placed) if planned.placement is not None else 0
+
+
+def _describe(planned: ScaleUp) -> str:
+    """Return in words what new nodes come to."""
+    numbers: Counter[str] = Counter()
+    for option, count in zip(planned.options, planned.counts, strict=True):
+        if count:
+            numbers[option.group.name] += count
+    placed = _placed_by(planned)
+    if not numbers:
+        return "new nodes would not help"
+    nodes = counts.nodes(numbers.total(), "new ")
+    return (
+        f"{nodes} ({', '.join(f'{count} {name}' for name, count in sorted(numbers.items()))}) would take {placed} more"
+    )

@@ -16,13 +16,15 @@ from urllib.parse import quote
 from schedctl.render import machine, sanitise
 from schedctl.render.checks import findings
 from schedctl.render.checks.rules import LEVELS, rule_document
-from schedctl.reports import counts
+from schedctl.reports import counts, exit_codes
 from schedctl.reports.checks import CheckOutcome, CheckReport, CheckResult, Location
 
 MOST = 25_000
 KEPT = 5_000
 MOST_BYTES = 10_000_000
 """What GitHub takes, what it keeps, and how large the packed document may be."""
+_MADE = (0, exit_codes.FAILED, exit_codes.INCONCLUSIVE)
+"""The exit codes of checks that were made; after any other nothing was judged."""
 _SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/os/schemas/sarif-schema-2.1.0.json"
 _SEVEREST = tuple(LEVELS)
 _PLACEHOLDER = re.compile(r"\{(\d+)\}")
@@ -69,7 +71,7 @@ def _log(report: CheckReport, results: list[CheckResult], kept: int) -> dict[str
         "columnKind": "unicodeCodePoints",
         "invocations": [
             {
-                "executionSuccessful": True,
+                "executionSuccessful": report.summary.exit_code in _MADE,
                 "exitCode": report.summary.exit_code,
                 "toolExecutionNotifications": notifications,
             }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from schedctl.engine.attempts import Attempt
-from schedctl.engine.queue.queues import QueuedPod
+from schedctl.engine.queue.entries import QueuedPod
 from schedctl.framework.statuses import Code, Status
 from schedctl.framework.waiting_pods import WaitingPod
 from schedctl.releases import ReleaseChange
@@ -28,11 +28,17 @@ class BindingCycle:
         self._choose = choose
         self._binds_silently = state.cluster.release.includes(ReleaseChange.SILENT_BINDINGS)
 
-    def place(self, queued: QueuedPod, attempt: Attempt) -> None:
-        """Assume the pod on the chosen node, reserve, ask Permit, and bind unless it says Wait."""
+    def place(self, queued: QueuedPod, attempt: Attempt, node_name: str = "") -> None:
+        """Assume the pod on a node, reserve, ask Permit, and bind unless it says Wait.
+
+        Args:
+            queued: the pod.
+            attempt: a successful attempt.
+            node_name: the node, "" to choose among the best.
+        """
         state, info = self._state, queued.info
         outcome = state.outcome_of(info)
-        node_name = self._choose(attempt, queued.attempts)
+        node_name = node_name or self._choose(attempt, queued.attempts)
         outcome.ties, outcome.feasible = attempt.tie_count, attempt.feasible
         if state.trace:
             now, number = state.clock.now, outcome.attempts

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from schedctl.cache.pod_info import PodInfo
-from schedctl.engine.queue.queues import QueuedPod
+from schedctl.engine.queue.entries import QueuedPod
 from schedctl.framework.events import ASSIGNED_POD_UPDATE
 from schedctl.framework.waiting_pods import WaitingPod
 from schedctl.releases import ReleaseChange
@@ -55,12 +55,20 @@ class Evictions:
                 state.nominate(loser, "")
 
     def _evict_victim(self, victim: PodInfo, preemptor: PodInfo) -> bool:
-        """Take a victim's node away; return whether that was done in memory, because it is not bound yet."""
+        return self.evict(victim, preemptor.key)
+
+    def evict(self, victim: PodInfo, by: str) -> bool:
+        """Take a victim's node away; return whether that was done in memory, because it is not bound yet.
+
+        Args:
+            victim: the pod that has to make room.
+            by: the key of the pod it makes room for.
+        """
         for wait in self._state.permit_waits:
             if wait.waiting.pod.uid == victim.uid and self._take_node(wait.waiting):
-                self._state.outcome_of(victim).preempted_by = preemptor.key
+                self._state.outcome_of(victim).preempted_by = by
                 return True
-        self.terminate(victim, None, preemptor.key)
+        self.terminate(victim, None, by)
         return False
 
     def terminate(self, info: PodInfo, grace: float | None, by: str) -> None:

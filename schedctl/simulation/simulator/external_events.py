@@ -60,6 +60,8 @@ class ExternalEvents:
             state.queue.add(info)
         except NotModelled as missing:
             state.leave_unanswered(info, str(missing))
+        if state.with_groups:
+            state.dispatcher.dispatch_to_queue(events.UNSCHEDULED_POD_ADD, None, info)
 
     # -- pods ----------------------------------------------------------------------
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from schedctl.engine.attempts import Attempt
 from schedctl.engine.fit_error import message as fit_error
-from schedctl.engine.queue.queues import QueuedPod
+from schedctl.engine.queue.entries import QueuedPod
 from schedctl.framework.points import PostFilterResult
 from schedctl.framework.statuses import Status, none_available
 from schedctl.simulation.simulator.evictions import Evictions
@@ -118,6 +118,31 @@ class Requeue:
         number = state.outcome_of(queued.info).attempts
         state.record(Refused(state.clock.now, queued.info.key, number, message, tuple(plugins)))
         self._put_back(queued, message, plugins, nominated="")
+
+    def return_member(
+        self,
+        queued: QueuedPod,
+        status: Status,
+        plugins: frozenset[str],
+        pending: frozenset[str],
+        nominated: str | None,
+    ) -> None:
+        """Return a pod from the cycle of its group.
+
+        Args:
+            queued: the pod.
+            status: why it is not placed.
+            plugins: who refused it; nobody where that was its group.
+            pending: who said Pending.
+            nominated: the node, "" for none, None to leave the nomination as it is.
+        """
+        state = self._state
+        now, key, number = state.clock.now, queued.info.key, state.outcome_of(queued.info).attempts
+        if status.is_rejected:
+            state.record(Refused(now, key, number, status.message, tuple(sorted(plugins)), nominated or ""))
+        else:
+            state.record(Failed(now, key, number, status.message, status.plugin))
+        self._put_back(queued, status.message, plugins, pending, nominated=nominated, fault=not status.is_rejected)
 
     def fail(self, queued: QueuedPod, message: str, plugin: str = "", *, rejected: bool = False) -> None:
         """Put a pod back after a fault, or, `rejected`, after a refusal that no event can remedy."""

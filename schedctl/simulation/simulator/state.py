@@ -11,8 +11,9 @@ import msgspec
 from schedctl.cache.pod_info import PodInfo
 from schedctl.engine.attempts import Attempt
 from schedctl.engine.clocks import Clock
-from schedctl.engine.queue.queues import Place, QueuedPod
+from schedctl.engine.queue.entries import Place, QueuedPod
 from schedctl.framework.events import ASSIGNED_POD_DELETE
+from schedctl.framework.pod_groups import group_key
 from schedctl.framework.waiting_pods import WaitingPod
 from schedctl.scheduler import Scheduler
 from schedctl.simulation.dispatch import EventDispatcher
@@ -28,6 +29,7 @@ _STATES = {
     Place.IN_FLIGHT: PodState.QUEUED,
     Place.UNSCHEDULABLE: PodState.UNSCHEDULABLE,
     Place.GATED: PodState.GATED,
+    Place.INCOMPLETE: PodState.GATED,
 }
 _replace = msgspec.structs.replace
 
@@ -59,6 +61,7 @@ class RunState:
         trace: whether the timeline is kept.
         world: grows with everything that could make a difference to another attempt.
         permit_waits: the pods that Permit holds back.
+        with_groups: whether pods of a group are scheduled as one.
         answers_bound: whether the controller may answer that a pod is bound.
         apply_event: carries out a `SimulatedEvent`; set by the run.
     """
@@ -80,6 +83,7 @@ class RunState:
         record = self.record if trace else None
         self.dispatcher = EventDispatcher(self.queue, self.cluster, record, scheduler.handles.values())
         self.world = 0
+        self.with_groups = self.cluster.release.enabled("GenericWorkload")
         self.permit_waits: list[PermitWait] = []
         self.apply_event: Callable[[SimulatedEvent], None]
 
@@ -146,19 +150,32 @@ class RunState:
 
     def _on_queue_move(self, queued: QueuedPod, before: Place | None, event: str) -> None:
         place, outcome = queued.place, self.outcome_of(queued.info)
-        gate = queued.gate.message if queued.gate is not None else ""
+        gate, gating_plugin = self._gate_of(queued) if place in (Place.GATED, Place.INCOMPLETE) else ("", "")
         if place is not None:
-            self.set_state(outcome, _STATES[place])
-        if place is Place.GATED:
+            # a refused group backs off, where a refused pod waits for an event
+            refused = self.with_groups and place is Place.BACKOFF and group_key(queued.info) and not outcome.fault
+            self.set_state(outcome, PodState.UNSCHEDULABLE if refused else _STATES[place])
+        if place in (Place.GATED, Place.INCOMPLETE):
             queued.seen = self.world
-            outcome.message, outcome.plugins, outcome.fault = gate, (queued.gating_plugin,), False
+            outcome.message, outcome.plugins, outcome.fault = gate, (gating_plugin,), False
         if not self.trace:
             return
         now, key = self.clock.now, queued.info.key
         to, origin = place.value if place is not None else "", before.value if before is not None else ""
-        if place is Place.GATED:
-            self.record(Moved(now, key, to, origin, event, plugin=queued.gating_plugin, message=gate))
+        if gating_plugin:
+            self.record(Moved(now, key, to, origin, event, plugin=gating_plugin, message=gate))
         elif place is Place.BACKOFF and queued.expiration is not None:
             self.record(Moved(now, key, to, origin, event, queued.expiration))
         else:
             self.record(Moved(now, key, to, origin, event))
+
+    def _gate_of(self, queued: QueuedPod) -> tuple[str, str]:
+        """Return what keeps a pod out of the queue and whose word that is: its own gate, or one of its group."""
+        if queued.place is Place.INCOMPLETE:
+            profile = self.scheduler.profile_of(queued.info)
+            for plugin in profile.pre_enqueue if profile is not None else ():
+                if not (status := plugin.pre_enqueue(queued.info)).successful:
+                    return status.message, plugin.name
+            return "its PodGroup does not exist", ""
+        gate = self.queue.gate_of(queued)
+        return (gate.gate.message if gate.gate is not None else ""), gate.gating_plugin

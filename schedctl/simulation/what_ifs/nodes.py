@@ -19,9 +19,9 @@ from schedctl.documents.spelling import suggest_names
 from schedctl.errors import UsageError
 from schedctl.simulation.node_choices import node_named, nodes_chosen
 from schedctl.simulation.what_ifs.changes import WhatIf, WhatIfResult
-from schedctl.simulation.what_ifs.daemons import start_daemons, start_daemons_like
 from schedctl.simulation.what_ifs.displacement import displace_from, is_mirror, pods_on, stays
 from schedctl.simulation.what_ifs.phrases import abbreviate, describe_daemons
+from schedctl.workloads.node_daemons import start_daemons, start_daemons_like
 
 _replace = msgspec.structs.replace
 

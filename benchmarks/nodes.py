@@ -1,0 +1,119 @@
+"""How long a plan and a shrink of a large cluster take: ``python -m benchmarks.nodes``."""
+
+from __future__ import annotations
+
+import argparse
+import time
+from random import Random
+
+from schedctl.api.nodes import Node
+from schedctl.autoscaling.detection import detect
+from schedctl.cache.cluster import Cluster
+from schedctl.cache.pod_info import PodInfo
+from schedctl.scheduler import Scheduler
+from schedctl.simulation.scale_downs.removals import ScaleDown, shrink
+from schedctl.simulation.scale_downs.rules import RemovalRules
+from schedctl.simulation.scale_ups.options import options_of
+from schedctl.simulation.scale_ups.planning import ScaleUp, plan
+from schedctl.testing import builders
+
+NODES, PODS, PENDING = 1_000, 10_000, 2_000
+_ZONES = ("a", "b", "c")
+_POOLS = {"general": ("8", "32Gi"), "memory": ("8", "64Gi"), "compute": ("16", "32Gi")}
+_SIZES = (("250m", "512Mi"), ("500m", "1Gi"), ("500m", "2Gi"), ("1", "2Gi"), ("2", "4Gi"))
+_WORKLOADS = 40
+
+
+def cluster(nodes: int = NODES, pods: int = PODS, pending: int = PENDING, *, fill: float = 1.0) -> Cluster:
+    """Return a cluster of three pools in three zones, whose pods are of `_WORKLOADS` workloads.
+
+    Args:
+        nodes: how many nodes.
+        pods: how many pods run.
+        pending: how many wait.
+        fill: which part of the nodes has pods.
+    """
+    random = Random(7)
+    made = Cluster()
+    made.add_nodes([_node(number) for number in range(nodes)])
+    used = max(1, int(nodes * fill))
+    made.add_pods(_pod(random, number, f"node-{number % used}") for number in range(pods))
+    made.add_pods(_pod(random, pods + number, "") for number in range(pending))
+    return made
+
+
+def _node(number: int) -> Node:
+    pool = list(_POOLS)[number % len(_POOLS)]
+    cpu, memory = _POOLS[pool]
+    zone = _ZONES[(number // len(_POOLS)) % len(_ZONES)]
+    return builders.node(f"node-{number}", cpu=cpu, memory=memory, zone=zone, labels={"pool": pool})
+
+
+def _pod(random: Random, number: int, on: str) -> PodInfo:
+    workload = random.randrange(_WORKLOADS)
+    cpu, memory = _SIZES[workload % len(_SIZES)]
+    spec: dict[str, object] = {}
+    if workload % 8 == 0:
+        spec["topologySpreadConstraints"] = [
+            {
+                "maxSkew": 5,
+                "topologyKey": builders.ZONE,
+                "whenUnsatisfiable": "ScheduleAnyway",
+                "labelSelector": {"matchLabels": {"app": f"app-{workload}"}},
+            }
+        ]
+    owner = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": f"app-{workload}", "uid": "u", "controller": True}
+    name = f"app-{workload}-{number}"
+    metadata = {"ownerReferences": [owner]}
+    return builders.pod(
+        name, cpu=cpu, memory=memory, on=on or None, labels={"app": f"app-{workload}"}, metadata=metadata, **spec
+    )
+
+
+def run_plan(nodes: int, pods: int, pending: int) -> tuple[float, ScaleUp]:
+    """Return how long a plan for the pending pods of a full cluster takes, and the plan."""
+    state = cluster(nodes, pods, pending)
+    for number in range(nodes):  # full, so that the pending pods need new nodes
+        state.add_pod(builders.pod(f"filler-{number}", cpu="4", memory="8Gi", on=f"node-{number}"))
+    scheduler = Scheduler(state)
+    options, _ = options_of(detect(state).groups, "count")
+    began = time.perf_counter()
+    found = plan(scheduler, list(state.pending.values()), options)
+    return time.perf_counter() - began, found
+
+
+def run_shrink(nodes: int, pods: int) -> tuple[float, ScaleDown]:
+    """Return how long a shrink takes, and what it found."""
+    state = cluster(nodes, pods, 0)
+    scheduler = Scheduler(state)
+    began = time.perf_counter()
+    found = shrink(scheduler, detect(state), RemovalRules())
+    return time.perf_counter() - began, found
+
+
+def main() -> None:
+    """Measure both and print a line for each."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--nodes", type=int, default=NODES)
+    parser.add_argument("--pods", type=int, default=PODS)
+    parser.add_argument("--pending", type=int, default=PENDING)
+    parser.add_argument("--only", choices=("plan", "shrink"))
+    arguments = parser.parse_args()
+    if arguments.only != "shrink":
+        seconds, up = run_plan(arguments.nodes, arguments.pods, arguments.pending)
+        added = sum(up.counts)
+        print(
+            f"plan: {len(up.pods)} pending, {arguments.nodes} nodes: {seconds:.1f} s; {up.fitting} fit, add {added},"
+            f" bound {up.bound.value:.0f} by {up.bound.by}, gap {up.gap:.1%}, {up.tried} plans tried,"
+            f" {len(up.unplaced)} unplaced"
+        )
+    if arguments.only != "plan":
+        seconds, down = run_shrink(arguments.nodes, arguments.pods)
+        print(
+            f"shrink: {arguments.pods} pods, {arguments.nodes} nodes: {seconds:.1f} s; {len(down.removals)} can go,"
+            f" at most {down.bound} by {down.bound_by}, {down.tried} removals tried"
+        )
+
+
+if __name__ == "__main__":
+    main()

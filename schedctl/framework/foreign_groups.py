@@ -1,0 +1,50 @@
+"""Groups of pods that somebody else than kube-scheduler schedules or admits together, known by labels and annotations.
+
+kube-scheduler reads none of them, and what their schedulers and controllers would do is not modelled; an answer about
+such a pod names the group. Kubernetes' own groups are in `pod_groups`.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from schedctl.api.pod_groups import PodGroup
+from schedctl.cache.pod_info import PodInfo
+from schedctl.framework.profiles import Profile
+
+COSCHEDULING: Final = "scheduling.x-k8s.io/pod-group"
+KUEUE_QUEUE: Final = "kueue.x-k8s.io/queue-name"
+_LABELS: Final = {
+    COSCHEDULING: "scheduler-plugins' PodGroup",
+    "pod-group.scheduling.sigs.k8s.io/name": "scheduler-plugins' PodGroup",
+    "pod-group.scheduling.sigs.k8s.io": "scheduler-plugins' PodGroup",
+    "kueue.x-k8s.io/pod-group-name": "Kueue's pod group",
+    KUEUE_QUEUE: "Kueue's LocalQueue",
+}
+_ANNOTATIONS: Final = {
+    "scheduling.k8s.io/group-name": "Volcano's PodGroup",
+    "scheduling.volcano.sh/group-name": "Volcano's PodGroup",
+}
+
+
+def foreign_group(pod: PodInfo, profile: Profile) -> str:
+    """Return what a pod is scheduled with that the profile knows nothing of, "" for nothing.
+
+    Args:
+        pod: the pod.
+        profile: its profile; one with a plugin that reads PodGroups of its own knows those that the pod names.
+    """
+    metadata = pod.pod.metadata
+    for written, known in ((metadata.labels, _LABELS), (metadata.annotations, _ANNOTATIONS)):
+        if written is None:
+            continue
+        for key, what in known.items():
+            if key in written and not (what.endswith("PodGroup") and _reads_groups(profile)):
+                return f"{what} {pod.namespace}/{written[key]}"
+    return ""
+
+
+def _reads_groups(profile: Profile) -> bool:
+    """Return whether a plugin of the profile reads PodGroups that are not Kubernetes' own."""
+    kinds = (kind for plugin in profile.plugins.values() for kind in plugin.reads)
+    return any(kind.__name__ == PodGroup.__name__ and kind is not PodGroup for kind in kinds)

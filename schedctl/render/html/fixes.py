@@ -1,0 +1,54 @@
+"""Next steps on a page: what was tried and works, with what to type, and what else is known to help."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+from schedctl.render.html.markup import Content, Markup, element
+from schedctl.reports.reasons import Hint, ManifestEdit
+
+_SHOWN = 8
+
+
+def fixes(hints: Sequence[Hint]) -> Content:
+    """Return a list of next steps, those that were tried and work first; nothing where there is none."""
+    if not hints:
+        return None
+    ordered = sorted(hints, key=lambda hint: not hint.fits)
+    more = element("p", f"{len(ordered) - _SHOWN} more in -o json", class_="rest") if len(ordered) > _SHOWN else None
+    return [element("ol", [_fix(hint) for hint in ordered[:_SHOWN]], class_="fixes"), more]
+
+
+def best(hints: Sequence[Hint]) -> Content:
+    """Return the first next step that was tried and works, in a box; nothing where there is none."""
+    found = next((hint for hint in hints if hint.fits), None)
+    if found is None:
+        return None
+    return element("div", element("h2", "Fix, tried"), _body(found), class_="best")
+
+
+def command(text: str) -> Markup:
+    """Return something to be pasted."""
+    return element("pre", element("code", text), class_="command", tabindex="0")
+
+
+def _fix(hint: Hint) -> Markup:
+    tried = element("span", "tried", class_="tag good") if hint.fits else None
+    return element("li", tried, _body(hint))
+
+
+def _body(hint: Hint) -> Content:
+    return [
+        element("p", hint.text, class_="fix-text"),
+        command(hint.command) if hint.command else None,
+        [_edit(edit) for edit in hint.edits],
+        [element("p", f"Then: {text}", class_="then") for text in dict.fromkeys(hint.consequences)],
+    ]
+
+
+def _edit(edit: ManifestEdit) -> Markup:
+    place = f"{edit.source}:{edit.line}" if edit.line else edit.source
+    verb = {"set": "set", "append": "append to", "remove": "remove"}[edit.action]
+    value = "" if edit.action == "remove" else f": {json.dumps(edit.value, ensure_ascii=False)}"
+    return element("p", f"{place}: {verb} ", element("code", f"{edit.field}{value}"), class_="edit")

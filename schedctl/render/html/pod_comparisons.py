@@ -1,0 +1,77 @@
+"""``schedctl explain --compare`` as a page: which pods would move, which become unschedulable, and why."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from schedctl.render import pod_comparisons as texts
+from schedctl.render.html import moves, node_maps
+from schedctl.render.html.markup import Content, element
+from schedctl.render.html.page import Page, Section
+from schedctl.render.html.plain_text import as_text
+from schedctl.render.html.sides import sides, verdict_of
+from schedctl.render.html.tables import Column, table
+from schedctl.reports import counts
+from schedctl.reports.pod_comparisons import ExplainComparison, PodEffect
+
+_SHOWN = 500
+_STYLES = {PodEffect.BREAKS: "bad", PodEffect.MENDS: "good", PodEffect.UNCLEAR: "unsure"}
+
+
+def page(report: ExplainComparison) -> Page:
+    """Return the page of a report."""
+    tallies = report.summary.tallies
+    breaks, moved = (sum(getattr(each, name) for each in tallies) for name in ("breaks", "moves"))
+    mends = sum(each.mends for each in tallies)
+    verdict, style = verdict_of(breaks=breaks, mends=mends, moves=moved + sum(each.may_move for each in tallies))
+    data = {}
+    if report.node_map is not None:
+        maps = [
+            node_maps.answers_data(report.node_map, moves.answers(*_pods(report, index))) for index in _others(report)
+        ]
+        data = {"nodes": node_maps.data(report.node_map), "maps": maps}
+    lead = "Each pod is judged alone, on the cluster as it is."
+    subject = f"{counts.of(report.summary.pods, 'pod')} under {len(report.sides)} configurations"
+    return Page("explain --compare", subject, verdict, style, report.metadata, lead, [*_sections(report)], data)
+
+
+def _others(report: ExplainComparison) -> range:
+    return range(1, len(report.sides))
+
+
+def _pods(report: ExplainComparison, index: int) -> tuple[Counter[str], Counter[str], str, str]:
+    """Return how many pods go to which node under the first side and another, and the letters of the two."""
+    first, other = (Counter(each.outcomes[side].node for each in report.results) for side in (0, index))
+    del first[""], other[""]
+    return first, other, report.sides[0].side.name, report.sides[index].side.name
+
+
+def _sections(report: ExplainComparison) -> Iterator[Section]:
+    yield Section("Configurations", sides([each.side for each in report.sides]))
+    differing = [each for each in report.results if any(d.effect is not PodEffect.SAME for d in each.differences)]
+    letters = [each.side.name for each in report.sides]
+    if differing:
+        rows: list[Sequence[Content]] = []
+        for each in differing:
+            answers = [outcome.node or outcome.message or outcome.verdict.value for outcome in each.outcomes]
+            effects = [element("p", _effect(d.effect), d.text) for d in each.differences]
+            rows.append([f"{each.pod.namespace}/{each.pod.name}", *answers, effects])
+        columns = [Column("Pod", "name"), *(Column(f"Under {name}", "name") for name in letters), Column("Effect")]
+        yield Section(
+            "Pods for which something differs", table("Pods for which something differs", columns, rows, shown=_SHOWN)
+        )
+    zones = moves.zones_of(report.node_map)
+    for number, index in enumerate(_others(report)):
+        pairs = [(each.outcomes[0].node, each.outcomes[index].node) for each in report.results]
+        first, other, letter, against = _pods(report, index)
+        figure = None
+        if report.node_map is not None:
+            figure = node_maps.figure(report.node_map, moves.answers(first, other, letter, against), number)
+        content = [figure, moves.between_zones(pairs, zones), moves.by_node(first, other, letter, against)]
+        yield Section(f"Moves between nodes, {letter} to {against}", content)
+    yield Section("The same as text", as_text(texts.lines(report)), folded=True)
+
+
+def _effect(effect: PodEffect) -> Content:
+    return element("span", texts.word(effect), class_=f"tag {_STYLES.get(effect, '')}".strip())

@@ -1,0 +1,260 @@
+"""Pod groups on the command line: what comes first, exit codes, groups that are off, missing or somebody else's."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+from schedctl.reports.explanations import ExplainReport
+from schedctl.reports.schemas import schema_of
+from schedctl.reports.simulations import SimulationReport
+
+ON = ("--feature-gates", "GenericWorkload=true")
+TOPOLOGY = ("--feature-gates", "GenericWorkload=true,TopologyAwareWorkloadScheduling=true")
+GPU = ("-f", "fixtures/clusters/gpu")
+NODE = """
+apiVersion: v1
+kind: Node
+metadata: {{name: {name}}}
+status: {{allocatable: {{cpu: '4', pods: '9'}}}}
+---
+"""
+STATE = NODE.format(name="n1") + NODE.format(name="n2")
+GROUP = """
+apiVersion: scheduling.k8s.io/v1beta1
+kind: PodGroup
+metadata: {{name: train, namespace: ml}}
+spec: {{schedulingPolicy: {{gang: {{minCount: {least}}}}}}}
+---
+"""
+MEMBER = """
+apiVersion: v1
+kind: Pod
+metadata: {{name: train-{number}, namespace: ml{labels}}}
+spec:
+  schedulingGroup: {{podGroupName: train}}
+  containers: [{{name: a, image: a, resources: {{requests: {{cpu: '3'}}}}}}]
+---
+"""
+
+
+def manifest(pods, least=None, labels=""):
+    of_group = GROUP.format(least=least) if least else ""
+    return of_group + "".join(MEMBER.format(number=number, labels=labels) for number in range(pods))
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "state.yaml").write_text(STATE)
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("pods", "least", "code", "first"),
+    [
+        pytest.param(2, 2, 0, "podgroup ml/train: GANG WOULD START: 2 of 2 placed, needs 2", id="a gang that starts"),
+        pytest.param(3, 3, 1, "podgroup ml/train: GANG WAITS: 2 of 3 placed, needs 3", id="a gang that waits"),
+        pytest.param(
+            1, 2, 1, "podgroup ml/train: GANG GATED: waiting for minCount pods", id="a gang with too few pods"
+        ),
+        pytest.param(0, 1, 1, "podgroup ml/train: GANG WAITS: it has no pods, needs 1", id="a gang without pods"),
+    ],
+)
+def test_the_group_comes_first_and_decides_the_exit_code(schedctl, folder, pods, least, code, first):
+    (folder / "group.yaml").write_text(manifest(pods, least))
+    files = ("-f", str(folder / "state.yaml"), "-f", str(folder / "group.yaml"))
+    ended = schedctl("explain", "podgroup", "train", "-n", "ml", *files, *ON, "--exit-code")
+    assert (ended.code, ended.out.splitlines()[0].startswith(first)) == (code, True), ended.out
+
+
+def test_a_member_is_headlined_by_its_group(schedctl):
+    ended = schedctl("explain", "pod", "ml/train-0", *GPU, *TOPOLOGY, "--exit-code")
+    assert ended.code == 1
+    assert ended.out.startswith("podgroup ml/train: GANG WAITS: 48 of 64 placed, needs 64\n")
+    assert "pod ml/train-0: UNSCHEDULABLE (GANG WAITS: 48 of 64 placed, needs 64)" in ended.out
+
+
+@pytest.mark.parametrize("subject", [("podgroup", "train"), ("job/train",), ("podgroup/train", "pod/train-7")])
+def test_a_group_is_explained_once_by_whatever_name_it_is_asked_for(schedctl, subject):
+    ended = schedctl("explain", *subject, "-n", "ml", *GPU, *TOPOLOGY, "-o", "json")
+    report = json.loads(ended.out)
+    (group,) = report["groups"]
+    assert (group["verdict"], group["placed"], group["pods"]) == ("Waits", 48, 64)
+    assert group["missing"][0]["text"] == "16 nvidia.com/gpu for 16 pods in fabric.example/block=b1, 0 left there"
+    assert report["summary"]["pods"] == report["summary"]["unschedulable"] == 64
+    assert [each["tried"] for each in group["trials"]] == [49, 33, 25, 25]
+    jsonschema.validate(report, schema_of(ExplainReport))
+
+
+def test_a_run_places_a_job_that_makes_a_group_and_reports_it(schedctl):
+    ended = schedctl("simulate", "fixtures/workloads/fine-tune.yaml", *GPU, *TOPOLOGY, "-o", "json", "--exit-code")
+    report = json.loads(ended.out)
+    assert ended.code == 0
+    assert [(each["name"], each["verdict"]) for each in report["groups"]] == [
+        ("fine-tune", "Placed"),
+        ("train", "Waits"),
+    ]
+    assert len(report["groups"][0]["nodes"]) == 2
+    assert (report["summary"]["groups"], report["summary"]["groupsWaiting"]) == (1, 0)
+    jsonschema.validate(report, schema_of(SimulationReport))
+
+
+def test_a_run_of_a_gang_that_does_not_fit_fails(schedctl, folder):
+    (folder / "group.yaml").write_text(manifest(3, 3))
+    ended = schedctl("simulate", str(folder / "group.yaml"), "-f", str(folder / "state.yaml"), *ON, "--exit-code")
+    assert ended.code == 1
+    assert "0 of 3 pods would be placed; 3 pending; 1 of 1 group would not start" in ended.out
+    assert "Permit holds" not in ended.out
+
+
+def test_while_groups_are_off_each_pod_is_judged_alone_with_a_warning_that_names_the_gate(schedctl):
+    ended = schedctl("explain", "pod", "ml/train-0", *GPU)
+    assert ended.code == 0
+    assert ended.out.startswith("pod ml/train-0 → ")
+    assert "by itself while GenericWorkload is off (--feature-gates GenericWorkload=true" in " ".join(ended.out.split())
+
+
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [
+        pytest.param((), "GROUPS ARE OFF: kube-scheduler v1.37.1", id="groups are off"),
+        pytest.param(("--kube-version", "1.36"), "NO GROUPS: kube-scheduler v1.36", id="an older kube-scheduler"),
+    ],
+)
+def test_a_group_cannot_be_explained_while_there_are_none(schedctl, options, text):
+    ended = schedctl("explain", "podgroup", "train", "-n", "ml", *GPU, *options)
+    assert ended.code == 5
+    assert text in ended.out
+
+
+@pytest.mark.parametrize(
+    ("options", "named"),
+    [
+        pytest.param(("--feature-gates", "CompositePodGroup=true"), "CompositePodGroups", id="composite groups"),
+        pytest.param(
+            ("--feature-gates", "DRAWorkloadResourceClaims=true"), "claims of PodGroups", id="claims of groups"
+        ),
+        pytest.param(("--kube-version", "1.36", *ON), "pod groups of the alpha APIs before v1.37", id="an older minor"),
+        pytest.param(
+            ("--kube-version", "1.35", "--feature-gates", "GangScheduling=true"),
+            "pod groups of the alpha APIs before v1.37",
+            id="the gate of an older minor",
+        ),
+    ],
+)
+def test_what_of_groups_is_not_modelled_is_refused_by_name(schedctl, options, named):
+    ended = schedctl("explain", "podgroup", "train", "-n", "ml", *GPU, *options)
+    assert ended.code == 5
+    assert f"{named} are not modelled yet" in ended.err
+
+
+def test_a_member_without_its_group_is_gated_in_kube_schedulers_words(schedctl, folder):
+    (folder / "pods.yaml").write_text(manifest(1))
+    files = ("-f", str(folder / "state.yaml"), "-f", str(folder / "pods.yaml"))
+    ended = schedctl("explain", "pod", "ml/train-0", *files, *ON, "--exit-code")
+    assert ended.code == 1
+    assert ended.out.startswith("pod ml/train-0: GATED (PodGroup ml/train does not exist)")
+    assert 'waiting for pods\'s pod group "train" to appear in scheduling queue' in " ".join(ended.out.split())
+
+
+@pytest.mark.parametrize(
+    ("written", "named"),
+    [
+        pytest.param(
+            "labels: {scheduling.x-k8s.io/pod-group: train}", "scheduler-plugins' PodGroup ml/train", id="label"
+        ),
+        pytest.param("labels: {kueue.x-k8s.io/queue-name: team}", "Kueue's LocalQueue ml/team", id="Kueue"),
+        pytest.param("annotations: {scheduling.k8s.io/group-name: train}", "Volcano's PodGroup ml/train", id="Volcano"),
+    ],
+)
+def test_groups_that_others_schedule_are_never_placed_in_silence(schedctl, folder, written, named):
+    (folder / "pods.yaml").write_text(
+        f"apiVersion: v1\nkind: Pod\nmetadata: {{name: a, namespace: ml, {written}}}\n"
+        "spec:\n  containers: [{name: a, image: a}]\n"
+    )
+    state, pods = str(folder / "state.yaml"), str(folder / "pods.yaml")
+    explained = schedctl("explain", "pod", "ml/a", "-f", state, "-f", pods)
+    simulated = schedctl("simulate", pods, "-f", state)
+    checked = schedctl("check", pods, "-f", state)
+    assert (explained.code, simulated.code, checked.code) == (5, 5, 5)
+    for ended in (explained, simulated):
+        assert f"{named} is not modelled, its pods are placed one by one" in " ".join(ended.out.split())
+
+
+def test_nothing_of_the_fixture_is_far_from_a_cluster(schedctl):
+    """The 64 nodes stand in four blocks of four racks, and every pod of the job is of its group."""
+    nodes = Path("fixtures/clusters/gpu/nodes.yaml").read_text()
+    assert nodes.count("kind: Node") == 64
+    assert Path("fixtures/clusters/gpu/training.yaml").read_text().count("podGroupName: train") == 65
+
+
+@pytest.mark.parametrize(
+    ("subject", "pods", "least", "code", "text"),
+    [
+        pytest.param("podgroup/train", 2, 2, 0, "pod ml/train-1 would be bound to n2", id="the whole group"),
+        pytest.param(
+            "podgroup/train", 3, 3, 1, "NOT BOUND (GANG WAITS: 2 of 3 placed, needs 3)", id="a gang that waits"
+        ),
+        pytest.param("podgroup/train", 3, 2, 0, "1 pod of PodGroup ml/train would stay pending", id="without the rest"),
+        pytest.param("pod/train-0", 2, 2, 1, "1 other pod of it would be left behind", id="one of its pods alone"),
+    ],
+)
+def test_a_group_is_bound_as_a_whole_or_not_at_all(schedctl, folder, subject, pods, least, code, text):
+    (folder / "group.yaml").write_text(manifest(pods, least))
+    files = ("-f", str(folder / "state.yaml"), "-f", str(folder / "group.yaml"))
+    ended = schedctl("bind", subject, "-n", "ml", *files, *ON, "--exit-code")
+    assert (ended.code, text in " ".join(ended.out.split())) == (code, True), ended.out
+
+
+def test_a_group_is_not_bound_while_groups_are_off(schedctl, folder):
+    (folder / "group.yaml").write_text(manifest(2, 2))
+    files = ("-f", str(folder / "state.yaml"), "-f", str(folder / "group.yaml"))
+    ended = schedctl("bind", "podgroup/train", "-n", "ml", *files)
+    assert ended.code == 2
+    assert "cannot be bound as a group: GenericWorkload is off" in ended.err
+
+
+def test_a_strictly_redacted_snapshot_tells_the_same_of_a_group(schedctl, folder):
+    snapshot = str(folder / "gpu.json.gz")
+    assert schedctl("snapshot", "create", snapshot, *GPU, "--redact", "strict").code == 0
+    report = json.loads(schedctl("explain", "--all-pending", "-f", snapshot, *TOPOLOGY, "-o", "json").out)
+    (group,) = report["groups"]
+    assert [(each["nodes"], each["placed"]) for each in group["trials"]] == [(16, 48), (16, 32), (16, 24), (16, 24)]
+    assert "train" not in json.dumps(report["results"])
+
+
+@pytest.mark.parametrize(
+    ("pods", "least", "options", "code", "text"),
+    [
+        pytest.param(1, 1, (), 0, "podgroup ml/train: 2 more groups would start (1 pod each)", id="groups are counted"),
+        pytest.param(3, 3, (), 1, "podgroup ml/train: no more groups would start", id="not one starts"),
+        pytest.param(
+            3, 2, (), 0, "podgroup ml/train: 1 more group would start (3 pods each)", id="without all its pods"
+        ),
+        pytest.param(2, 1, ("--max", "1"), 0, "at least 1 more group would start", id="no more are tried"),
+    ],
+)
+def test_how_many_more_groups_would_start(schedctl, folder, pods, least, options, code, text):
+    (folder / "group.yaml").write_text(manifest(pods, least))
+    files = ("-f", str(folder / "state.yaml"), "-f", str(folder / "group.yaml"))
+    ended = schedctl("capacity", "--like", "podgroup/train", "-n", "ml", *files, *ON, *options, "--exit-code")
+    assert (ended.code, text in ended.out) == (code, True), ended.out
+
+
+def test_a_drain_says_which_gang_breaks(folder, schedctl):
+    member = MEMBER.format(
+        number=0, labels=", ownerReferences: [{apiVersion: batch/v1, kind: Job, name: j, uid: j, controller: true}]"
+    )
+    running = member.replace("spec:\n", "spec:\n  nodeName: n1\n").replace("\n---", "\nstatus: {phase: Running}\n---")
+    there = running + running.replace("train-0", "train-1").replace("n1", "n2")
+    job = "apiVersion: batch/v1\nkind: Job\nmetadata: {name: j, namespace: ml, uid: j}\n"
+    template = "{metadata: {labels: {a: b}}, spec: {schedulingGroup: {podGroupName: train}, restartPolicy: Never,"
+    template += " containers: [{name: a, image: a, resources: {requests: {cpu: '3'}}}]}}"
+    job += f"spec: {{selector: {{matchLabels: {{a: b}}}}, template: {template}}}\n"
+    (folder / "all.yaml").write_text(STATE + GROUP.format(least=2) + there + job)
+    ended = schedctl("drain", "n1", "-f", str(folder / "all.yaml"), *ON)
+    assert "podgroup ml/train would break: 1 of 2 pods left, needs 2" in ended.out
+    assert "no fixes were tried" not in ended.out

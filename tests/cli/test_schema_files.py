@@ -1,0 +1,43 @@
+"""``schedctl schema --write``: schemas for editors, and the line that names them."""
+
+import json
+
+import jsonschema
+import pytest
+import yaml
+
+
+def test_the_schemas_of_what_is_written_by_hand_are_written(schedctl, tmp_path):
+    ended = schedctl("schema", "--write", str(tmp_path / "schemas"))
+    kinds = ("CheckPolicy", "CheckPolicyTest", "Config")
+    assert ended.code == 0
+    assert [line.split(":")[0] for line in ended.out.splitlines()] == list(kinds)
+    for kind, line in zip(kinds, ended.out.splitlines(), strict=True):
+        file = tmp_path / "schemas" / f"{kind}.schema.json"
+        assert line == f"{kind}: # yaml-language-server: $schema={file}"
+        jsonschema.Draft202012Validator.check_schema(json.loads(file.read_text()))
+
+
+def test_the_written_schema_accepts_a_policy_of_ours_and_refuses_a_misspelt_one(schedctl, tmp_path):
+    schedctl("schema", "--write", str(tmp_path))
+    schema = json.loads((tmp_path / "CheckPolicy.schema.json").read_text())
+    with open("fixtures/policies/zone-loss/policy.yaml", encoding="utf-8") as stream:  # noqa: PTH123
+        policy = yaml.safe_load(stream)
+    jsonschema.validate(policy, schema)
+    policy["spec"]["cheks"] = policy["spec"].pop("checks")
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate(policy, schema)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        pytest.param(("schema",), "no document kind given", id="nothing"),
+        pytest.param(("schema", "Config", "--write", "x"), "KIND and --write were both given", id="both"),
+        pytest.param(("schema", "--write", "no/such/folder"), "cannot be made", id="a folder that cannot be made"),
+    ],
+)
+def test_what_is_wrong_is_said(schedctl, arguments, message):
+    ended = schedctl(*arguments)
+    assert ended.code == 2
+    assert message in ended.err

@@ -1,0 +1,156 @@
+"""Pages in a real browser: accessible, silent, inert to hostile names, and quick on 5,000 nodes."""
+
+from __future__ import annotations
+
+import time
+from importlib import resources
+
+import pytest
+
+from tests.render.html.conftest import QUESTIONS
+from tests.render.html.hostile import MARKUP, hostile_page
+
+pytestmark = pytest.mark.slow
+WIDTHS = (360, 820, 1440)
+SCHEMES = ("light", "dark")
+
+
+@pytest.fixture(scope="session")
+def axe() -> str:
+    """Return axe-core, which the package axe-playwright-python brings."""
+    package = pytest.importorskip("axe_playwright_python", reason="axe-playwright-python is not installed")
+    return (resources.files(package) / "axe.min.js").read_text(encoding="utf-8")
+
+
+def violations(tab, axe):
+    """Return what axe finds: the rule, and where first."""
+    tab.evaluate(axe)
+    return [(each["id"], each["nodes"][0]["html"]) for each in tab.evaluate("axe.run()")["violations"]]
+
+
+@pytest.mark.parametrize("name", QUESTIONS)
+def test_a_page_has_no_violation_of_accessibility_with_everything_unfolded(visit, pages, axe, name):
+    for scheme in SCHEMES:
+        tab = visit(pages(name), scheme=scheme, inspected=True)
+        tab.evaluate("document.querySelectorAll('details').forEach((each) => { each.open = true; })")
+        assert violations(tab, axe) == []
+
+
+@pytest.mark.parametrize("name", QUESTIONS)
+@pytest.mark.parametrize("width", WIDTHS)
+def test_a_page_is_no_wider_than_the_screen_and_complains_of_nothing(visit, pages, name, width):
+    tab = visit(pages(name), width=width)
+    assert tab.evaluate("document.documentElement.scrollWidth") <= width
+    assert tab.complaints == []
+
+
+@pytest.mark.parametrize("name", QUESTIONS)
+def test_a_page_asks_for_nothing(visit, pages, name):
+    tab = visit(pages(name))
+    assert [url for url in tab.requests if not url.endswith("/page.html")] == []
+
+
+def test_the_policy_lets_nothing_in_that_somebody_smuggles_into_a_page(visit, pages):
+    smuggled = '<img src="https://example.invalid/x"><script>document.title = "taken"</script>'
+    tab = visit(pages("explain").replace("<main>", f"<main>{smuggled}", 1))
+    assert "taken" not in tab.title()
+    assert any("Content Security Policy" in each for each in tab.complaints)
+
+
+def test_hostile_names_run_nothing_and_show_as_they_are(visit):
+    tab = visit(hostile_page(), width=820)
+    tab.hover(".grid rect >> nth=0")
+    tab.click("text=All 5 nodes")
+    tab.wait_for_selector(".node-list tbody tr")
+    assert tab.complaints == []
+    assert tab.evaluate("document.images.length") == 0
+    assert MARKUP in tab.inner_text("body")
+    assert "\u202e" not in tab.inner_text("body")
+    assert tab.evaluate("document.documentElement.scrollWidth") <= 820
+
+
+def test_hostile_names_break_no_rule_of_accessibility(visit, axe):
+    assert violations(visit(hostile_page(), inspected=True), axe) == []
+
+
+def test_pointing_at_a_node_tells_its_numbers(visit, pages):
+    tab = visit(pages("explain"))
+    tab.hover(".block >> nth=0 >> rect >> nth=1")
+    assert tab.inner_text(".probe") == (
+        "general-a-2 (eu-west-1a, general): refused by PodTopologySpread: node(s) didn't match pod topology spread "
+        "constraints: eu-west-1a: 2 matching pods, 3 with this one; skew 2, at most 1 allowed. cpu 2880m of 3920m "
+        "requested, memory 4.9Gi of 14.6Gi, 7 of 58 pods."
+    )
+
+
+def test_the_map_is_coloured_by_how_full_without_a_script(chromium, pages, tmp_path):
+    file = tmp_path / "page.html"
+    file.write_text(pages("explain"))
+    context = chromium.new_context(java_script_enabled=False)
+    tab = context.new_page()
+    tab.goto(file.as_uri())
+    square = tab.locator(".grid rect").first
+    before = square.screenshot()
+    tab.check(".by-full")
+    assert square.screenshot() != before
+    context.close()
+
+
+def test_a_heading_sorts_its_table_one_way_and_the_other(visit, pages):
+    tab = visit(pages("explain a pod that fits"))
+    table = tab.locator("table", has_text="Behind").first
+    column = "[...document.querySelectorAll('table')].find((t) => t.textContent.includes('Behind'))"
+    totals = f"[...{column}.tBodies[0].rows].map((row) => Number(row.cells[2].textContent))"
+    table.get_by_role("button", name="Total").click()
+    table.get_by_role("button", name="Total").click()
+    assert tab.evaluate(totals) == [407, 420, 439, 617, 639]
+    assert table.locator("th", has_text="Total").get_attribute("aria-sort") == "ascending"
+    table.get_by_role("button", name="Total").click()
+    assert tab.evaluate(totals) == [639, 617, 439, 420, 407]
+
+
+def test_a_field_filters_the_rows_of_a_long_table(visit, pages):
+    tab = visit(pages("simulate"))
+    tab.get_by_label("Filter rows").first.fill("gpu")
+    shown = "[...document.querySelectorAll('table[data-filter] tbody tr')].filter((row) => !row.hidden)"
+    assert 0 < tab.evaluate(f"{shown}.length") < 10
+    assert tab.evaluate(f"{shown}.every((row) => row.textContent.includes('gpu'))")
+
+
+def test_a_page_can_be_worked_with_the_keyboard_alone(visit, pages):
+    tab = visit(pages("explain"))
+    reached = set()
+    for _ in range(60):
+        tab.keyboard.press("Tab")
+        reached.add(tab.evaluate("document.activeElement.tagName"))
+    assert {"BUTTON", "SUMMARY", "INPUT", "DIV"} <= reached
+
+
+def test_what_is_folded_is_printed(visit, pages):
+    tab = visit(pages("explain"))
+    tab.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert tab.evaluate("[...document.querySelectorAll('details')].every((each) => each.open)")
+
+
+def test_5000_nodes_are_interactive_within_two_seconds(visit, large_page):
+    started = time.monotonic()
+    tab = visit(large_page)
+    tab.hover(".grid rect >> nth=40")
+    assert "cpu" in tab.inner_text(".probe")
+    opened = time.monotonic()
+    tab.click("text=All 5,000 nodes")
+    tab.get_by_label("Filter nodes").fill("memory")
+    tab.wait_for_selector(".node-list tbody tr")
+    listed = time.monotonic()
+    assert opened - started < 2
+    assert listed - opened < 2
+    assert tab.complaints == []
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_the_verdict_the_cause_and_the_fix_are_on_the_first_screen(visit, pages, width, scheme):
+    tab = visit(pages("explain"), width=width, scheme=scheme)
+    for text in ("is unschedulable", "90m to 140m free", "would fit on 2 nodes if cpu"):
+        box = tab.get_by_text(text).first.bounding_box()
+        assert box["y"] + box["height"] < 900
