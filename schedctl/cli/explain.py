@@ -159,16 +159,14 @@ def explain(
     """
     from schedctl.cli.printing import Printer
     from schedctl.reports.explanations import ExplainReport
-    from schedctl.session import comparisons, traces
+    from schedctl.session import comparisons, node_inventories, traces
     from schedctl.session import explain as use_case
-    from schedctl.session import node_inventories as inventories
     from schedctl.session import subjects as questions
     from schedctl.session.sessions import SchedulerOptions, Session
 
     printer = Printer.of(output, color, pages=True)
     scheduler = SchedulerOptions(scheduler_config, profile, compare or (), plugin or (), extenders)
-    nodes = questions.node_names(subjects or [])
-    if nodes is not None:
+    if (nodes := questions.node_names(subjects or [])) is not None:
         questions.reject_with_nodes(
             ("--compare", compare),
             ("--node", node),
@@ -196,7 +194,7 @@ def explain(
     if compare:
         alone = ("--matrix", matrix), ("--node", node), ("--history", history), ("--trace", trace)
         comparisons.reject_with_compare(*alone)
-    by_groups = inventories.GroupOptions(scale_up, node_groups, instance_types)
+    by_groups = node_inventories.GroupOptions(scale_up, node_groups, instance_types)
     session = Session(source, scheduler, notifier, what_ifs, by_groups.kinds(source))
     session.load(about=question.may_be_about)
     session.change(namespace or assumed)
