@@ -178,8 +178,9 @@ def explain(
             ("--trace", trace),
             ("--open", open_page),
         )
-        session = Session(source, scheduler, notifier, what_ifs)
-        return _explain_nodes(session, nodes, selector, namespace, printer, limit)
+        return _explain_nodes(
+            Session(source, scheduler, notifier, what_ifs), nodes, selector, namespace, printer, limit
+        )
     questions.require_subject(subjects or [], selector, all_pending=all_pending)
     assumed = "" if namespace or all_pending or all_namespaces else source.namespace("")
     with questions.hint_at_files(subjects or []):
