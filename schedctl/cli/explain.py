@@ -158,8 +158,7 @@ def explain(
     it is. Nothing is changed: the state is read from the live cluster, or from the files of -f.
     """
     from schedctl.cli.printing import Printer
-    from schedctl.reports.explanations import ExplainReport
-    from schedctl.session import comparisons, node_inventories, traces
+    from schedctl.session import comparisons, node_inventories
     from schedctl.session import explain as use_case
     from schedctl.session import subjects as questions
     from schedctl.session.sessions import SchedulerOptions, Session
@@ -178,9 +177,8 @@ def explain(
             ("--trace", trace),
             ("--open", open_page),
         )
-        return _explain_nodes(
-            Session(source, scheduler, notifier, what_ifs), nodes, selector, namespace, printer, limit
-        )
+        session = Session(source, scheduler, notifier, what_ifs)
+        return _explain_nodes(session, nodes, selector, namespace, printer, limit)
     questions.require_subject(subjects or [], selector, all_pending=all_pending)
     assumed = "" if namespace or all_pending or all_namespaces else source.namespace("")
     with questions.hint_at_files(subjects or []):
@@ -212,13 +210,21 @@ def explain(
     )
     with questions.hint_at_files(subjects or []):
         report = use_case.explain(session, question, settings)
-    if trace and isinstance(report, ExplainReport):
-        traces.write(traces.of_explanations(report.results), trace)
+    _write_trace(report, trace)
     printer.write(session.with_calls(report), limit=limit)
     if open_page:
         browsers.open_report(report, notifier)
     _suggest_profiles(report, notifier)
     return report.summary.exit_code
+
+
+def _write_trace(report: ExplainReport | ExplainComparison, trace: str) -> None:
+    """Write every step of explanations to a file, where one is named."""
+    from schedctl.reports.explanations import ExplainReport
+    from schedctl.session import traces
+
+    if trace and isinstance(report, ExplainReport):
+        traces.write(traces.of_explanations(report.results), trace)
 
 
 def _suggest_profiles(report: ExplainReport | ExplainComparison, notifier: StandardError) -> None:
