@@ -166,8 +166,7 @@ def check(
     from schedctl.errors import UsageError
     from schedctl.render import check_outputs
     from schedctl.session import check as use_case
-    from schedctl.session import report_files, settings
-    from schedctl.session.node_inventories import NO_GROUP_OPTIONS
+    from schedctl.session import node_inventories, report_files, settings
     from schedctl.session.sessions import SchedulerOptions, Session
 
     terminal = Printer.of("text", color).terminal
@@ -182,10 +181,9 @@ def check(
     named = [*paths, *folders, *source.paths, baseline, write_baseline, scheduler_config, config]
     with FailureReports(targets, named + use_case.policy_files(policies or ()), notifier) as failure:
         user_settings = settings.load(config, ignored=no_config)
-        defaults = user_settings.check
         outputs = _Outputs(
-            check_outputs.parse(output or defaults.get("output", "")),
-            targets or [check_outputs.target(text) for text in defaults.get("reports", ())],
+            check_outputs.parse(output or user_settings.check.get("output", "")),
+            targets or [check_outputs.target(text) for text in user_settings.check.get("reports", ())],
             write_baseline,
             sarif_suppressed,
         )
@@ -193,7 +191,7 @@ def check(
         failure.inputs += use_case.files_of_settings(user_settings)
         use_case.check_sources(source, paths, folders, user_settings, standing=all_workloads)
         scheduler = SchedulerOptions(scheduler_config, profile, plugins=plugin or ())
-        session = Session(source, scheduler, notifier, kinds=NO_GROUP_OPTIONS.kinds(source))
+        session = Session(source, scheduler, notifier, kinds=node_inventories.NO_GROUP_OPTIONS.kinds(source))
         check_options = use_case.parse_options(
             user_settings,
             fail_on=fail_on,
