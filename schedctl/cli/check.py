@@ -163,7 +163,6 @@ def check(
     from schedctl.api.defaults import DEFAULT_NAMESPACE
     from schedctl.cli.failure_reports import FailureReports
     from schedctl.cli.printing import Printer
-    from schedctl.errors import UsageError
     from schedctl.render import check_outputs
     from schedctl.session import check as use_case
     from schedctl.session import node_inventories, report_files, settings
@@ -171,10 +170,7 @@ def check(
 
     terminal = Printer.of("text", color).terminal
     source.strict = strict
-    if tags and write_baseline:
-        raise UsageError(
-            "--write-baseline with --tag would drop what other checks have in the baseline", "remove --tag"
-        )
+    _reject_partial_baseline(tags, write_baseline)
     paths, folders = manifests or [], kustomize or []
     targets = [check_outputs.target(text) for text in report or ()]
     report_files.check(target.file for target in targets)
@@ -220,6 +216,20 @@ def check(
         failure.warnings = inputs.warnings
         found = session.with_calls(_judge(session, inputs, check_options, draws, jobs))
         return outputs.write(found, terminal, limit=limit, now=check_options.now).summary.exit_code
+
+
+def _reject_partial_baseline(tags: Sequence[str] | None, write_baseline: str) -> None:
+    """Hold up a check of some rules that would write a baseline of all.
+
+    Raises:
+        UsageError: it would.
+    """
+    from schedctl.errors import UsageError
+
+    if tags and write_baseline:
+        raise UsageError(
+            "--write-baseline with --tag would drop what other checks have in the baseline", "remove --tag"
+        )
 
 
 @dataclass(frozen=True, slots=True)

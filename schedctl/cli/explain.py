@@ -212,8 +212,7 @@ def explain(
         report = use_case.explain(session, question, settings)
     _write_trace(report, trace)
     printer.write(session.with_calls(report), limit=limit)
-    if open_page:
-        browsers.open_report(report, notifier)
+    browsers.open_report(report, notifier, requested=open_page)
     _suggest_profiles(report, notifier)
     return report.summary.exit_code
 
