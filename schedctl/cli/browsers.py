@@ -11,8 +11,10 @@ if TYPE_CHECKING:
 _PREFIX = "schedctl-"
 
 
-def open_report(report: Report, notifier: Notifier) -> None:
+def open_report(report: Report, notifier: Notifier, *, requested: bool) -> None:
     """Write a report to a page that only its owner can read, and open it; where that fails, its place is told."""
+    if not requested:
+        return
     import os
     import sys
     import tempfile

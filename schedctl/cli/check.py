@@ -160,29 +160,23 @@ def check(
     from schedctl.api.defaults import DEFAULT_NAMESPACE
     from schedctl.cli.failure_reports import FailureReports
     from schedctl.cli.printing import Printer
-    from schedctl.errors import UsageError
     from schedctl.render import check_outputs
     from schedctl.session import check as use_case
-    from schedctl.session import report_files, settings
-    from schedctl.session.node_inventories import NO_GROUP_OPTIONS
+    from schedctl.session import node_inventories, report_files, settings
     from schedctl.session.sessions import SchedulerOptions, Session
 
     terminal = Printer.of("text", color).terminal
     source.strict = strict
-    if tags and write_baseline:
-        raise UsageError(
-            "--write-baseline with --tag would drop what other checks have in the baseline", "remove --tag"
-        )
+    _reject_partial_baseline(tags, write_baseline)
     paths, folders = manifests or [], kustomize or []
     targets = [check_outputs.target(text) for text in report or ()]
     report_files.check(target.file for target in targets)
     named = [*paths, *folders, *source.paths, baseline, write_baseline, scheduler_config, config]
     with FailureReports(targets, named + use_case.policy_files(policies or ()), notifier) as failure:
         user_settings = settings.load(config, ignored=no_config)
-        defaults = user_settings.check
         outputs = _Outputs(
-            check_outputs.parse(output or defaults.get("output", "")),
-            targets or [check_outputs.target(text) for text in defaults.get("reports", ())],
+            check_outputs.parse(output or user_settings.check.get("output", "")),
+            targets or [check_outputs.target(text) for text in user_settings.check.get("reports", ())],
             write_baseline,
             sarif_suppressed,
         )
@@ -190,7 +184,7 @@ def check(
         failure.inputs += use_case.files_of_settings(user_settings)
         use_case.check_sources(source, paths, folders, user_settings, standing=all_workloads)
         scheduler = SchedulerOptions(scheduler_config, profile, plugins=plugin or ())
-        session = Session(source, scheduler, notifier, kinds=NO_GROUP_OPTIONS.kinds(source))
+        session = Session(source, scheduler, notifier, kinds=node_inventories.NO_GROUP_OPTIONS.kinds(source))
         check_options = use_case.parse_options(
             user_settings,
             fail_on=fail_on,
@@ -219,6 +213,20 @@ def check(
         failure.warnings = inputs.warnings
         found = session.with_calls(_judge(session, inputs, check_options, draws, jobs))
         return outputs.write(found, terminal, limit=limit, now=check_options.now).summary.exit_code
+
+
+def _reject_partial_baseline(tags: Sequence[str] | None, write_baseline: str) -> None:
+    """Hold up a check of some rules that would write a baseline of all.
+
+    Raises:
+        UsageError: it would.
+    """
+    from schedctl.errors import UsageError
+
+    if tags and write_baseline:
+        raise UsageError(
+            "--write-baseline with --tag would drop what other checks have in the baseline", "remove --tag"
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -158,17 +158,14 @@ def explain(
     it is. Nothing is changed: the state is read from the live cluster, or from the files of -f.
     """
     from schedctl.cli.printing import Printer
-    from schedctl.reports.explanations import ExplainReport
-    from schedctl.session import comparisons, traces
+    from schedctl.session import comparisons, node_inventories
     from schedctl.session import explain as use_case
-    from schedctl.session import node_inventories as inventories
     from schedctl.session import subjects as questions
     from schedctl.session.sessions import SchedulerOptions, Session
 
     printer = Printer.of(output, color, pages=True)
     scheduler = SchedulerOptions(scheduler_config, profile, compare or (), plugin or (), extenders)
-    nodes = questions.node_names(subjects or [])
-    if nodes is not None:
+    if (nodes := questions.node_names(subjects or [])) is not None:
         questions.reject_with_nodes(
             ("--compare", compare),
             ("--node", node),
@@ -196,7 +193,7 @@ def explain(
     if compare:
         alone = ("--matrix", matrix), ("--node", node), ("--history", history), ("--trace", trace)
         comparisons.reject_with_compare(*alone)
-    by_groups = inventories.GroupOptions(scale_up, node_groups, instance_types)
+    by_groups = node_inventories.GroupOptions(scale_up, node_groups, instance_types)
     session = Session(source, scheduler, notifier, what_ifs, by_groups.kinds(source))
     session.load(about=question.may_be_about)
     session.change(namespace or assumed)
@@ -213,13 +210,20 @@ def explain(
     )
     with questions.hint_at_files(subjects or []):
         report = use_case.explain(session, question, settings)
-    if trace and isinstance(report, ExplainReport):
-        traces.write(traces.of_explanations(report.results), trace)
+    _write_trace(report, trace)
     printer.write(session.with_calls(report), limit=limit)
-    if open_page:
-        browsers.open_report(report, notifier)
+    browsers.open_report(report, notifier, requested=open_page)
     _suggest_profiles(report, notifier)
     return report.summary.exit_code
+
+
+def _write_trace(report: ExplainReport | ExplainComparison, trace: str) -> None:
+    """Write every step of explanations to a file, where one is named."""
+    from schedctl.reports.explanations import ExplainReport
+    from schedctl.session import traces
+
+    if trace and isinstance(report, ExplainReport):
+        traces.write(traces.of_explanations(report.results), trace)
 
 
 def _suggest_profiles(report: ExplainReport | ExplainComparison, notifier: StandardError) -> None:

@@ -101,7 +101,7 @@ class _Tools:
         tools: tuple[Callable[..., Awaitable[CallToolResult]], ...] = (
             self.cluster,
             self.explain,
-            self.nodes,
+            self.explain_nodes,
             self.simulate,
             self.drain,
             self.capacity,
@@ -142,7 +142,7 @@ class _Tools:
         )
         return await self._answer(ask, detail)
 
-    async def nodes(
+    async def explain_nodes(
         self,
         names: Annotated[list[str], Field(description="Names of nodes")] = [],  # noqa: B006
         selector: Annotated[str, Field(description="Labels of nodes, e.g. pool=spot")] = "",

@@ -109,7 +109,9 @@ def test_the_text_says_where_and_why(check):
     assert ended.out.startswith(
         "big.yaml:10:63: error [schedulable] Deployment shop/big: only 1 of 2 pods can be scheduled\n"
     )
-    assert ended.out.endswith("1 error, 0 warnings, 0 exempted, 0 inconclusive (policy built-in)\n")
+    assert ended.out.endswith(
+        "1 error, 0 warnings, 0 exempted, 0 inconclusive (policy built-in, kube-scheduler v1.37.1 rules)\n"
+    )
 
 
 def test_without_a_state_it_says_what_names_one(check):

@@ -32,7 +32,7 @@ def test_folders_in_folders_are_judged(check, arguments):
 def test_what_no_recursive_leaves_out_is_counted_in_the_last_line(check):
     ended = check("deploy", "--no-recursive", *STATE)
     assert ended.code == 0
-    assert "not judged: 1 file (policy built-in)" in ended.out.splitlines()[-1]
+    assert "not judged: 1 file (policy built-in, kube-scheduler v1.37.1 rules)" in ended.out.splitlines()[-1]
     assert (
         "note: 1 file not judged: deploy/sub/big.yaml (--no-recursive leaves out the folders in a folder)" in ended.out
     )
@@ -43,7 +43,7 @@ def test_a_manifest_that_is_not_at_the_top_of_its_file_is_counted(check):
     Path("deploy/values.yaml").write_text("replicas: 3\n")
     ended = check("deploy", *STATE)
     assert ended.code == 0
-    assert "not judged: 1 file (policy built-in)" in ended.out.splitlines()[-1]
+    assert "not judged: 1 file (policy built-in, kube-scheduler v1.37.1 rules)" in ended.out.splitlines()[-1]
     assert "note: 1 file not judged: deploy/sub/big.yaml (no object of Kubernetes at its top level)" in ended.out
 
 
@@ -57,7 +57,7 @@ def test_a_workload_that_no_policy_is_about_is_counted(check):
     Path("policy.yaml").write_text(ONLY_SHOP)
     ended = check("deploy", *STATE, "-p", "policy.yaml")
     assert ended.code == 0
-    assert "not judged: 1 workload (policy mine)" in ended.out.splitlines()[-1]
+    assert "not judged: 1 workload (policy mine, kube-scheduler v1.37.1 rules)" in ended.out.splitlines()[-1]
     assert "1 workload not judged: Deployment shop/big (no check of the policies applies to it)" in ended.out
 
 
@@ -73,7 +73,9 @@ def test_objects_of_other_kinds_are_counted_and_those_with_containers_are_named(
     Path("deploy/sub/big.yaml").unlink()
     ended = check("deploy", *STATE)
     assert ended.code == 5
-    assert "not judged: 1 object, 1 resource (policy built-in)" in ended.out.splitlines()[-1]
+    assert (
+        "not judged: 1 object, 1 resource (policy built-in, kube-scheduler v1.37.1 rules)" in ended.out.splitlines()[-1]
+    )
     assert "1 object not judged: 1 v1 ConfigMap (scheduling does not read this kind)" in ended.out
     assert "1 resource not judged: Shop default/a (not modelled, an operator may make pods of it)" in ended.out
 

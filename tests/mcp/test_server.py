@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-TOOLS = ["cluster", "explain", "nodes", "simulate", "drain", "capacity", "check", "compare"]
+TOOLS = ["cluster", "explain", "explain_nodes", "simulate", "drain", "capacity", "check", "compare"]
 POD = "shop/web-7d9c6b5f4d-jbljm"
 FREE = """
 apiVersion: v1

@@ -133,6 +133,13 @@ class AnswerColumn:
             and not (self.normalizes and self.scores is not None)
         )
 
+    def _note_reads(self) -> None:
+        """Take note of what the plugin has read by now; classes that share the column may have to look at it anew."""
+        depends = self.runner.depends_on_pods
+        if depends and not self.depends_on_pods:
+            self._around.epoch += 1
+        self.depends_on_pods = depends
+
     # -- keeping current ---------------------------------------------------------
 
     def reset(self) -> None:
@@ -305,7 +312,7 @@ class AnswerColumn:
             if _skips(self.pre_filter):
                 self.cycle.skip_filter.add(self.name)
         self.asked_at = self._cluster.generation
-        self.depends_on_pods = self.runner.depends_on_pods
+        self._note_reads()
 
     def judge(self, standing: BoolArray | None) -> BoolArray | None:
         """Return which nodes Filter rejects, bool (n,), None for none; it holds for those that stand.
@@ -328,7 +335,7 @@ class AnswerColumn:
         if self.verdicts is None:
             assert isinstance(self.plugin, FilterPlugin)
             verdicts = self.runner.filter(self.plugin, cycle, nodes)
-            self.depends_on_pods = self.runner.depends_on_pods
+            self._note_reads()
             if verdicts.findings is not None:
                 self.has_findings = True
                 return verdicts
@@ -377,7 +384,7 @@ class AnswerColumn:
         """Return which rows of a column Filter rejects, None for none."""
         assert isinstance(self.plugin, FilterPlugin)
         verdicts = self.runner.filter(self.plugin, self.cycle, column)
-        self.depends_on_pods = self.runner.depends_on_pods
+        self._note_reads()
         if verdicts.findings is not None:
             self.has_findings = True
         if not verdicts.parts:
@@ -418,7 +425,7 @@ class AnswerColumn:
         self.cycle.skip_score.discard(self.name)
         if isinstance(self.plugin, PreScorePlugin):
             self.pre_score = self.runner.pre_score(self.plugin, self.cycle, feasible)
-            self.depends_on_pods = self.runner.depends_on_pods
+            self._note_reads()
             if _skips(self.pre_score):
                 self.cycle.skip_score.add(self.name)
             elif self.pre_score is not None and not self.pre_score.successful:
@@ -476,7 +483,7 @@ class AnswerColumn:
     def _ask_score(self, column: Nodes) -> IntArray:
         assert isinstance(self.plugin, ScorePlugin)
         raw = self.runner.score(self.plugin, self.cycle, column)
-        self.depends_on_pods = self.runner.depends_on_pods
+        self._note_reads()
         return raw
 
     def _forget_scores(self, generation: int) -> None:

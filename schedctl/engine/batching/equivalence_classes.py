@@ -57,6 +57,7 @@ class EquivalenceClass:
         self.columns = columns
         self._all = tuple(columns.values())
         self._resting_on_pods: Sequence[AnswerColumn] = self._all
+        self._epoch = -1
         self.anew = frozenset(p.name for p in profile.deciding_plugins if p.name not in columns)
         self._filters = tuple(columns[plugin.name] for plugin in profile.filter if plugin.name in columns)
         self._contributions = Contributions(around, profile, columns)
@@ -86,7 +87,8 @@ class EquivalenceClass:
         if since != now:
             foresight = self._foresee(since, now)
             self.generation = -1  # should a plugin fail, all of it is worked out again
-            renewed, everything = since < 0, since < 0 or self._cluster.objects_since > since
+            renewed = since < 0
+            everything = renewed or self._cluster.objects_since > since or self._epoch != self._around.epoch
             # what rests on no pod is as it was, and need not even be looked at
             for column in self._all if everything else self._resting_on_pods:
                 column.cycle.pod = pod
@@ -103,6 +105,7 @@ class EquivalenceClass:
                 self._contributions.forget()
             if foresight is None or everything:
                 self._resting_on_pods = [column for column in self._all if column.depends_on_pods]
+                self._epoch = self._around.epoch
             self.generation = now
         self._pod = pod
         if not self.feasible_nodes:

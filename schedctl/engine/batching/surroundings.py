@@ -81,11 +81,14 @@ class Surroundings:
     Attributes:
         cluster: the cluster.
         nodes: all nodes; they are the same ones as long as this is used.
+        whole: whether positions among them are rows of the table.
+        epoch: grows when a column comes to rest on pods that did not before.
     """
 
     def __init__(self, cluster: Cluster) -> None:
         self.cluster = cluster
         self.nodes = cluster.nodes
+        self.epoch = 0
         self.whole = len(self.nodes) == len(cluster.node_table)
         self._changed: dict[int, tuple[IndexArray, IndexArray]] = {}
         self._columns: dict[bytes, Nodes] = {}

@@ -87,14 +87,10 @@ def _sections(report: DrainReport) -> Iterator[Section]:
             "Pods of other nodes that would be preempted", table("Preempted pods", columns, rows, shown=_SHOWN)
         )
     if report.broken_groups:
-        lead = "Their pods that are left are fewer than they need."
-        items = [
-            element(
-                "li", f"podgroup {each.group}: {each.before} of its pods on nodes → {each.after}, needs {each.needs}"
-            )
-            for each in report.broken_groups
-        ]
-        yield Section("Gangs that the drain would break", element("ul", items), lead)
+        groups = [[each.group, str(each.before), str(each.after), str(each.needs)] for each in report.broken_groups]
+        numbers = (Column(title, "number") for title in ("Pods before", "Pods after", "Needed"))
+        title = "Gangs that would have fewer pods than they need"
+        yield Section(title, table(title, (Column("Pod group", "name"), *numbers), groups, shown=_SHOWN))
     yield Section("The same as text", as_text(texts.lines(report)), folded=True)
 
 

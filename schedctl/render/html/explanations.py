@@ -226,6 +226,8 @@ def _answer_section(result: Explanation) -> Iterator[Section]:
     if result.bound is not None:
         sections = bound_pods.sections(result, result.bound, entries=_NAMES, wide=True)
         content.append(as_text(block for section in sections for block in section))
+    if result.scale_up is not None:
+        content.append(element("p", f"Scale-up: {result.scale_up.text}", class_="notice"))
     content += [element("p", each.text, class_="notice unsure") for each in result.warnings]
     title = "Why not the other nodes" if result.verdict is Verdict.SCHEDULED else "Why"
     if any(content):

@@ -70,7 +70,7 @@ def test_a_violation_reads_like_an_error_of_a_compiler():
         "exempted [fits] Deployment shop/nightly: 2 zones, needs 3"
         " (exempted by the policy, until 2027-03-31: runs on a pool added at night)\n"
         "check: 3 results, 1 passed, 1 error, 0 warnings, 1 exempted, 0 inconclusive"
-        " (policy payments-placement, state 3h old)\n"
+        " (policy payments-placement, kube-scheduler v1.37.1 rules, state 3h old)\n"
     )
 
 
@@ -167,7 +167,9 @@ def test_a_limit_shortens_the_list_and_not_the_numbers():
     ],
 )
 def test_how_old_the_state_is(taken, now, age):
-    assert written(report(metadata=Metadata(state_taken=taken)), "text", now=now).endswith(f" (no policy, {age})\n")
+    assert written(report(metadata=Metadata(state_taken=taken)), "text", now=now).endswith(
+        f" (no policy, kube-scheduler v1.37.1 rules, {age})\n"
+    )
 
 
 def test_colour_is_added_and_changes_no_word():
@@ -507,7 +509,8 @@ def test_a_summary_for_a_job():
     violated = result(message=ZONES, reasons=["eu-1c: 4 nodes rejected"])
     assert written(report(violated, exempted(name="b")), "markdown") == (
         "### schedctl check: failed\n\n"
-        "2 results, 0 passed, 1 error, 0 warnings, 1 exempted, 0 inconclusive (policy payments-placement)\n"
+        "2 results, 0 passed, 1 error, 0 warnings, 1 exempted, 0 inconclusive"
+        " (policy payments-placement, kube-scheduler v1.37.1 rules)\n"
         "\n| | Check | Object | Finding | Where |\n| --- | --- | --- | --- | --- |\n"
         "| ❌ error | three-zones | Deployment shop/web | 2 zones, needs 3 (eu-1a 4, eu-1b 2, eu-1c 0)"
         " | deploy/web.yaml&#58;14&#58;7 |\n"

@@ -25,7 +25,10 @@ QUESTIONS = {
     "explain preemption": ("explain", "pod", "shop/preempts", *SHOP, "-f", str(ROOT / "fixtures/pods/preempts.yaml")),
     "explain a bound pod": ("explain", "pods", "-l", "app=cart", "-n", "shop", *SHOP),
     "explain many": ("explain", "--all-pending", *SHOP),
-    "explain a group": ("explain", "podgroup", "train", "-n", "ml", "-f", str(ROOT / "fixtures/clusters/gpu")),
+    "explain a group": (
+        *("explain", "podgroup", "train", "-n", "ml", "-f", str(ROOT / "fixtures/clusters/gpu")),
+        *("--feature-gates", "GenericWorkload=true,TopologyAwareWorkloadScheduling=true"),
+    ),
     "explain a node": ("explain", "node", "general-a-2", *SHOP),
     "explain nodes": ("explain", "node", "general-a-2", "spot-a-1", *SHOP),
     "explain --compare": (

@@ -116,6 +116,7 @@ def test_every_table_has_a_caption_and_a_cell_for_each_heading(pages, name):
         pytest.param("explain a pod that fits", ["would be placed on general-b-1", "score 639"], id="the choice"),
         pytest.param("explain preemption", ["Pods evicted", "would preempt 1 pod on general-b-2"], id="preemption"),
         pytest.param("explain many", ["2 of 2 would not be placed", "Job ml/train"], id="a table of many answers"),
+        pytest.param("explain a group", ["podgroup ml/train", "48 of 64 placed", "What came of it"], id="a gang"),
         pytest.param("explain a node", ["node general-a-2", "of 2 pending pods would fit now"], id="a node"),
         pytest.param("simulate", ["17 of 19 pods would be placed", "StatefulSet shop/sessions"], id="a run"),
         pytest.param("drain", ["nodes would be drained", "stays pending", "shop/web"], id="a drain"),
