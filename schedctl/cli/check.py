@@ -119,10 +119,7 @@ def check(
         int,
         typer.Option("--jobs", min=0, metavar="N", help="Scenarios to simulate side by side (0: one for each core)"),
     ] = 0,
-    draws: Annotated[
-        int,
-        typer.Option(min=1, metavar="N", help="Draws among tied nodes for checks with a `confidence`"),
-    ] = 200,
+    draws: options.ConfidenceDraws = 200,
     output: Annotated[
         str,
         typer.Option(

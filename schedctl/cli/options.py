@@ -314,3 +314,7 @@ Jobs = Annotated[
     int,
     typer.Option("--jobs", min=0, metavar="N", help="Processes side by side (0: one for each core)"),
 ]
+ConfidenceDraws = Annotated[
+    int,
+    typer.Option("--draws", min=1, metavar="N", help="Draws among tied nodes for checks with a `confidence`"),
+]
