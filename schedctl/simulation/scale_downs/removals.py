@@ -7,6 +7,7 @@ drained in order, as ``schedctl drain`` does it, and only what that drain emptie
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from itertools import combinations, permutations
 from math import comb, perm
@@ -221,23 +222,26 @@ class _Search:
         """Remove nodes as long as their pods find another place, and return them; why others stay is noted."""
         facts, chosen = self._facts, list[str]()
         sizes: dict[str, int] = {}
-        for name in candidates:
-            group = self._groups.get(name)
-            gone = sizes.get(group.name, 0) if group is not None else 0
-            if group is not None and len(group.nodes) - gone <= group.min_size:
-                facts.kept[name] = _at_its_least(group)
-                continue
-            facts.tried += 1
-            self._on_trial(facts.tried, self._most)
-            with self._scheduler.fork():
-                why = self._remove(name)
-            if why is None:
-                self._remove(name)
-                chosen.append(name)
-                if group is not None:
-                    sizes[group.name] = gone + 1
-            else:
-                facts.kept[name] = why
+        with ExitStack() as removed:
+            for name in candidates:
+                group = self._groups.get(name)
+                gone = sizes.get(group.name, 0) if group is not None else 0
+                if group is not None and len(group.nodes) - gone <= group.min_size:
+                    facts.kept[name] = _at_its_least(group)
+                    continue
+                facts.tried += 1
+                self._on_trial(facts.tried, self._most)
+                with ExitStack() as trial:
+                    trial.enter_context(self._scheduler.fork())
+                    why = self._remove(name)
+                    if why is None:
+                        removed.push(trial.pop_all())  # the next are tried on what this one has left
+                if why is None:
+                    chosen.append(name)
+                    if group is not None:
+                        sizes[group.name] = gone + 1
+                else:
+                    facts.kept[name] = why
         return chosen
 
     def _remove(self, name: str) -> Obstacle | None:
