@@ -8,6 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from schedctl.api.pod_groups import PodGroup
 from schedctl.api.pods import Pod
 from schedctl.cache.cluster import Cluster
@@ -218,7 +220,36 @@ class Scheduler:
             KeyError: no profile serves the pod's scheduler name, or there is no such node.
             ValueError: the profile has no such plugin.
         """
-        from schedctl.scheduler.judgements import judgement_of, with_plugins_only
+        from schedctl.scheduler.judgements import judgement_of
+
+        return judgement_of(*self._filter_only(pod, nodes, plugins))
+
+    def feasible_nodes(
+        self, pod: PodInfo | Pod, nodes: Iterable[str] | None = None, plugins: Collection[str] | None = None
+    ) -> tuple[str, ...]:
+        """Return the nodes on which PreFilter and Filter let a pod be: those of `judge`, without a word on the others.
+
+        Args:
+            pod: the pod, defaulted; see `attempt`.
+            nodes: the names of the nodes to ask about, all if None.
+            plugins: the names of the plugins to ask, all of the pod's profile if None.
+
+        Raises:
+            KeyError: no profile serves the pod's scheduler name, or there is no such node.
+            ValueError: the profile has no such plugin.
+        """
+        outcome, names = self._filter_only(pod, nodes, plugins)
+        filtering = outcome.filtering
+        if filtering is None:
+            return ()
+        fits = {filtering.nodes.names[at] for at in np.flatnonzero(filtering.feasible).tolist()}
+        return tuple(name for name in names if name in fits)
+
+    def _filter_only(
+        self, pod: PodInfo | Pod, nodes: Iterable[str] | None, plugins: Collection[str] | None
+    ) -> tuple[Attempt, Sequence[str]]:
+        """Run PreFilter and Filter alone, and return what comes of it and the names of the nodes in question."""
+        from schedctl.scheduler.judgements import with_plugins_only
 
         info = (pod if isinstance(pod, PodInfo) else PodInfo(pod)).count_by(self.cluster.request_rules)
         profile = self.profiles[info.pod.spec.scheduler_name]
@@ -229,9 +260,7 @@ class Scheduler:
         unknown = [name for name in names if name not in row_of]
         if unknown:
             raise KeyError(f"node {unknown[0]} not found")
-        return judgement_of(
-            filter_only(profile, self.cluster, info, self.nominator, self.cluster.nodes_named(names)), names
-        )
+        return filter_only(profile, self.cluster, info, self.nominator, self.cluster.nodes_named(names)), names
 
     def percentage(self, profile: Profile) -> int:
         """Return the ``percentageOfNodesToScore`` that kube-scheduler goes by in a profile."""

@@ -94,7 +94,7 @@ class SureFits:
             return None
         profile = self._scheduler.profiles[spec.scheduler_name]
         others = [name for name in profile.plugins if name != _SPREAD]
-        feasible = frozenset(self._scheduler.judge(pod, plugins=others).feasible)
+        feasible = frozenset(self._scheduler.feasible_nodes(pod, plugins=others))
         if not hard:
             return _Choice(feasible)
         domain_of = self._domains(hard[0].topology_key)

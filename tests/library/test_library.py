@@ -99,7 +99,7 @@ def test_each_node_has_its_own_answer_in_the_order_asked_for():
         ("a", "NodeResourcesFit", False),
         ("b", "", True),
     ]
-    assert judgement.feasible == ("b",)
+    assert judgement.feasible == scheduler.feasible_nodes(made(cpu="2"), nodes=["c", "a", "b"]) == ("b",)
     assert judgement["a"].reasons == ("Insufficient cpu",)
 
 

@@ -84,7 +84,7 @@ def _takes(scheduler: Scheduler, pods: PodClass, nodes: Sequence[str]) -> tuple[
     info = pods.pods[0]
     profile = scheduler.profiles[info.pod.spec.scheduler_name]
     plugins = [name for name in _OF_THE_NODE if name in profile.plugins]
-    return scheduler.judge(info, nodes, plugins).feasible
+    return scheduler.feasible_nodes(info, nodes, plugins)
 
 
 def _room(scheduler: Scheduler, names: Sequence[str], resources: Collection[str]) -> dict[str, int]:
