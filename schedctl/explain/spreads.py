@@ -19,6 +19,8 @@ def of(outcome: Attempt) -> list[DomainSpread]:
 def _of_plugin(plugin: Plugin, outcome: Attempt) -> list[DomainSpread]:
     try:
         return [_spread(plugin.name, counted) for counted in plugin.domain_counts(outcome.cycle.scratch())]
+    except KeyboardInterrupt:
+        raise
     except ESCAPING:  # a rule that cannot be read fails in the cycle as well, which the verdict tells
         return []
 

@@ -14,7 +14,7 @@ from schedctl.cache.changes import ChangeKind
 from schedctl.testing import cluster, node, pod
 
 PAGE = (Path(__file__).parents[2] / "docs/plugins.md").read_text(encoding="utf-8")
-ROW = re.compile(r"^\| `((?:len\(nodes|nodes|pod|cluster)[^`]*)` \| `([^`]+)`[^|]*\|", re.MULTILINE)
+ROW = re.compile(r"^\| `((?:len\(nodes|nodes|pod|cluster)\b[^`]*)` \| `([^`]+)`[^|]*\|", re.MULTILINE)
 FAST = StorageClass(provisioner="example.com/disk")
 
 
