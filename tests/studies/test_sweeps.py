@@ -81,7 +81,9 @@ def test_several_nodes_at_once_are_drawn_by_the_seed(tmp_path):
     [
         pytest.param("configurations: [default, bin-packing]", ["default", "bin-packing"], id="configurations"),
         pytest.param("versions: ['1.36', '1.37']", ["1.36", "1.37"], id="versions"),
-        pytest.param("featureGates: ['', DRADerivedAttributes=true]", ["default", "DRADerivedAttributes=true"], id="gates"),
+        pytest.param(
+            "featureGates: ['', DRADerivedAttributes=true]", ["default", "DRADerivedAttributes=true"], id="gates"
+        ),
         pytest.param(
             "weights: {grid: {NodeResourcesFit: [1, 9], ImageLocality: [2]}}",
             ["NodeResourcesFit=1 ImageLocality=2", "NodeResourcesFit=9 ImageLocality=2"],
