@@ -145,7 +145,8 @@ class Contributions:
         whole, self._shifted, self.is_prepared_anew = since < 0, False, False
         if not seeded:
             self._prepare(nodes, same=same)
-            whole = (self.is_prepared_anew and self._choose_parts()) or whole
+            # the first time in any case: another class may have prepared all of the columns that they share
+            whole = ((self.is_prepared_anew or since < 0) and self._choose_parts()) or whole
         gained = flipped is None or bool(feasible[flipped].any())
         moved: list[IndexArray] = []
         if not (same or flipped is None or all(part.column.plugin.foreseeable for part in self._parts.values())):
