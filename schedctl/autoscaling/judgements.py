@@ -79,8 +79,8 @@ def _nearness(judgement: GroupJudgement) -> int:
 def _shortfall(pod: PodInfo, template: NodeTemplate) -> float:
     """Return how much of what a pod requests a new node lacks: of all that are too small, the nearest one is named."""
     offered = allocatable(template.node.status.allocatable)
-    wanted = pod.demand.fit_requests.items()
-    return sum(max(0.0, 1.0 - offered.get(name, 0) / amount) for name, amount in wanted if amount > 0)
+    requests = pod.demand.fit_requests.items()
+    return sum(max(0.0, 1.0 - offered.get(name, 0) / amount) for name, amount in requests if amount > 0)
 
 
 def _judge_template(scheduler: Scheduler, pod: PodInfo, group: NodeGroup, template: NodeTemplate) -> GroupJudgement:
