@@ -97,7 +97,9 @@ def _structured(text: str) -> Iterator[ReportedGroup]:
     status: Any = Decoder().free(node, "")
     node_groups = status.get("nodeGroups") if isinstance(status, dict) else None
     for each in node_groups if isinstance(node_groups, list) else ():
-        health = each.get("health") if isinstance(each, dict) else None
+        if not isinstance(each, dict):
+            continue
+        health = each.get("health")
         sizes = (health.get("minSize"), health.get("maxSize")) if isinstance(health, dict) else (None, None)
         if isinstance(each.get("name"), str) and isinstance(sizes[0], int) and isinstance(sizes[1], int):
             scale_up = each.get("scaleUp")

@@ -169,5 +169,9 @@ def _unknown_types(groups: Iterable[NodeGroup], catalogue: Catalogue) -> Iterato
     for group in groups:
         unknown = {each.instance_type for each in group.templates if each.instance_type not in catalogue.types}
         for name in sorted(unknown):
-            what = f"instance type {name}" if name else "an instance type that its nodes do not name"
-            yield f"group {group.name}: {what} is not in {catalogue.source}, so that its price is not known"
+            if not name:
+                yield f"group {group.name}: no label names an instance type, so that the price is not known"
+                continue
+            yield (
+                f"group {group.name}: instance type {name} is not in {catalogue.source}, so that its price is not known"
+            )

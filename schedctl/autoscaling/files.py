@@ -142,9 +142,11 @@ def _problems(written: WrittenGroups, number: int, entry: NodeGroupEntry) -> Ite
                 yield written.problem(f"{path}.{field}[{index}]", f'"{text}" is not a taint', _EXAMPLE)
     for resource, amount in entry.allocatable.items():
         try:
-            parse(amount)
+            usable = parse(amount).milli_value >= 0
         except ValueError:
-            yield written.problem(f"{path}.allocatable.{resource}", f'"{amount}" is not a quantity', "e.g. 4 or 16Gi")
+            usable = False
+        if not usable:
+            yield written.problem(f"{path}.allocatable.{resource}", f'"{amount}" is not an amount', "e.g. 4 or 16Gi")
     low, high = entry.min_size, entry.max_size
     if min(low or 0, high or 0) < 0:
         yield written.problem(path, "a size is below 0")

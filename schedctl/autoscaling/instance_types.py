@@ -237,7 +237,7 @@ def _csv_rows(text: str, path: str, problems: list[Problem]) -> Iterator[tuple[d
         dialect = csv.excel
     reader = csv.reader(io.StringIO(text), dialect)
     heads: Sequence[str] = ()
-    for cells in reader:
+    for cells in _cells(reader, path, problems):
         if not any(cell.strip() for cell in cells) or cells[0].startswith("#"):
             continue
         if not heads:
@@ -246,6 +246,14 @@ def _csv_rows(text: str, path: str, problems: list[Problem]) -> Iterator[tuple[d
             continue
         values = {head: cell.strip() for head, cell in zip(heads, cells, strict=False) if cell.strip()}
         yield values, _Place(path, reader.line_num)
+
+
+def _cells(reader: Any, path: str, problems: list[Problem]) -> Iterator[list[str]]:
+    """Yield the rows of a CSV file up to the first that cannot be read."""
+    try:
+        yield from reader
+    except csv.Error as error:
+        problems.append(Problem(f"this is not CSV: {error}", path, reader.line_num, hint="is a quote left open?"))
 
 
 def _check_heads(heads: Sequence[str], place: _Place, problems: list[Problem]) -> None:
@@ -357,7 +365,7 @@ def _amount(
     if shift:
         try:
             amount = int(float(written) * (1 << shift))
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):  # the last for `inf`
             amount = -1
     else:
         try:

@@ -54,16 +54,15 @@ def _judge(scheduler: Scheduler, pod: PodInfo, group: NodeGroup) -> GroupJudgeme
         text = next(iter(group.notes), "nothing says what a new node is like")
         return GroupJudgement(group, Obstacle.NO_TEMPLATE, text)
     fitting: list[NodeTemplate] = []
-    refused: GroupJudgement | None = None
+    refused: list[tuple[int, float, GroupJudgement]] = []
     for template in group.templates:
         found = _judge_template(scheduler, pod, group, template)
         if found.helps:
             fitting.append(template)
-        elif refused is None or _nearness(found) < _nearness(refused):
-            refused = found
+        else:
+            refused.append((_nearness(found), _shortfall(pod, template), found))
     if not fitting:
-        assert refused is not None
-        return refused
+        return min(refused, key=lambda each: each[:2])[2]
     capacity = fitting[0].node.status.capacity or fitting[0].node.status.allocatable
     reached = group.limit_reached(1, {**allocatable(capacity), "nodes": 1})
     if reached:
@@ -75,6 +74,13 @@ def _nearness(judgement: GroupJudgement) -> int:
     """Return how far a new node is from taking the pod: what other pods do may change, what the node is does not."""
     order = (Obstacle.OTHER_PODS, Obstacle.VOLUME, Obstacle.OTHER, Obstacle.SIZE, Obstacle.LABELS, Obstacle.TAINT)
     return order.index(judgement.obstacle) if judgement.obstacle in order else len(order)
+
+
+def _shortfall(pod: PodInfo, template: NodeTemplate) -> float:
+    """Return how much of what a pod requests a new node lacks: of all that are too small, the nearest one is named."""
+    offered = allocatable(template.node.status.allocatable)
+    wanted = pod.demand.fit_requests.items()
+    return sum(max(0.0, 1.0 - offered.get(name, 0) / amount) for name, amount in wanted if amount > 0)
 
 
 def _judge_template(scheduler: Scheduler, pod: PodInfo, group: NodeGroup, template: NodeTemplate) -> GroupJudgement:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 import numpy as np
@@ -324,14 +324,9 @@ class Cluster(ClusterView):
                 self._pending.clear()
                 self._pending.update((key, pending[key]) for key in turns)
 
-    @contextmanager
-    def seal(self) -> Iterator[None]:
+    def seal(self) -> AbstractContextManager[None]:
         """Refuse every change for the length of a ``with`` block."""
-        before, self.sealed = self.sealed, True
-        try:
-            yield
-        finally:
-            self.sealed = before
+        return _Seal(self)
 
     # -- inside ------------------------------------------------------------------
 
@@ -472,3 +467,19 @@ class Cluster(ClusterView):
     def _release(self, where: dict[str, PodInfo], info: PodInfo) -> None:
         before = where.pop(info.key)  # what is assumed may be an edited copy of what was pending
         self._undoes(lambda: self._hold(where, before))
+
+
+class _Seal:
+    """Seals a cluster for a while; a generator, as `contextmanager` has it, would take several times as long."""
+
+    __slots__ = ("_before", "_cluster")
+
+    def __init__(self, cluster: Cluster) -> None:
+        self._cluster = cluster
+        self._before = cluster.sealed
+
+    def __enter__(self) -> None:
+        self._before, self._cluster.sealed = self._cluster.sealed, True
+
+    def __exit__(self, *_: object) -> None:
+        self._cluster.sealed = self._before

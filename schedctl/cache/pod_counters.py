@@ -570,11 +570,18 @@ class ClaimUsers:
                 self._changed[key] = self._cluster._generation
 
     def _refresh(self) -> None:
-        if self._epoch != self._registry.epoch:
-            self._epoch, self._begins = self._registry.epoch, self._cluster._generation
-            self._users.clear()
-            for info in self._cluster._pod_table:
-                self.count(info, 1)
+        if self._epoch == self._registry.epoch:
+            return
+        generation = self._cluster._generation
+        if self._epoch < 0:
+            self._begins = generation
+        before, noted = self._users, self._changed
+        self._epoch, self._users, self._changed = self._registry.epoch, {}, {}
+        for info in self._cluster._pod_table:
+            self.count(info, 1)
+        # counted anew, most claims have the users they had: only the others have changed
+        moved = [key for key in before.keys() | self._users.keys() if before.get(key, 0) != self._users.get(key, 0)]
+        self._changed = noted | dict.fromkeys(moved, generation)
 
 
 class _ClaimUse(Tracked):

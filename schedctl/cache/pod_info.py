@@ -134,8 +134,9 @@ class PodInfo:
         return self
 
     def take_demand(self, other: PodInfo) -> None:
-        """Take over what a pod that is written alike asks for."""
-        self._demand = other.demand
+        """Take over what a pod that is written alike asks for, if it is known by the same rules."""
+        if other._demand is not None and other._rules == self._rules:
+            self._demand = other._demand
 
     @property
     def requests(self) -> Requests:

@@ -24,7 +24,7 @@ Examples:
   schedctl capacity --like web.yaml -f cluster.json
   schedctl capacity --like deploy/web -n shop --lose zone=eu-1a
   schedctl capacity --like deploy/web -n shop --max 5 --exit-code
-  schedctl capacity --like deploy/web -n shop --on type=m6i.large --instance-types types.csv
+  schedctl capacity --like deploy/web --on type=m6i.large   # on one new node
 
 Exit codes: 0 answered; 1 not one more fits (with --exit-code); 2 usage, configuration or output; 3 input;
 4 cluster; 5 inconclusive; 70 a bug; 130 interrupted; 141 output closed

@@ -113,7 +113,9 @@ def _unparsable(fault: Exception) -> int:
     message = f"{message[:1].lower()}{message[1:].rstrip('.')}"
     hint = f"`{context.command_path} --help`" if context else ""
     option = getattr(fault, "option_name", "")
-    if option:  # the parser's own suggestions are far-fetched
+    if (
+        option and context is not None
+    ):  # else the option is known, and lacks its value; the parser's own suggestions are far-fetched
         message = f"no such option: {option}"
         close = nearest(option, _options(context), cutoff=CLOSE)
         hint = f"did you mean `{close}`? {hint} lists all options" if close else f"{hint} lists the options"

@@ -18,8 +18,9 @@ from schedctl.session.states import StateSource
 
 EXAMPLES = """
 Examples:
-  schedctl mcp                                   # about the live cluster, as it is now
-  schedctl mcp -f prod.json.gz --root deploy/    # a snapshot, and manifests in deploy/
+  schedctl mcp                           # about the live cluster, as it is now
+  schedctl mcp -f prod.json.gz           # about a snapshot
+  schedctl mcp --live --root deploy/     # with manifests below deploy/
 
 In the configuration of a client:
   {"mcpServers": {"schedctl": {"command": "schedctl", "args": ["mcp", "-f", "prod.json.gz"]}}}

@@ -18,7 +18,7 @@ from schedctl.session.what_ifs import WhatIfs
 
 EXAMPLES = """
 Examples:
-  schedctl n-1                                   # each node and zone of the live cluster
+  schedctl n-1                        # each node and zone of the live cluster
   schedctl n-1 -f prod.json.gz --jobs 4 -o json
   schedctl n-1 -f prod.json.gz --by zone
   schedctl n-1 -f prod.json.gz --by node --by rack --exit-code

@@ -19,9 +19,9 @@ from schedctl.session.what_ifs import WhatIfs
 
 EXAMPLES = """
 Examples:
-  schedctl nodes                                 # which nodes would place the pending pods?
+  schedctl nodes                         # what would place the pending pods?
   schedctl nodes --for release/ -f prod.json.gz
-  schedctl nodes --for release/ -f prod.json.gz --instance-types types.csv --minimize cost
+  schedctl nodes --instance-types types.csv --minimize cost
   schedctl nodes --expander priority -f prod.json.gz
   schedctl nodes --shrink -f prod.json.gz        # which nodes can go?
   schedctl nodes --shrink -f prod.json.gz --delete-emptydir-data -o name

@@ -34,7 +34,7 @@ Examples:
   schedctl simulate web.yaml -f cluster.json --exit-code -o name
   schedctl simulate web.yaml -f cluster.json --trace run.jsonl
   schedctl simulate web.yaml -f cluster.json --compare bin-packing
-  schedctl simulate web.yaml -f cluster.json --draws 200   # how often does all fit?
+  schedctl simulate web.yaml -f cluster.json --draws 200
   schedctl simulate -f prod.json.gz --compare-version 1.37   # after an upgrade
 
 Exit codes: 0 answered; 1 pods are not placed, or become unschedulable under --compare (with --exit-code);

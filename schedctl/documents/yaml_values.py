@@ -366,6 +366,9 @@ def _key_text(event: Any) -> str:
     return scalars.key(value, event.value)
 
 
+_TOO_DEEP = "exceeded maximum nesting depth"  # newer libyaml gives up by itself, at the same depth
+
+
 def _problem(error: YAMLError, text: bytes, above: int) -> YAMLProblem:
     """Return what libyaml found wrong, in place."""
     mark = getattr(error, "problem_mark", None)
@@ -376,6 +379,8 @@ def _problem(error: YAMLError, text: bytes, above: int) -> YAMLProblem:
         return YAMLProblem(f"the control character U+{ord(character):04X} is not allowed", Place(above + line, column))
     message = str(getattr(error, "problem", None) or "this is not YAML")
     context = getattr(error, "context", None)
+    if message.startswith(_TOO_DEEP):
+        message, context = f"nested more than {MAX_DEPTH} levels deep", None
     written = b"".join(text.split(b"\n", mark.line + 1)[mark.line : mark.line + 1]).decode(errors="replace")
     hint = yaml_mistakes.hint(error, written, above)
     return YAMLProblem(f"{message} {context}" if context else message, _place(mark, above), hint)

@@ -129,7 +129,7 @@ class Questions:
         from schedctl.simulation.drains import DrainFlags
 
         if sum(map(bool, (names, selector, zone))) != 1:
-            raise UsageError("give nodes, a selector or a zone, one of them", "e.g. nodes: [node-3]")
+            raise UsageError("give nodes, a selector or a zone, one of them", "e.g. names: [node-3]")
         flags = DrainFlags(
             ignore_daemonsets=ignore_daemonsets,
             delete_emptydir_data=delete_emptydir_data,

@@ -75,7 +75,8 @@ def _rest(each: LossResult) -> str:
     if each.preempted:
         parts.append(f"{counts.of(each.preempted, 'pod')} preempted")
     if each.lost:
-        parts.append(f"{counts.of(len(each.lost), 'pod')} lost: no controller recreates them")
+        them = "it" if len(each.lost) == 1 else "them"
+        parts.append(f"{counts.of(len(each.lost), 'pod')} lost: no controller recreates {them}")
     return ", ".join(parts)
 
 

@@ -237,13 +237,15 @@ def _kept(kept: Sequence[KeptNode], entries: int, whom: str) -> Iterator[Block]:
     yield line(f"what keeps the {whom}:", "strong")
     alike: dict[tuple[str, str], list[KeptNode]] = {}
     for node in kept:
-        # of those that lack room each has a pod of its own, and the line of one stands for all
+        # nodes with a pod that fits nowhere else are listed together, and the line of one pod stands for all
         key = (str(node.keeper), "") if node.message else (str(node.keeper), node.text)
         alike.setdefault(key, []).append(node)
     for same in list(alike.values())[:entries]:
         first, names = same[0], notices.few([each.name for each in same], 4)
-        more = ", and so with the others" if len({each.text for each in same}) > 1 else ""
-        yield Line((Span(f"{names}: ", "strong"), Span(f"{first.text}{more}")), 2)
+        text = first.text
+        if len({each.text for each in same}) > 1:
+            text = f"each has a pod that would fit on no other node, e.g. {first.pods[0]}"
+        yield Line((Span(f"{names}: ", "strong"), Span(text)), 2)
         yield from notices.kubernetes_line(first.message, 4)
     yield from notices.rest(len(alike) - entries, 2)
 

@@ -67,7 +67,7 @@ def _word(trial: GroupTrial) -> str:
         scores = ", ".join(f"{plugin} {score}" for plugin, score in trial.scores.items())
         return f"taken ({scores})" if scores else "taken"
     if trial.feasible:
-        return "would do" + (f" (score {sum(trial.scores.values())})" if trial.scores else "")
+        return "feasible" + (f" (score {sum(trial.scores.values())})" if trial.scores else "")
     # that too few found a node is what the numbers say
     return f"stopped after {counts.of(trial.tried, 'pod')}" if trial.message.startswith("minCount") else trial.message
 

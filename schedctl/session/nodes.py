@@ -229,6 +229,9 @@ def _waiting(scheduler: Scheduler) -> tuple[list[PodInfo], list[str]]:
 
 def _plan_notes(facts: ScaleUp) -> list[str]:
     notes = []
+    if facts.gated:
+        example = f"for example {facts.gated[0].key}, which `schedctl explain` explains"
+        notes.append(f"no new node lets {counts.of(len(facts.gated), 'gated pod')} into the queue, {example}")
     if facts.preempting:
         notes.append(f"{counts.of(facts.preempting, 'pod')} would preempt others rather than wait for a new node")
     if facts.gap and not solver_installed():
@@ -240,7 +243,10 @@ def _refusals(scheduler: Scheduler, facts: ScaleUp, groups: NodeGroups) -> dict[
     """Return why new nodes do not help the pods that stay pending; of equal pods it is asked once."""
     found: dict[str, list[GroupJudgement]] = {}
     known: dict[object, list[GroupJudgement]] = {}
+    gated = {info.key for info in facts.gated}
     for info in facts.unplaced:
+        if info.key in gated:  # they are not for nodes to help
+            continue
         key = scheduler.equivalence_key(info) or info.key
         if key not in known:
             if len(known) >= _EXPLAINED:

@@ -87,6 +87,8 @@ class SureFits:
 
     def _find(self, pod: PodInfo) -> _Choice | None:
         spec = pod.pod.spec
+        if spec.resource_claims or any(each.ephemeral for each in spec.volumes or ()):
+            return None  # the next pod gets claims of its own, whose devices and volumes others may take first
         if spec.scheduling_gates or spec.scheduling_group or pod.required_affinity or pod.required_anti_affinity:
             return None
         hard = [c for c in spec.topology_spread_constraints or () if c.when_unsatisfiable == _DO_NOT_SCHEDULE]

@@ -127,17 +127,23 @@ def grid_of(axes: forms.AxesForm, cluster: Cluster | None) -> Grid:
         Axis(CONFIGURATION, [*_files(axes.configurations)]),
     ]
     if axes.weights is not None:
+        _check_size(prod(map(len, axes.weights.grid.values())))  # before they are made
         found.append(Axis(WEIGHTS, [*_weights(axes.weights)]))
     for name, numbers in axes.scale.items():
         found.append(Axis(f"{SCALE}/{name}", [AxisValue(each, (SCALE, f"{name}={each}")) for each in numbers]))
     if axes.lose is not None and cluster is not None:
         found.append(Axis(LOSE, [*_losses(axes.lose, cluster)]))
     if axes.seeds is not None:
+        _check_size(axes.seeds.count)
         found.append(Axis(SEED, _Seeds(range(axes.seeds.first, axes.seeds.first + axes.seeds.count))))
-    grid = Grid([axis for axis in found if axis.values])
-    if len(grid) > MANY:
-        raise UsageError(f"{len(grid):,} scenarios are more than {MANY:,}", "draw some, or split the study")
-    return grid
+    kept = [axis for axis in found if axis.values]
+    _check_size(prod(len(axis.values) for axis in kept))  # `len` of a grid cannot be as large as this
+    return Grid(kept)
+
+
+def _check_size(scenarios: int) -> None:
+    if scenarios > MANY:
+        raise UsageError(f"{scenarios:,} scenarios are more than {MANY:,}", "draw some, or split the study")
 
 
 def _files(paths: Sequence[str]) -> Iterator[AxisValue]:

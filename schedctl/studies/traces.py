@@ -6,6 +6,7 @@ A gap in a trace is a mistake with its line, never a guess. How to bring another
 from __future__ import annotations
 
 import csv
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,6 +29,7 @@ _OPENB_PODS = ("name", "cpu_milli", "memory_mib", "num_gpu", "gpu_milli", "creat
 _OPENB_NODES = ("sn", "cpu_milli", "memory_mib", "gpu")
 _MOST_PODS = "1001"
 _ANY_GPU = 1000
+_NUMBER = re.compile(r"[0-9]{1,18}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,8 +152,10 @@ def _rows(path: str, columns: Sequence[str], numbers: Sequence[str]) -> Iterator
                 problems += (
                     Problem(f"{name} is {row[name] or 'missing'!r}, expected a whole number", path, reader.line_num)
                     for name in numbers
-                    if not (row[name] or "").isdecimal()
+                    if not _NUMBER.fullmatch(row[name] or "")
                 )
+                if _is_gone_before_it_comes(row):
+                    problems.append(Problem("deletion_time is before creation_time", path, reader.line_num))
                 rows.append(row)
     except (OSError, UnicodeError, csv.Error) as error:
         reason = (error.strerror or str(error)).lower() if isinstance(error, OSError) else str(error)
@@ -162,3 +166,8 @@ def _rows(path: str, columns: Sequence[str], numbers: Sequence[str]) -> Iterator
         raise InputError([Problem("no rows", path)])
     for row in rows:
         yield row | {name: int(row[name]) for name in numbers}
+
+
+def _is_gone_before_it_comes(row: Mapping[str, Any]) -> bool:
+    times = [row.get("creation_time") or "", row.get("deletion_time") or ""]
+    return all(map(_NUMBER.fullmatch, times)) and int(times[1]) < int(times[0])

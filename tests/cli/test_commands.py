@@ -178,8 +178,9 @@ def test_a_schema_that_is_not_there(schedctl):
         'error: unknown document kind "Report"\nhint: the kinds are: '
         "BindReport, CalibrationReport, CapacityReport, CheckBaseline, CheckPolicy, CheckPolicyTest, "
         "CheckPolicyTestReport, CheckReport, Config, DrainReport, ExplainComparison, ExplainReport, "
-        "FeatureGateList, GangBindReport, NodeExplainReport, PluginList, ProfileDiff, ProfileList, "
-        "SimulationComparison, SimulationReport, Snapshot, SnapshotDiff, SnapshotReport, TraceDiff, TraceReport, "
+        "FeatureGateList, GangBindReport, NodeExplainReport, NodeLossReport, NodeGroups, NodesReport, "
+        "PluginList, ProfileDiff, ProfileList, SimulationComparison, SimulationReport, Snapshot, "
+        "SnapshotDiff, SnapshotReport, Study, SweepHead, SweepReport, SweepRow, TraceDiff, TraceReport, "
         "WatchLine\n",
     )
 

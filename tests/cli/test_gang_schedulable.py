@@ -93,3 +93,37 @@ def test_while_groups_are_off_nothing_can_be_said_of_them(check):
 def test_an_expression_sees_the_group(check, expression, code):
     checks = f'    - {{name: mine, scope: group, validations: [{{expression: "{expression}"}}]}}\n'
     assert check(checks, release(3, 3)).code == code
+
+
+AFTER = "    - {name: up, builtin: schedulable, with: {after: scaleUp%s}}\n"
+
+
+@pytest.mark.parametrize(
+    ("checks", "code", "text"),
+    [
+        pytest.param(AFTER % "", 0, "5 passed", id="new nodes are planned for the whole gang of a pod"),
+        pytest.param(
+            AFTER % ", maxNewNodes: 1",
+            1,
+            "2 new nodes (2 n) would take 1 more, at most 1 allowed",
+            id="too many new nodes",
+        ),
+    ],
+)
+def test_new_nodes_are_planned_for_a_gang_as_one(check, checks, code, text):
+    ended = check(checks, release(5, 5))
+    assert (ended.code, text in " ".join((ended.out + ended.err).split())) == (code, True), ended
+
+
+@pytest.mark.parametrize(
+    ("pods", "least", "text"),
+    [
+        pytest.param(5, 5, "add 2 nodes", id="a gang is given its nodes"),
+        pytest.param(2, 3, "no new node lets 2 gated pods into the queue", id="a gang with too few pods is not"),
+    ],
+)
+def test_nodes_for_a_gang(schedctl, tmp_path, pods, least, text):
+    (tmp_path / "state.yaml").write_text(f"{NODES}---\n{release(pods, least)}")
+    ended = schedctl("nodes", "-f", str(tmp_path / "state.yaml"), *ON)
+    assert ended.code == 0, ended
+    assert text in ended.out

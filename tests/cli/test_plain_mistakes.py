@@ -143,3 +143,17 @@ def test_capacity_says_of_pods_that_the_api_server_would_reject_that_it_would(sc
     )
     ended = schedctl("capacity", "--like", str(tmp_path / "pod.yaml"), "-f", str(tmp_path / "node.yaml"))
     assert "note: the API server would reject such a pod: no PriorityClass with name hgih was found" in ended.out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error"),
+    [
+        pytest.param(("schema", "--write"), "option '--write' requires an argument", id="a value is missing"),
+        pytest.param(
+            ("explain", "--all-pending=x"), "option '--all-pending' does not take a value", id="a value too many"
+        ),
+    ],
+)
+def test_options_and_their_values(schedctl, arguments, error):
+    ended = schedctl(*arguments)
+    assert (ended.code, ended.out, ended.err) == (2, "", f"error: {error}\n")

@@ -6,6 +6,7 @@ import pytest
 from schedctl.framework.events import (
     ASSIGNED_POD_DELETE,
     EVERY_EVENT,
+    EVERY_EVENT_WITH_GROUPS,
     FORCE_ACTIVATE,
     TARGET_POD_UPDATE,
     UNSCHEDULED_POD_ADD,
@@ -81,8 +82,10 @@ def test_events_of_pending_pods_have_another_name_before_v1_37(event, names):
 def test_who_registers_nothing_hears_of_all_kinds_but_slices_and_attachments():
     kinds = {registration.event.resource for registration in EVERY_EVENT}
     assert set(Resource) - kinds == {
-        Resource.EVERY, Resource.POD, Resource.RESOURCE_SLICE, Resource.VOLUME_ATTACHMENT,
+        Resource.EVERY, Resource.POD, Resource.POD_GROUP, Resource.RESOURCE_SLICE, Resource.VOLUME_ATTACHMENT,
     }  # fmt: skip
+    with_groups = {registration.event.resource for registration in EVERY_EVENT_WITH_GROUPS}
+    assert with_groups - kinds == {Resource.POD_GROUP}
 
 
 A_CLAIM = {"resourceClaimStatuses": [{"name": "gpu", "resourceClaimName": "gpu-x"}]}

@@ -162,7 +162,7 @@ def test_an_older_status_is_read_and_groups_without_nodes_are_told():
     assert "node group gke-prod-unknown-9f1b-grp of Cluster Autoscaler has no node" in found.notes[0]
 
 
-@pytest.mark.parametrize("text", ["", "{", "nodeGroups: 3", "nodeGroups: [{name: 1}]"])
+@pytest.mark.parametrize("text", ["", "{", "nodeGroups: 3", "nodeGroups: [{name: 1}]", "nodeGroups: [a]"])
 def test_a_status_that_says_nothing_is_told(text):
     status = _convert(ConfigMap(metadata={"name": "cluster-autoscaler-status", "namespace": "kube-system"}))
     found = detect(cluster(node("a"), _replace(status, data={"status": text})))

@@ -59,6 +59,8 @@ def test_rows_of_one_name_are_prices_in_other_zones(written):
         ("[", ":1:2", "this is not JSON", ""),
         ("{}", ":", "expected a list of instance types", ""),
         ("[3]", ":", "expected an object", ""),
+        ("name,cpu,memoryGiB\nx,2,inf\n", ":2:1: memoryGiB:", '"inf" is not an amount', ""),
+        (f'name,cpu,memory\n"{"x" * 200_000}",2,8Gi\n', ":2", "this is not CSV: field larger", "a quote left open"),
     ],
 )
 def test_what_is_wrong_is_told_with_its_place(text, place, message, hint, written):

@@ -234,3 +234,17 @@ def test_an_interrupt_leaves_the_best_so_far():
     assert early.interrupted
     assert early.placement is None
     assert list(state.pending), "the cluster is as before"
+
+
+def test_a_pod_that_is_too_large_is_held_against_the_largest_type_of_a_group():
+    label = "node.kubernetes.io/instance-type"
+    sizes = {"m1": "4", "m2": "8"}
+    state = cluster(
+        *(node(size, cpu=cpu, labels={"pool": "general", label: size}) for size, cpu in sizes.items()),
+        pod("huge", cpu="100"),
+    )
+    (judged,) = judge_groups(Scheduler(state), state.pending["default/huge"], detect(state).groups)
+    assert (judged.obstacle, judged.text) == (
+        ScaleUpObstacle.SIZE,
+        "larger than a new node: cpu 100 requested, 8 free",
+    )

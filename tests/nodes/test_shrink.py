@@ -103,6 +103,13 @@ def test_options_let_local_storage_and_pods_without_controller_go():
     assert next(each for each in facts.removals if each.name == "a").lost == ("default/p",)
 
 
+def test_pods_that_would_be_lost_need_no_room():
+    state = two(pod("p", on="a", cpu="4"), pod("q", on="b", cpu="3"), owned("r-x", "b", cpu="1"))
+    facts = shrunk(state, RemovalRules(force=True))
+    assert [(each.name, each.lost) for each in facts.removals] == [("a", ("default/p",))]
+    assert facts.bound == 1
+
+
 def test_a_disruption_budget_without_room_keeps_a_node():
     budget = _budget({"minAvailable": 1, "selector": {"matchLabels": {"app": "web"}}})
     facts = shrunk(two(budget, owned("p-x", "a", labels={"app": "web"})))

@@ -8,7 +8,6 @@ from datetime import date
 from pathlib import Path
 
 import jsonschema
-import msgspec
 import pytest
 import yaml
 from hypothesis import given
@@ -370,7 +369,7 @@ CHECK = "  checks: [{name: a, builtin: schedulable}]\n"
         pytest.param(
             "  checks: [{name: a, validations: [{expression: 'pod.scheduled'}]}]\n",
             "5:12 spec.checks[0].scope: a check with validations needs a scope",
-            "one of pod, workload, node, namespace, quota, run",
+            "one of pod, workload, node, namespace, quota, group, run",
             id="expressions about nobody knows what",
         ),
     ],
@@ -509,7 +508,7 @@ def test_no_damage_to_a_policy_is_more_than_a_problem(data):
 
 def test_the_policy_that_is_built_in_demands_one_thing():
     (check,) = documents.BUILT_IN_POLICY.checks
-    assert msgspec.structs.asdict(check.arguments) == {"min_percent": 100.0}
+    assert check.arguments == documents.Schedulable(min_percent=100.0)
 
 
 ODD = {

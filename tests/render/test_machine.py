@@ -21,7 +21,7 @@ class Box(msgspec.Struct):
 def test_json_is_the_report(show):
     found = json.loads(show(cluster(node("a")), pod(), output="json"))
     assert (found["apiVersion"], found["kind"]) == ("schedctl.dev/v1alpha1", "ExplainReport")
-    assert list(found) == ["apiVersion", "kind", "metadata", "summary", "results", "groups"]
+    assert list(found) == ["apiVersion", "kind", "metadata", "summary", "results", "groups", "nodeMap"]
     assert found["metadata"]["kubernetesVersion"] == "v1.37.1"
     assert found["results"][0]["chosen"] == "a"
     assert found["summary"]["exitCode"] == 0

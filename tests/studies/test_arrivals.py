@@ -61,6 +61,8 @@ def test_nodes_of_openb_offer_a_thousand_for_each_gpu(tmp_path):
             id="a short line",
         ),
         pytest.param(PODS + "a,-1,2,0,0,1,2\n", ["2: cpu_milli is '-1'"], id="a negative number"),
+        pytest.param(PODS + f"a,{'9' * 5000},2,0,0,1,2\n", ["2: cpu_milli is '999"], id="a number without end"),
+        pytest.param(PODS + "a,1,2,0,0,5,2\n", ["2: deletion_time is before creation_time"], id="gone before it came"),
         pytest.param("name,cpu\n", ["1: no column cpu_milli, memory_mib"], id="other columns"),
         pytest.param(PODS, ["no rows"], id="an empty list"),
     ],

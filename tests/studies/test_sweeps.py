@@ -280,6 +280,13 @@ def test_parquet_has_a_column_for_each_axis_and_value(tmp_path):
             "lose: {each: zone, together: 9, count: 1}", UsageError, "9 of 3 cannot be lost", id="more than there are"
         ),
         pytest.param("seeds: {count: 99999999}", UsageError, "are more than", id="too many"),
+        pytest.param(f"seeds: {{count: {10**18}}}", UsageError, "are more than", id="too many to count"),
+        pytest.param(
+            f"weights: {{grid: {{NodeAffinity: {[*range(1, 4001)]}, ImageLocality: {[*range(1, 4001)]}}}}}",
+            UsageError,
+            "16,000,000 scenarios are more than",
+            id="a grid that nobody could hold",
+        ),
     ],
 )
 def test_an_axis_that_cannot_be_carried_out_is_refused_beforehand(tmp_path, axes, kind, message):

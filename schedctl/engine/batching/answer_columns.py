@@ -77,6 +77,7 @@ class AnswerColumn:
         self.normalizes = isinstance(plugin, ScorePlugin) and type(plugin).normalize is not ScorePlugin.normalize
         self.has_findings = False
         self.depends_on_pods = True
+        self._rests_on_row_alone = False
         self.forgotten = 0
         self.asked_at = -1
         self.pre_filter: Status | NodeSet | None = None
@@ -139,6 +140,7 @@ class AnswerColumn:
         if depends and not self.depends_on_pods:
             self._around.epoch += 1
         self.depends_on_pods = depends
+        self._rests_on_row_alone = self.runner.rests_on_row_alone
 
     # -- keeping current ---------------------------------------------------------
 
@@ -148,6 +150,7 @@ class AnswerColumn:
         self.cycle = Cycle(self.cycle.pod)
         self.runner = ReadingRunner(self._cluster)
         self.runner.before.everything = self._listens
+        self._rests_on_row_alone = False
         self.asked_at = -1
         self.pre_filter = None
         self._forget_filter(generation)
@@ -171,6 +174,16 @@ class AnswerColumn:
         now = cluster.generation
         moved_objects = cluster.objects_since > since
         if since != now and (self.depends_on_pods or moved_objects):
+            # nearly always: a pod has been placed, and nothing else that could change an answer has happened
+            if (
+                foresight is not None
+                and foresight.since == since
+                and self._rests_on_row_alone
+                and not moved_objects
+                and self._take(foresight)
+            ):
+                self.generation = now
+                return
             try:
                 if self._has_lapsed(since, moved_objects=moved_objects):
                     self.reset()
@@ -200,13 +213,14 @@ class AnswerColumn:
         changed = self._changed(self.runner.rows, since, moved_objects=moved_objects)
         if changed is None:
             self.runner.rows = Reads()
+            self._rests_on_row_alone = False
             self._forget_filter(self._cluster.generation)
             self._forget_scores(self._cluster.generation)
             return
         if not len(changed):
             return
         alone = foresight is not None and len(changed) == 1 and int(changed[0]) == foresight.row
-        if alone and self._take(foresight):
+        if alone and foresight is not None and self._take(foresight):
             return
         positions = changed if self._around.whole else self._around.nodes.positions(changed)
         self._ask_again(positions)
@@ -236,22 +250,21 @@ class AnswerColumn:
         alive: IndexArray = rows[self._cluster.node_table.alive[rows]]
         return alive
 
-    def _take(self, foresight: Foresight | None) -> bool:
+    def _take(self, foresight: Foresight) -> bool:
         """Take over what was foreseen of one row, if all of it was."""
-        assert foresight is not None
-        name, position = self.name, foresight.position
-        if (name not in foresight.rejected and name not in foresight.scores) or not self.is_foreseeable:
+        position = foresight.position
+        rejected, score = foresight.rejected.get(self.name), foresight.scores.get(self.name)
+        if (rejected is None and score is None) or not self.is_foreseeable:
             return False
-        filters, scores = self._filter_known is None, self.scores is not None
-        if (filters and self._filters and name not in foresight.rejected) or (scores and name not in foresight.scores):
+        filters = self._filter_known is None and self._filters
+        if (filters and rejected is None) or (self.scores is not None and score is None):
             return False
-        if filters and self._filters:
+        if filters and rejected is not None:
             self.verdicts = None
-            rejected = foresight.rejected[name]
             if rejected != (self.rejected is not None and self.rejected.item(position)):
                 self._rejections()[position] = rejected
                 self.filter_log.note(self._cluster.generation, foresight.positions)
-        if self.scores is not None and self.scores.item(position) != (score := foresight.scores[name]):
+        if self.scores is not None and score is not None and self.scores.item(position) != score:
             self.scores[position] = score
             self.is_blank = False
             self.score_log.note(self._cluster.generation, foresight.positions)
@@ -291,7 +304,7 @@ class AnswerColumn:
     @property
     def is_judged(self) -> bool:
         """Whether it is known of all nodes whether Filter rejects them."""
-        return self.skips_filter or self._filter_known is None
+        return self._filter_known is None or self.skips_filter
 
     @property
     def skips_filter(self) -> bool:
@@ -409,6 +422,11 @@ class AnswerColumn:
     # -- PreScore and Score ------------------------------------------------------
 
     @property
+    def is_rated(self) -> bool:
+        """Whether the scores of all nodes are known."""
+        return self._score_known is None
+
+    @property
     def skips_score(self) -> bool:
         """Whether Score is left out."""
         return self.name in self.cycle.skip_score
@@ -453,8 +471,7 @@ class AnswerColumn:
         feasible[positions] = True
         self.rate(feasible, lambda: nodes)
         if self.scores is None or self.out_of_range:
-            assert isinstance(self.plugin, ScorePlugin)
-            return self.runner.score(self.plugin, self.cycle, nodes)
+            return self._ask_score(nodes)
         return self.scores[positions].astype(np.int64)
 
     def _score_all(self) -> None:

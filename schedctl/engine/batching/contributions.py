@@ -50,6 +50,14 @@ class Contribution:
         self.least = self.most = 0
         self.uniform = False
 
+    @property
+    def holds_for_any(self) -> bool:
+        """Whether it does not matter which nodes are feasible, and the scores of all are known."""
+        column = self.column
+        if self.is_by_row:
+            return column.scores is not None and not column.out_of_range
+        return self.uniform and column.is_rated
+
     def at(self, positions: IndexArray) -> Scores | int:
         """Return the normalised scores at some positions."""
         column = self.column
@@ -145,9 +153,9 @@ class Contributions:
             moved.append(flipped)  # what others would score a node that was rejected was not known
         for part in self._parts.values():
             column = part.column
-            if same and not whole and column.score_log.latest <= since:
+            if not whole and column.score_log.latest <= since and (same or part.holds_for_any):
                 continue
-            if same and not whole and part.is_by_row and column.scores is not None and not column.out_of_range:
+            if not whole and part.is_by_row and column.scores is not None and not column.out_of_range:
                 found = column.score_log.since(since)
             else:
                 found = self._refresh(part, feasible, nodes, -1 if whole else since, same=same, gained=gained)

@@ -226,7 +226,7 @@ class EquivalenceClass:
         table, position = self._cluster.pod_table, self.nodes.position(row)
         rows = self._around.note_changed(since, row)
         # of this very pod: equal signatures need not be equal footprints, where no plugin reads what sets them apart
-        footprint = int(table.footprint[table.row_of[self._pod.key]])
+        footprint = table.footprint.item(table.row_of[self._pod.key])
         foreseen = self._lookahead
         if foreseen is not None and not foreseen.holds(footprint, self.columns):
             foreseen = self._lookahead = None
@@ -242,7 +242,7 @@ class EquivalenceClass:
                 return None
             self._look_further(foreseen, position)
         positions = rows if self._around.whole else np.array([position], np.intp)
-        return Foresight(row, position, positions, *foreseen.advance(position))
+        return Foresight(since, row, position, positions, *foreseen.advance(position))
 
     def _placed_on(self, since: int, now: int) -> int | None:
         """Return the row on which the last pod was placed, if that and changes of objects are all that happened."""

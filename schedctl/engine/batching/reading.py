@@ -51,6 +51,19 @@ class ReadingRunner(PluginRunner):
             or Pod in rows.versions
         )
 
+    @property
+    def rests_on_row_alone(self) -> bool:
+        """Whether a pod that comes or goes may change the answers about its own node alone, by what it takes there."""
+        before, rows = self.before, self.rows
+        return rows.occupancy and not (
+            rows.tracked
+            or before.tracked
+            or rows.everything
+            or before.everything
+            or Pod in before.versions
+            or Pod in rows.versions
+        )
+
     def rows_changed(self, since: int) -> IndexArray | None:
         """Return the node rows that have changed after a generation in what was read; None where it may be any."""
         cluster, before, rows = self._cluster, self.before, self.rows

@@ -132,7 +132,9 @@ class SignatureCache:
             signatures = tuple(
                 signature_of(plugin, pod) if plugin.foreseeable else None for plugin in profile.deciding_plugins
             )
-            known = self._written[key] = _Written(signatures)
+            known = self._written[key] = _Written(pod, signatures)
+        elif known.pod is not pod:
+            pod.take_demand(known.pod)  # rather than have each add up the same requests
         return known
 
     def _content_of(self, pod: PodInfo) -> bytes:
@@ -154,14 +156,16 @@ class _Written:
     """What is known of pods that are written alike.
 
     Attributes:
+        pod: the first of them.
         signatures: those of plugins that read no more of a pod than what a template writes, None for the others.
         parts: the signatures of the others, of the pod that came last.
         found: its class, None where there is none any more.
     """
 
-    __slots__ = ("found", "parts", "signatures")
+    __slots__ = ("found", "parts", "pod", "signatures")
 
-    def __init__(self, signatures: tuple[Hashable, ...]) -> None:
+    def __init__(self, pod: PodInfo, signatures: tuple[Hashable, ...]) -> None:
+        self.pod = pod
         self.signatures = signatures
         self.parts: tuple[Hashable, ...] = ()
         self.found: EquivalenceClass | None = None

@@ -13,14 +13,17 @@ from schedctl.cache.cluster import Cluster
 from schedctl.cache.nodes import Nodes
 
 NO_ROWS: IndexArray = np.empty(0, np.intp)
+_SINGLE = 4
+"""Up to how many numbers are put in order one by one."""
 _LOG_KEPT = 64
 """How many changes of a column are kept; whoever is further behind takes all rows for new."""
 
 
 def distinct(parts: Sequence[IndexArray], among: int) -> IndexArray:
     """Return the numbers, below so many, of some arrays, each once and in order, intp."""
-    if len(parts) == 1 and len(parts[0]) == 1:
-        return parts[0]
+    if sum(map(len, parts)) <= _SINGLE:  # as after a placement: a few rows are not looked for among all
+        numbers = {number for part in parts for number in part.tolist()}
+        return parts[0] if len(numbers) == len(parts[0]) == 1 else np.array(sorted(numbers), np.intp)
     there = np.zeros(among, np.bool_)  # several times as fast as `np.unique`
     for part in parts:
         there[part] = True
@@ -62,12 +65,14 @@ class Foresight(NamedTuple):
     """What the look-ahead knows of the one row on which a pod of the class has just been placed.
 
     Attributes:
+        since: the generation before that.
         row, position: the row, and where it stands.
         positions: the same as an array.
         rejected: whether a plugin rejects it now, by name.
         scores: its score, by name.
     """
 
+    since: int
     row: int
     position: int
     positions: IndexArray

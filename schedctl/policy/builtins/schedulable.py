@@ -7,8 +7,10 @@ from collections.abc import Iterable, Sequence
 
 from schedctl.autoscaling.detection import detect
 from schedctl.autoscaling.groups import NodeGroup
+from schedctl.framework.pod_groups import group_key
 from schedctl.policy import findings
 from schedctl.policy.documents import Schedulable
+from schedctl.policy.judged_groups import GATE
 from schedctl.policy.situations import JudgedPod
 from schedctl.reports import counts
 from schedctl.simulation.scale_ups.options import options_of
@@ -39,9 +41,9 @@ def judge(view: findings.View, arguments: Schedulable, about: findings.Judged) -
             yield findings.inconclusive(f"{message}; no group of nodes is called {', '.join(unknown)}")
             return
         planned = _plan(view, groups, judged.pending_pods)
-        message = f"{message}; {_describe(planned)}"
+        message = f"{message}; {_describe(planned, judged.pending_pods)}"
         few_enough = arguments.max_new_nodes is None or sum(planned.counts) <= arguments.max_new_nodes
-        if few_enough and placed + _placed_by(planned) >= needed:
+        if few_enough and placed + _placed_by(planned, judged.pending_pods) >= needed:
             yield findings.pass_finding(message)
             return
         if not few_enough:
@@ -68,22 +70,28 @@ def _groups(view: findings.View, arguments: Schedulable) -> tuple[list[NodeGroup
 def _plan(view: findings.View, groups: Sequence[NodeGroup], pods: Sequence[JudgedPod]) -> ScaleUp:
     """Return the fewest nodes that would place the pending pods of a workload."""
     scheduler = view.situation.scheduler
-    waiting = [info for pod in pods if (info := scheduler.cluster.pending.get(pod.info.key)) is not None]
+    pending = scheduler.cluster.pending
+    keys = {pod.info.key for pod in pods}
+    grouped = scheduler.cluster.release.enabled(GATE)
+    gangs = {group_key(pod.info) for pod in pods} - {""} if grouped else set()
+    # a gang starts as one, whoever made its pods
+    waiting = [info for info in pending.values() if info.key in keys or group_key(info) in gangs]
     options, _ = options_of(groups, "count")
     return plan(scheduler, waiting, options, effort=_EFFORT)
 
 
-def _placed_by(planned: ScaleUp) -> int:
-    return len(planned.placement.placed) if planned.placement is not None else 0
+def _placed_by(planned: ScaleUp, pods: Sequence[JudgedPod]) -> int:
+    placed = planned.placement.placed if planned.placement is not None else {}
+    return sum(pod.info.key in placed for pod in pods)
 
 
-def _describe(planned: ScaleUp) -> str:
+def _describe(planned: ScaleUp, pods: Sequence[JudgedPod]) -> str:
     """Return in words what new nodes come to."""
     numbers: Counter[str] = Counter()
     for option, count in zip(planned.options, planned.counts, strict=True):
         if count:
             numbers[option.group.name] += count
-    placed = _placed_by(planned)
+    placed = _placed_by(planned, pods)
     if not numbers:
         return "new nodes would not help"
     nodes = counts.nodes(numbers.total(), "new ")

@@ -45,7 +45,7 @@ def _trials(trials: Sequence[GroupTrial], group: PodGroupResult, key: str) -> Ma
     rows: list[Sequence[Content | Value]] = []
     for trial in sorted(trials, key=lambda trial: (not trial.chosen, not trial.feasible, -trial.placed)):
         style = "good" if trial.feasible else "bad"
-        verdict = "taken" if trial.chosen else "would do" if trial.feasible else trial.message
+        verdict = "taken" if trial.chosen else "feasible" if trial.feasible else trial.message
         name = element("b", trial.placement) if trial.chosen else trial.placement
         picture = bar(trial.placed, most, style, mark=needed)
         rows.append([name, Value(trial.nodes, trial.nodes), picture, Value(trial.placed, trial.placed), verdict])

@@ -25,7 +25,7 @@ from schedctl.reports.drains import DrainFate
 from schedctl.reports.nodes import BoundProof, Keeper
 from schedctl.scheduler import Scheduler
 from schedctl.simulation.drains import DrainedNode, DrainFacts, DrainFlags, drain
-from schedctl.simulation.replacement import successor
+from schedctl.simulation.replacement import controller_of, successor
 from schedctl.simulation.runs import Options
 from schedctl.simulation.scale_downs.rules import (
     Obstacle,
@@ -196,9 +196,11 @@ class _Search:
         cluster, allowed = self._cluster, _within_sizes(candidates, self._groups)
         best, by = allowed, BoundProof.RULES
         everywhere = [*cluster.node_table.row_of]
+        # a pod that no controller recreates is lost and needs no room
+        placed_again = [info for infos in self._pods.values() for info in infos if controller_of(info.pod) is not None]
         for resource in (CPU, MEMORY, PODS):
             room = {name: _room(cluster, name, resource) for name in everywhere}
-            requested = sum(_requested(info, resource) for infos in self._pods.values() for info in infos)
+            requested = sum(_requested(info, resource) for info in placed_again)
             requested -= sum(max(0, free) for name, (_, free) in room.items() if name not in self._pods)
             # the candidates that stay hold it all at best if they are the largest
             stay, sizes = 0, sorted((room[name][0] for name in candidates), reverse=True)
@@ -276,7 +278,7 @@ class _Search:
         if placed:
             return None
         message = outcome.error or fit_error(outcome)
-        return Obstacle(Keeper.NO_ROOM, f"pod {key} would find no other node", (key,), message)
+        return Obstacle(Keeper.NO_ROOM, f"pod {key} would fit on no other node", (key,), message)
 
     # -- all together --------------------------------------------------------------
 
@@ -391,7 +393,7 @@ def _failure(node: DrainedNode) -> Obstacle | None:
             return Obstacle(Keeper.BUDGET, text, (pod.info.key,))
         if pod.fate in (DrainFate.PENDING, DrainFate.FOREIGN_SCHEDULER, DrainFate.INCONCLUSIVE):
             message = pod.outcome.message if pod.outcome is not None else ""
-            return Obstacle(Keeper.NO_ROOM, f"pod {pod.info.key} would find no other node", (pod.info.key,), message)
+            return Obstacle(Keeper.NO_ROOM, f"pod {pod.info.key} would fit on no other node", (pod.info.key,), message)
     return None
 
 

@@ -13,9 +13,10 @@ from heapq import heappop, heappush
 from schedctl.api.resources import CPU, MEMORY
 from schedctl.cache.pod_info import PodInfo
 from schedctl.errors import NotModelled
+from schedctl.framework.pod_groups import group_key
 from schedctl.reports.nodes import BoundProof
 from schedctl.scheduler import Scheduler
-from schedctl.simulation.outcomes import PodState, RunEnd
+from schedctl.simulation.outcomes import PodOutcome, PodState, RunEnd
 from schedctl.simulation.replacement import ReplacementController
 from schedctl.simulation.runs import Options, run
 from schedctl.simulation.scale_ups import options as sorts
@@ -62,6 +63,7 @@ class ScaleUp:
         pods: those that need a new node, in the order of the queue.
         fitting: how many others need none.
         unplaced: those that no number of new nodes helps.
+        gated: those of them that are kept out of the queue.
         placement: the best plan, as a run carried it out; None if none was found.
         bound: what no plan costs less than.
         proposals: the plans that were tried, in order.
@@ -75,6 +77,7 @@ class ScaleUp:
     pods: list[PodInfo] = field(default_factory=list)
     fitting: int = 0
     unplaced: list[PodInfo] = field(default_factory=list)
+    gated: list[PodInfo] = field(default_factory=list)
     placement: Placement | None = None
     bound: Bound = field(default_factory=lambda: Bound(0.0))
     proposals: list[Proposal] = field(default_factory=list)
@@ -161,6 +164,14 @@ def use_of_new_nodes(scheduler: Scheduler, facts: ScaleUp) -> dict[str, dict[str
         }
 
 
+def _gated_pods(outcomes: Sequence[PodOutcome]) -> list[PodInfo]:
+    """Return the pods that are kept out of the queue, and all of a gang one of whose pods is: it waits as one."""
+    gated = [each.pod for each in outcomes if each.state is PodState.GATED]
+    keys, gangs = {info.key for info in gated}, {group_key(info) for info in gated} - {""}
+    waiting = (each.pod for each in outcomes if each.state is not PodState.BOUND)
+    return [info for info in waiting if info.key in keys or group_key(info) in gangs]
+
+
 class _Search:
     """A search while it goes on."""
 
@@ -224,8 +235,10 @@ class _Search:
         outcomes = [found.pods[info.key] for info in facts.pods]
         self._fitting = {each.pod.key: each.node for each in outcomes if each.state is PodState.BOUND}
         facts.fitting = len(self._fitting)
+        facts.gated = _gated_pods(outcomes)
+        facts.unplaced += facts.gated
         facts.pods = [info for info in facts.pods if info.key not in self._fitting]
-        self._trials = Trials(scheduler, facts.pods, facts.options, self._most, self._on_trial)
+        self._leave_out_unplaced()
 
     def _preempting(self) -> int:
         """Return how many of the pods that wait would preempt others rather than wait for a new node."""

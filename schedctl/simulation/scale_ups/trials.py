@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from schedctl.autoscaling.joining import Joining
 from schedctl.cache.pod_info import PodInfo
 from schedctl.errors import NotModelled
+from schedctl.framework.statuses import Code
 from schedctl.scheduler import Scheduler
 from schedctl.simulation.outcomes import PodState, RunEnd
 from schedctl.simulation.replacement import ReplacementController
@@ -149,9 +150,10 @@ def place_one(scheduler: Scheduler, info: PodInfo) -> bool:
     if not outcome.fits:
         return False
     node = outcome.chosen
-    if not scheduler.place(outcome, node).status.successful:
-        return False
-    return scheduler.bind(outcome, node).successful
+    status = scheduler.place(outcome, node).status
+    if status.code is Code.WAIT:  # for the others of its gang; it keeps its room, and a run says whether all start
+        return True
+    return status.successful and scheduler.bind(outcome, node).successful
 
 
 def _may_wait(info: PodInfo) -> bool:
