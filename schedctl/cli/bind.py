@@ -218,15 +218,16 @@ def _pods(question: Question, session: Session) -> list[Pod]:
     """
     from schedctl.api.pod_groups import PodGroup
     from schedctl.api.pods import FINISHED
+    from schedctl.releases import GENERIC_WORKLOAD
     from schedctl.session import bind_groups
 
     found: list[Pod] = []
     for each in question.objects(session.state.assembled):
         if isinstance(each, PodGroup):
-            if not session.cluster.release.enabled(bind_groups.GATE):
+            if not session.cluster.release.enabled(GENERIC_WORKLOAD):
                 raise UsageError(
-                    f"PodGroup {each.key} cannot be bound as a group: {bind_groups.GATE} is off",
-                    f"`--feature-gates {bind_groups.GATE}=true`",
+                    f"PodGroup {each.key} cannot be bound as a group: {GENERIC_WORKLOAD} is off",
+                    f"`--feature-gates {GENERIC_WORKLOAD}=true`",
                 )
             found += bind_groups.pending_pods(each, session.cluster)
             if not found:

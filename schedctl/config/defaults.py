@@ -13,7 +13,7 @@ import msgspec
 
 from schedctl.config import types
 from schedctl.config.args import ARGS, NodeResourcesFitArgs
-from schedctl.releases import NEWEST, Release, ReleaseChange
+from schedctl.releases import GENERIC_WORKLOAD, NEWEST, Release, ReleaseChange
 
 _replace = msgspec.structs.replace
 
@@ -45,7 +45,7 @@ _BY_GATE: Final = {"NodeDeclaredFeatures": "NodeDeclaredFeatures"}
 """The gate without which a default plugin is none, by its name."""
 
 _OF_GROUPS: Final = {
-    "GenericWorkload": (types.Plugin("GangScheduling"),),
+    GENERIC_WORKLOAD: (types.Plugin("GangScheduling"),),
     "TopologyAwareWorkloadScheduling": (
         types.Plugin("TopologyPlacementGenerator"),
         types.Plugin("PodGroupPodsCount", 1),

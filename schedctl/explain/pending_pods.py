@@ -16,6 +16,7 @@ from schedctl.explain import explanations
 from schedctl.explain.pod_groups import ExplainedGroup, explain_group
 from schedctl.explain.remarks import ForkedTrials
 from schedctl.framework.pod_groups import group_key
+from schedctl.releases import GENERIC_WORKLOAD
 from schedctl.reports.explanations import Explanation, Verdict
 from schedctl.reports.pod_groups import PodGroupResult
 from schedctl.reports.reasons import Reason
@@ -87,7 +88,7 @@ class PendingPodExplainer:
     def _explain_group(self, key: str) -> ExplainedGroup | None:
         if key not in self._groups:
             cluster = self._scheduler.cluster
-            enabled = cluster.release.enabled("GenericWorkload")
+            enabled = cluster.release.enabled(GENERIC_WORKLOAD)
             group = cluster.get(PodGroup, key) if enabled else None
             self._groups[key] = explain_group(self._scheduler, group) if group is not None else None
         return self._groups[key]

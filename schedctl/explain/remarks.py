@@ -21,13 +21,11 @@ from schedctl.framework.faults import ESCAPING
 from schedctl.framework.pod_groups import group_key
 from schedctl.framework.remarks import Trials, Tried
 from schedctl.framework.statuses import Code
-from schedctl.releases import Release
+from schedctl.releases import GENERIC_WORKLOAD, Release
 from schedctl.reports.explanations import Reservation
 from schedctl.reports.reasons import Remark
 from schedctl.scheduler.schedulers import Scheduler
 from schedctl.workloads import ownership
-
-_GATE = "GenericWorkload"
 
 
 class _NoObserver:
@@ -118,16 +116,16 @@ def warnings(scheduler: Scheduler, pod: PodInfo, replicas: int | None = None) ->
 def _without_its_group(pod: PodInfo, release: Release) -> list[Remark]:
     """Return that a pod is scheduled without its group, because groups are off; nothing for any other pod."""
     key = group_key(pod)
-    if not key or release.enabled(_GATE):
+    if not key or release.enabled(GENERIC_WORKLOAD):
         return []
     if not release.has_groups:
         why = f"which kube-scheduler {release.version} does not know: each of its pods is scheduled by itself"
     else:
         why = (
-            f"each of whose pods kube-scheduler {release.version} schedules by itself while {_GATE} is off"
-            f" (--feature-gates {_GATE}=true schedules the group)"
+            f"each of whose pods kube-scheduler {release.version} schedules by itself while {GENERIC_WORKLOAD} is off"
+            f" (--feature-gates {GENERIC_WORKLOAD}=true schedules the group)"
         )
-    return [Remark(plugin=_GATE, text=f"the pod is of PodGroup {key}, {why}")]
+    return [Remark(plugin=GENERIC_WORKLOAD, text=f"the pod is of PodGroup {key}, {why}")]
 
 
 def reservation(scheduler: Scheduler, outcome: Attempt) -> Reservation | None:

@@ -26,7 +26,7 @@ from schedctl.plugins.topology_placement_generator import TopologyPlacementGener
 from schedctl.plugins.volume_binding.plugin import VolumeBinding
 from schedctl.plugins.volume_restrictions.plugin import VolumeRestrictions
 from schedctl.plugins.volume_zone.plugin import VolumeZone
-from schedctl.releases import NEWEST, Release, ReleaseChange
+from schedctl.releases import GENERIC_WORKLOAD, NEWEST, Release, ReleaseChange
 
 IN_TREE = Registry(
     (
@@ -56,7 +56,7 @@ IN_TREE = Registry(
 
 
 _BEHIND_GATES = {
-    GangScheduling: "GenericWorkload",
+    GangScheduling: GENERIC_WORKLOAD,
     TopologyPlacementGenerator: "TopologyAwareWorkloadScheduling",
     PodGroupPodsCount: "TopologyAwareWorkloadScheduling",
 }

@@ -12,8 +12,6 @@ from schedctl.policy.situations import Situation
 from schedctl.reports.pod_groups import PodGroupResult
 from schedctl.scheduler import group_reports
 
-GATE = "GenericWorkload"
-
 
 def judged_groups(view: View) -> list[str]:
     """Return the keys of the groups that a policy is about: those in the manifests, and those of their pods."""

@@ -18,6 +18,7 @@ from schedctl.errors import UsageError
 from schedctl.plugins.priority_sort import PrioritySort
 from schedctl.policy.documents import Scenario, substitute_value
 from schedctl.policy.situations import Situation, changed_situation, latest_key
+from schedctl.releases import GENERIC_WORKLOAD
 from schedctl.scheduler import Scheduler
 from schedctl.scheduler.certain_fits import all_fit
 from schedctl.simulation import what_if_syntax, what_ifs
@@ -209,7 +210,7 @@ def _pods_up_to(
     if any(type(each) is not PrioritySort for profile in scheduler.profiles.values() for each in profile.queue_sort):
         return None
     # A pod group goes by a priority of its own.
-    if cluster.release.enabled("GenericWorkload") and any(info.pod.spec.scheduling_group for info in pods):
+    if cluster.release.enabled(GENERIC_WORKLOAD) and any(info.pod.spec.scheduling_group for info in pods):
         return None
     if bound is None:
         return []

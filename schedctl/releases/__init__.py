@@ -5,6 +5,7 @@ A `Release` is a value that the cluster carries and plugins read when they are m
 
 from schedctl.releases.changes import ReleaseChange
 from schedctl.releases.gates import (
+    GENERIC_WORKLOAD,
     OF_GROUPS,
     Gate,
     GateError,
@@ -25,6 +26,7 @@ from schedctl.releases.releases import (
 )
 
 __all__ = [
+    "GENERIC_WORKLOAD",
     "NEWEST",
     "OF_GROUPS",
     "OLDEST",

@@ -15,7 +15,10 @@ import msgspec
 
 Stage = Literal["ALPHA", "BETA", "GA", "DEPRECATED"]
 
-OF_GROUPS: Final = frozenset({"GenericWorkload", "PodGroupPreemptionPolicy", "TopologyAwareWorkloadScheduling"})
+GENERIC_WORKLOAD: Final = "GenericWorkload"
+"""The gate of pod groups: while it is off, each pod is scheduled by itself."""
+
+OF_GROUPS: Final = frozenset({GENERIC_WORKLOAD, "PodGroupPreemptionPolicy", "TopologyAwareWorkloadScheduling"})
 """Gates of pod groups, which are modelled in v1.37: earlier versions have other APIs of the same names."""
 
 MODELLED: Final = OF_GROUPS | frozenset(
@@ -71,7 +74,7 @@ DECISIVE: Final = MODELLED | frozenset(
         "DRAWorkloadResourceClaims",
         "DynamicResourceAllocation",
         "GangScheduling",
-        "GenericWorkload",
+        GENERIC_WORKLOAD,
         "InPlacePodVerticalScalingSchedulerPreemption",
         "NodeInclusionPolicyInPodTopologySpread",
         "OpportunisticBatching",

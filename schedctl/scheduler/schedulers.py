@@ -40,6 +40,7 @@ from schedctl.framework.profiles import Profile
 from schedctl.framework.registries import Registry
 from schedctl.framework.statuses import Status
 from schedctl.plugins.in_tree import IN_TREE
+from schedctl.releases import GENERIC_WORKLOAD
 from schedctl.scheduler.configurations import load_configuration
 from schedctl.scheduler.profiles import build
 
@@ -145,7 +146,7 @@ class Scheduler:
         config = self.configuration
         backoff = Backoff(config.pod_initial_backoff_seconds, config.pod_max_backoff_seconds)
         hints = Hints(self.profiles.values(), self._reporter, self.cluster.release)
-        if not self.cluster.release.enabled("GenericWorkload"):
+        if not self.cluster.release.enabled(GENERIC_WORKLOAD):
             return SchedulingQueue(hints, clock, backoff, moved)
         return GroupQueue(hints, clock, backoff, moved, find_group=lambda key: self.cluster.get(PodGroup, key))
 

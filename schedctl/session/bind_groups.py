@@ -11,11 +11,10 @@ from schedctl.cache.cluster import Cluster
 from schedctl.cache.pod_info import PodInfo
 from schedctl.explain.pod_groups import explain_group
 from schedctl.framework.pod_groups import group_key
+from schedctl.releases import GENERIC_WORKLOAD
 from schedctl.reports import counts
 from schedctl.reports.explanations import Explanation, Verdict
 from schedctl.scheduler import Scheduler, group_reports
-
-GATE = "GenericWorkload"
 
 
 @dataclass(slots=True)
@@ -42,7 +41,11 @@ def decide_groups(pods: Sequence[Pod], scheduler: Scheduler) -> GroupDecisions:
     decisions, cluster = GroupDecisions(), scheduler.cluster
     members: dict[str, list[Pod]] = {}
     for pod in pods:
-        if (key := group_key(PodInfo(pod))) and pod.key in cluster.pending and cluster.release.enabled(GATE):
+        if (
+            (key := group_key(PodInfo(pod)))
+            and pod.key in cluster.pending
+            and cluster.release.enabled(GENERIC_WORKLOAD)
+        ):
             members.setdefault(key, []).append(pod)
     for key, named in members.items():
         _decide(decisions, key, named, scheduler)

@@ -13,13 +13,13 @@ from schedctl.autoscaling.groups import NodeTemplate
 from schedctl.errors import UsageError
 from schedctl.explain import facts, remarks
 from schedctl.explain.pending_pods import without_nodes
+from schedctl.releases import GENERIC_WORKLOAD
 from schedctl.reports.capacities import CapacityReport, CapacityResult
 from schedctl.scheduler import Scheduler
 from schedctl.scheduler.gaps import log_assumptions
 from schedctl.session import capacity_models, capacity_on_types, node_maps
 from schedctl.session.capacity_models import Model
 from schedctl.session.notifiers import Progress
-from schedctl.session.pod_groups import GATE
 from schedctl.session.sessions import Session
 from schedctl.simulation import capacities, capacity_report_builder, group_capacities
 from schedctl.simulation.capacities import CapacityFacts
@@ -100,8 +100,11 @@ def _count_groups(
         UsageError: groups are off, or it has no pods to be like.
     """
     cluster = scheduler.cluster
-    if not cluster.release.enabled(GATE):
-        raise UsageError(f"{model.subject} cannot be counted: {GATE} is off", f"`--feature-gates {GATE}=true`")
+    if not cluster.release.enabled(GENERIC_WORKLOAD):
+        raise UsageError(
+            f"{model.subject} cannot be counted: {GENERIC_WORKLOAD} is off",
+            f"`--feature-gates {GENERIC_WORKLOAD}=true`",
+        )
     members = group_capacities.members_of(group, cluster)
     if not members:
         raise UsageError(

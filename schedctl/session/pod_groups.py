@@ -18,6 +18,7 @@ from schedctl.cache.pod_info import PodInfo
 from schedctl.explain import explanations
 from schedctl.explain.pod_groups import ExplainedGroup, explain_group
 from schedctl.framework.pod_groups import group_key
+from schedctl.releases import GENERIC_WORKLOAD
 from schedctl.reports.explanations import Explanation, Verdict
 from schedctl.reports.pod_groups import GroupVerdict, PodGroupResult
 from schedctl.reports.reasons import Hint
@@ -26,7 +27,6 @@ from schedctl.workloads import admission, ownership
 from schedctl.workloads.clusters import find_pod
 from schedctl.workloads.expansion import UnsourcedObject, expand
 
-GATE = "GenericWorkload"
 _replace = msgspec.structs.replace
 
 
@@ -37,7 +37,7 @@ class GroupAnswers:
         self._scheduler = scheduler
         self._hints = hints
         self._explained: dict[str, ExplainedGroup] = {}
-        self.enabled = scheduler.cluster.release.enabled(GATE)
+        self.enabled = scheduler.cluster.release.enabled(GENERIC_WORKLOAD)
 
     @property
     def results(self) -> list[PodGroupResult]:
@@ -106,8 +106,10 @@ def _off(group: PodGroup, cluster: Cluster) -> PodGroupResult:
     release = cluster.release
     result = _replace(group_reports.of_waiting(group, cluster, ""), verdict=GroupVerdict.OFF)
     if release.has_groups:
-        text = f"GROUPS ARE OFF: kube-scheduler {release.version} schedules its pods one by one while {GATE} is off"
-        hints = [Hint("set-gate", f"--feature-gates {GATE}=true", command=f"--feature-gates {GATE}=true")]
+        how = f"schedules its pods one by one while {GENERIC_WORKLOAD} is off"
+        text = f"GROUPS ARE OFF: kube-scheduler {release.version} {how}"
+        switch = f"--feature-gates {GENERIC_WORKLOAD}=true"
+        hints = [Hint("set-gate", switch, command=switch)]
     else:
         text = f"NO GROUPS: kube-scheduler {release.version} does not read PodGroups of scheduling.k8s.io/v1beta1"
         hints = [Hint("set-version", "--kube-version 1.37 is the first version that does")]

@@ -7,12 +7,13 @@ from collections.abc import Mapping
 from schedctl.api.pod_groups import PodGroup
 from schedctl.cache.cluster import Cluster
 from schedctl.framework.pod_groups import scheduled_members
+from schedctl.releases import GENERIC_WORKLOAD
 from schedctl.reports.pod_groups import BrokenGroup
 
 
 def pods_on_nodes(cluster: Cluster) -> dict[str, int]:
     """Return how many pods of each group are on nodes; nothing where groups are off."""
-    if not cluster.release.enabled("GenericWorkload"):
+    if not cluster.release.enabled(GENERIC_WORKLOAD):
         return {}
     return {key: len(scheduled_members(cluster, key)) for key in cluster.every(PodGroup)}
 

@@ -8,6 +8,7 @@ from typing import Any
 from schedctl.api.pod_groups import PodGroup
 from schedctl.cache.cluster import Cluster
 from schedctl.framework.pod_groups import group_key
+from schedctl.releases import GENERIC_WORKLOAD
 from schedctl.reports.pod_groups import PodGroupResult
 from schedctl.scheduler import group_reports
 from schedctl.simulation.outcomes import PodState, Run
@@ -24,7 +25,7 @@ def of_run(
         joined: the objects that were created for the run.
         created: the keys of the pods that were.
     """
-    if not cluster.release.enabled("GenericWorkload"):
+    if not cluster.release.enabled(GENERIC_WORKLOAD):
         return [], []
     ours = {each.key for each in joined if isinstance(each, PodGroup)}
     keys = dict.fromkeys((*sorted(ours), *run.groups))

@@ -190,16 +190,6 @@ def _plan_text(results: Iterable[nodes.GroupResult], facts: ScaleUp, pending: in
     return f"{limited}no new node is needed: {counts.of(facts.fitting, 'pod')} would be placed on the nodes there are"
 
 
-def _cost_per_hour(facts: ScaleUp) -> float | None:
-    """Return what the new nodes cost together, None where a price is not known."""
-    total = 0.0
-    for option, count in zip(facts.options, facts.counts, strict=True):
-        if count and option.template.price is None:
-            return None
-        total += count * (option.template.price or 0.0)
-    return total
-
-
 def _by_group(facts: ScaleUp, plan: Sequence[int]) -> dict[str, int]:
     found: Counter[str] = Counter()
     for option, count in zip(facts.options, plan, strict=True):

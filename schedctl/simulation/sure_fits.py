@@ -64,7 +64,7 @@ class SureFits:
             pods: the pods, which run on these nodes and are made again; a profile serves each.
             removed: the nodes.
         """
-        if self._scheduler.nominator:
+        if self._scheduler.nominator or self._scheduler.cluster.missing:
             return False
         choices: dict[Hashable, _Choice] = {}
         for info in pods:

@@ -20,7 +20,7 @@ from schedctl.reports.metadata import Metadata
 from schedctl.reports.sweeps import PendingShare, SweepCase, SweepGroup, SweepHead, SweepReport, SweepRow, SweepSummary
 from schedctl.scheduler import Scheduler
 from schedctl.session import comparisons, kube_versions
-from schedctl.session.configurations import shipped_files
+from schedctl.session.configurations import read_bytes, shipped_files
 from schedctl.session.notifiers import SILENT, Notifier
 from schedctl.session.sessions import SchedulerOptions, Session
 from schedctl.session.states import State, StateSource
@@ -356,7 +356,11 @@ def _without_objects(state: State) -> State:
 
 
 def _digests(spec: forms.StudySpec) -> dict[str, str]:
-    """Return the digests of the files that a study reads besides the state."""
+    """Return the digests of the files that a study reads besides the state.
+
+    Raises:
+        ConfigError: one cannot be read.
+    """
     files = [spec.configuration, *spec.axes.configurations, *(each.partition(":")[0] for each in spec.plugins)]
     files += spec.axes.states
     if spec.simulate is not None:
@@ -369,7 +373,7 @@ def _digests(spec: forms.StudySpec) -> dict[str, str]:
     for file in filter(None, files):
         for each in sorted(Path(file).rglob("*")) if Path(file).is_dir() else [Path(file)]:
             if each.is_file():
-                found[str(each)] = f"sha256:{hashlib.sha256(each.read_bytes()).hexdigest()}"
+                found[str(each)] = f"sha256:{hashlib.sha256(read_bytes(str(each))).hexdigest()}"
     return found
 
 

@@ -34,14 +34,14 @@ from schedctl.framework.group_points import (
 )
 from schedctl.framework.points import Plugin
 from schedctl.framework.statuses import Code, Status
-from schedctl.releases import NEWEST
+from schedctl.releases import GENERIC_WORKLOAD, NEWEST
 from schedctl.scheduler import Scheduler
 from schedctl.testing import builders
 from schedctl.testing.law_tests import scheduler_with
 from schedctl.testing.plugin_answers import LawBroken
 
 RACK = "topology.example.com/rack"
-RELEASE = NEWEST.with_gates({"GenericWorkload": True, "TopologyAwareWorkloadScheduling": True})
+RELEASE = NEWEST.with_gates({GENERIC_WORKLOAD: True, "TopologyAwareWorkloadScheduling": True})
 OF_GROUPS = (PlacementGeneratePlugin, PlacementFeasiblePlugin, PlacementScorePlugin)
 """The extension points they are about."""
 LAWS: dict[str, tuple[type[Plugin], ...]] = {

@@ -23,7 +23,7 @@ from schedctl.framework.events import Action, ClusterEvent, Hint
 from schedctl.framework.extenders import EXTENDER_PLUGIN
 from schedctl.framework.points import Plugin
 from schedctl.framework.profiles import Profile
-from schedctl.releases import NEWEST, Release, ReleaseChange
+from schedctl.releases import GENERIC_WORKLOAD, NEWEST, Release, ReleaseChange
 
 # plugins that only score or bind cannot refuse a pod, so that no event is awaited for them
 _REFUSING = (
@@ -188,7 +188,7 @@ def registrations(plugin: Plugin, release: Release) -> tuple[events.Registration
         raise
     except faults.ESCAPING as fault:
         raise plugin_fault(plugin, fault) from fault
-    if registered == events.EVERY_EVENT and release.enabled("GenericWorkload"):
+    if registered == events.EVERY_EVENT and release.enabled(GENERIC_WORKLOAD):
         registered = events.EVERY_EVENT_WITH_GROUPS
     return registered if release.includes(ReleaseChange.REGISTERED_TAINTS) else _with_taints(registered)
 

@@ -6,16 +6,17 @@ from collections.abc import Iterable
 
 from schedctl.policy import findings
 from schedctl.policy.documents import GangSchedulable
-from schedctl.policy.judged_groups import GATE, result_of, starts
+from schedctl.policy.judged_groups import result_of, starts
+from schedctl.releases import GENERIC_WORKLOAD
 
 
 def judge(view: findings.View, arguments: GangSchedulable, about: findings.Judged) -> Iterable[findings.Finding]:
     """Judge a group: as many of its pods have a node as it needs to start, or all of them."""
     situation, key = view.situation, f"{about.namespace}/{about.name}"
     release = situation.cluster.release
-    if not release.enabled(GATE):
-        hint = f"`--feature-gates {GATE}=true`, with a kube-scheduler that has it on"
-        text = f"pod groups are off ({GATE}): kube-scheduler {release.version} schedules each pod by itself"
+    if not release.enabled(GENERIC_WORKLOAD):
+        hint = f"`--feature-gates {GENERIC_WORKLOAD}=true`, with a kube-scheduler that has it on"
+        text = f"pod groups are off ({GENERIC_WORKLOAD}): kube-scheduler {release.version} schedules each pod by itself"
         yield findings.inconclusive(text, hints=[hint])
         return
     result = result_of(situation, key)

@@ -10,8 +10,8 @@ from schedctl.autoscaling.groups import NodeGroup
 from schedctl.framework.pod_groups import group_key
 from schedctl.policy import findings
 from schedctl.policy.documents import Schedulable
-from schedctl.policy.judged_groups import GATE
 from schedctl.policy.situations import JudgedPod
+from schedctl.releases import GENERIC_WORKLOAD
 from schedctl.reports import counts
 from schedctl.simulation.scale_ups.options import options_of
 from schedctl.simulation.scale_ups.planning import ScaleUp, plan
@@ -72,7 +72,7 @@ def _plan(view: findings.View, groups: Sequence[NodeGroup], pods: Sequence[Judge
     scheduler = view.situation.scheduler
     pending = scheduler.cluster.pending
     keys = {pod.info.key for pod in pods}
-    grouped = scheduler.cluster.release.enabled(GATE)
+    grouped = scheduler.cluster.release.enabled(GENERIC_WORKLOAD)
     gangs = {group_key(pod.info) for pod in pods} - {""} if grouped else set()
     # a gang starts as one, whoever made its pods
     waiting = [info for info in pending.values() if info.key in keys or group_key(info) in gangs]

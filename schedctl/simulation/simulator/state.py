@@ -15,6 +15,7 @@ from schedctl.engine.queue.entries import Place, QueuedPod
 from schedctl.framework.events import ASSIGNED_POD_DELETE
 from schedctl.framework.pod_groups import group_key
 from schedctl.framework.waiting_pods import WaitingPod
+from schedctl.releases import GENERIC_WORKLOAD
 from schedctl.scheduler import Scheduler
 from schedctl.simulation.dispatch import EventDispatcher
 from schedctl.simulation.events import Controller, SimulatedEvent
@@ -83,7 +84,7 @@ class RunState:
         record = self.record if trace else None
         self.dispatcher = EventDispatcher(self.queue, self.cluster, record, scheduler.handles.values())
         self.world = 0
-        self.with_groups = self.cluster.release.enabled("GenericWorkload")
+        self.with_groups = self.cluster.release.enabled(GENERIC_WORKLOAD)
         self.permit_waits: list[PermitWait] = []
         self.apply_event: Callable[[SimulatedEvent], None]
 
