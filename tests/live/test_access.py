@@ -32,7 +32,8 @@ def plugin(tmp_path, status, *, version="client.authentication.k8s.io/v1", code=
         f"#!{sys.executable}\nimport os, sys\n"
         f"open({str(tmp_path / 'runs')!r}, 'a').write(os.environ['KUBERNETES_EXEC_INFO'] + '\\n')\n"
         f"print({stderr!r}, file=sys.stderr)\n"
-        f"print({answer!r}.replace('RUN', str(len(open({str(tmp_path / 'runs')!r}).readlines()))))\nsys.exit({code})\n"
+        f"print({answer!r}.replace('<run>', str(len(open({str(tmp_path / 'runs')!r}).readlines()))))\n"
+        f"sys.exit({code})\n"
     )
     script.chmod(0o755)
     return {"exec": {"apiVersion": version, "command": str(script), "interactiveMode": "Never", **fields}}
@@ -144,7 +145,7 @@ def test_impersonating_groups_requires_a_user(kubeconfig):
 
 def test_credential_plugin_returns_a_token(serve, kubeconfig, tmp_path):
     server = serve(Cluster())
-    user = plugin(tmp_path, {"token": "t-RUN"}, env=[{"name": "A", "value": "b"}])
+    user = plugin(tmp_path, {"token": "t-<run>"}, env=[{"name": "A", "value": "b"}])
     assert (
         requests_of(server, Access(kubeconfig=kubeconfig(server.url, user=user))).header("Authorization")
         == "Bearer t-1"
@@ -154,7 +155,7 @@ def test_credential_plugin_returns_a_token(serve, kubeconfig, tmp_path):
 
 def test_credential_plugin_runs_again_after_a_401(serve, kubeconfig, tmp_path):
     server = serve(lambda r: Reply({}) if r.header("Authorization") == "Bearer t-2" else status(401, "Unauthorized"))
-    requests_of(server, Access(kubeconfig=kubeconfig(server.url, user=plugin(tmp_path, {"token": "t-RUN"}))))
+    requests_of(server, Access(kubeconfig=kubeconfig(server.url, user=plugin(tmp_path, {"token": "t-<run>"}))))
     assert len(runs(tmp_path)) == 2
 
 
@@ -167,7 +168,7 @@ def test_credential_plugin_runs_again_only_once(serve, kubeconfig, tmp_path):
 
 def test_credential_plugin_runs_again_when_its_token_expires(serve, kubeconfig, tmp_path):
     server = serve(Cluster())
-    user = plugin(tmp_path, {"token": "t-RUN", "expirationTimestamp": "2020-01-01T00:00:00Z"})
+    user = plugin(tmp_path, {"token": "t-<run>", "expirationTimestamp": "2020-01-01T00:00:00Z"})
     assert (
         requests_of(server, Access(kubeconfig=kubeconfig(server.url, user=user))).header("Authorization")
         == "Bearer t-2"
