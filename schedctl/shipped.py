@@ -13,12 +13,12 @@ _PACKAGE = Path(__file__).resolve().parent
 
 def profiles() -> Path:
     """The folder of ready KubeSchedulerConfigurations, ``profiles/`` of the repository."""
-    return _shipped("profiles")
+    return _shipped_folder("profiles")
 
 
 def fixtures() -> Path:
     """The folder of example clusters, workloads and scenarios, ``fixtures/`` of the repository."""
-    return _shipped("fixtures")
+    return _shipped_folder("fixtures")
 
 
 def scenario() -> Path:
@@ -28,12 +28,12 @@ def scenario() -> Path:
 
 def proof() -> Path:
     """The numbers of the comparison with kube-scheduler's own plugins, ``conformance/proof.json`` of the repository."""
-    return _shipped("conformance/proof.json")
+    return _shipped_folder("conformance/proof.json")
 
 
 def docs() -> Path | None:
     """The pages of the documentation, ``docs/`` of the repository; None where they are not installed."""
-    folder = _shipped("docs")
+    folder = _shipped_folder("docs")
     return folder if folder.is_dir() else None
 
 
@@ -44,6 +44,6 @@ def roles() -> str:
     return str(installed) if installed.exists() else name
 
 
-def _shipped(name: str) -> Path:
+def _shipped_folder(name: str) -> Path:
     installed = _PACKAGE / "_data" / name
     return installed if installed.exists() else _PACKAGE.parent / name

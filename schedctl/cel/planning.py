@@ -66,7 +66,7 @@ class _Planner:
             case syntax.MapOf():
                 return self._map(node)
             case syntax.Fold():
-                return attributes.Planned(self._recalled(node) or self._fold(node))
+                return attributes.Planned(self._memoize(node) or self._fold(node))
         raise TypeError(f"cannot plan {type(node).__name__}")
 
     def _attribute(self, node: syntax.Node) -> attributes.Attribute:
@@ -117,7 +117,7 @@ class _Planner:
 
     def _call(self, node: syntax.Call) -> attributes.Planned:
         # not paths, which go on into what they find
-        if node.function not in _PATHS and (recalled := self._recalled(node)):
+        if node.function not in _PATHS and (recalled := self._memoize(node)):
             return attributes.Planned(recalled)
         match node.function:
             case "_&&_":
@@ -347,7 +347,7 @@ class _Planner:
         roots = {name: name.partition(".")[0] for name in syntax.free_names(node)}
         return all(root not in hidden and not recurring.isdisjoint((root, name)) for name, root in roots.items())
 
-    def _recalled(self, node: syntax.Call | syntax.Fold) -> Step | None:
+    def _memoize(self, node: syntax.Call | syntax.Fold) -> Step | None:
         """Return a loop or call that is not run again for the same objects; None where it reads what does not recur."""
         names = sorted(syntax.free_names(node))
         if self._is_recalled or not names or not self._recurs(node):

@@ -41,7 +41,7 @@ def differences(theirs: Json, ours: Json) -> Iterator[Difference]:
         ours: ours.
     """
     case = theirs["id"]
-    if _crashed(theirs) and any("kube-scheduler crashes" in each.get("error", "") for each in ours.get("cycles") or ()):
+    if _crashes(theirs) and any("kube-scheduler crashes" in each.get("error", "") for each in ours.get("cycles") or ()):
         return  # where it is over, no cycle is comparable
     if bool(theirs.get("error")) != bool(ours.get("error")):
         # Their fault may lie in what we do not model.
@@ -57,7 +57,7 @@ def differences(theirs: Json, ours: Json) -> Iterator[Difference]:
         yield from _cycle(f"{case} {cycle.get('pod')}#{number}", cycle, mine)
 
 
-def _crashed(theirs: Json) -> bool:
+def _crashes(theirs: Json) -> bool:
     """Return whether a plugin of kube-scheduler's crashed, which the oracle survives."""
     return str(theirs.get("error", "")).startswith("panic: ")
 

@@ -359,12 +359,12 @@ class DevicePools:
         overlooks = self.features.whole_pools
         listing = [each for each in slices if not (overlooks and each.spec.shared_counters)]
         devices = tuple(
-            self._pooled(device, pool, each, reached, operable=self._operates(row))
+            self._pool_device(device, pool, each, reached, operable=self._operates(row))
             for each in listing
             for device, reached in zip(each.spec.devices or (), self._reachable_devices(each, row), strict=True)
         )
         elsewhere = tuple(
-            self._pooled(device, pool, each, reached=False, operable=False)
+            self._pool_device(device, pool, each, reached=False, operable=False)
             for each in others
             if not each.spec.shared_counters
             for device in each.spec.devices or ()
@@ -376,7 +376,7 @@ class DevicePools:
         if not pool.invalid:
             pool.devices, pool.elsewhere, pool.counters = devices, elsewhere, counters
 
-    def _pooled(
+    def _pool_device(
         self, device: Device, pool: Pool, listing: ResourceSlice, reached: bool | str, *, operable: bool
     ) -> PooledDevice:
         skipped = listing.spec.skip_node_operations if self.features.reads_operations else None

@@ -181,16 +181,16 @@ def items(data: bytes, document: Document, line: int) -> Iterator[Item]:
     # views do not tell their offset, so the first item is looked for, behind an `items` that is followed by it
     first = bytes(outer.items[0])
     begins = (match.end() for match in _ITEMS.finditer(data, start, end) if data.startswith(first, match.end()))
-    yield from _placed(data, outer.items, start, next(begins, start), line)
+    yield from _items(data, outer.items, start, next(begins, start), line)
 
 
 def elements(data: bytes, start: int, end: int, line: int) -> Iterator[Item]:
     """Yield what a list that is a document of its own holds, as `items` does; it begins at `start`, on a line."""
     texts = msgspec.json.decode(memoryview(data)[start:end], type=list[msgspec.Raw])
-    yield from _placed(data, texts, start, skip_space(data, start + 1, end), line)
+    yield from _items(data, texts, start, skip_space(data, start + 1, end), line)
 
 
-def _placed(data: bytes, texts: list[msgspec.Raw], start: int, position: int, line: int) -> Iterator[Item]:
+def _items(data: bytes, texts: list[msgspec.Raw], start: int, position: int, line: int) -> Iterator[Item]:
     """Yield texts that follow one another in a list, of which the first is at a position."""
     counted, line_start = start, data.rfind(b"\n", 0, start) + 1
     for text in texts:

@@ -71,7 +71,7 @@ class Consequences:
         violated = self._find_violations(_with_skews_of(self._pod.pod, outcome.pod.pod))
         texts, displaces = [], False
         for info in removed:
-            text, homeless = self._recreated(info)
+            text, homeless = self._successor_text(info)
             texts.append(text)
             displaces |= homeless
         for info, node in self._placeable:
@@ -124,7 +124,7 @@ class Consequences:
         outcome = self._attempt(info)
         return outcome.chosen if outcome is not None else ""
 
-    def _recreated(self, info: PodInfo) -> tuple[str, bool]:
+    def _successor_text(self, info: PodInfo) -> tuple[str, bool]:
         """Return what becomes of a pod that goes, and whether its successor, which is placed, would find no room."""
         if not ownership.controller_reference(info)[2]:
             return f"pod {info.key} is lost: no controller recreates it", False

@@ -102,7 +102,7 @@ class Trials:
         self.made += 1
         self.kinds += (remedy.kind for remedy in remedies)
         self._consequences.prepare()
-        removed = _removed(remedies, self.cluster)
+        removed = _find_removed(remedies, self.cluster)
         refused = self._consequences.are_refused(removed)
         with self._scheduler.fork():
             cluster, pod = self.cluster, self._pod
@@ -130,7 +130,7 @@ class Trials:
         return patches.patches_and_command(trial.remedies, self._pod, self._scheduler.cluster)
 
 
-def _removed(remedies: Sequence[Remedy], cluster: Cluster) -> list[PodInfo]:
+def _find_removed(remedies: Sequence[Remedy], cluster: Cluster) -> list[PodInfo]:
     """Return the running pods that remedies make go."""
     table = cluster.pod_table
     rows = [table.row_of[key] for each in remedies for key in each.removed_pods if key in table.row_of]

@@ -49,14 +49,14 @@ def broken_rules(candidate: object) -> list[str]:
         return [f"{candidate.__name__} has no extension point: it inherits none of {_bases()}"]
     return [
         *_name(candidate),
-        *_methods(candidate, [*points, *_asked_besides(candidate)]),
+        *_methods(candidate, [*points, *_unconfigured_points(candidate)]),
         *_construction(candidate),
         *_arguments(candidate),
         *_kinds(candidate),
     ]
 
 
-def _asked_besides(candidate: type[Plugin]) -> list[type[Plugin]]:
+def _unconfigured_points(candidate: type[Plugin]) -> list[type[Plugin]]:
     """Return the point that no configuration names, if the plugin has it: whoever takes part is asked."""
     return [PlacementFeasiblePlugin] if issubclass(candidate, PlacementFeasiblePlugin) else []
 

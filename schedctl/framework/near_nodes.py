@@ -37,7 +37,7 @@ def near_nodes(info: PodInfo, cluster: ClusterView) -> frozenset[str]:
     elif not any(key not in _OF_ANY_POOL for key in _required_keys(pod)):
         tolerations = pod.spec.tolerations or ()
         reserved = np.array(
-            [_reserved(each, tolerations, cluster.compares_taints) for each in table.taint_sets.values], np.bool_
+            [_is_reserved(each, tolerations, cluster.compares_taints) for each in table.taint_sets.values], np.bool_
         )
         allowed &= ~reserved[table.taints[: len(table)]]
     return frozenset(table.objects[row].metadata.name for row in np.flatnonzero(allowed).tolist())
@@ -50,7 +50,7 @@ def _offering(info: PodInfo, table: NodeTable) -> BoolArray:
     return np.logical_and.reduce(offers) if offers else np.zeros(len(table), np.bool_)
 
 
-def _reserved(taints: Sequence[Taint], tolerations: Sequence[Toleration], compares: bool) -> bool:
+def _is_reserved(taints: Sequence[Taint], tolerations: Sequence[Toleration], compares: bool) -> bool:
     """Return whether a set of taints keeps a pod off that does not know of it."""
     taint = first_untolerated([each for each in taints if not is_automatic(each.key)], tolerations, compares)
     if taint is None:

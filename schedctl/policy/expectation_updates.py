@@ -52,7 +52,7 @@ def rewrite_expectation(text: str, test: PolicyTest, report: CheckReport) -> str
     written = _find(text, test)
     if written is None:
         return None
-    expected = _expected(test, report)
+    expected = _expectations(test, report)
     newline = "\r\n" if "\r\n" in text else "\n"
     before = tests_in(text.encode(), test.source)[0]
     for lines in (_block(written, expected), [_flow(written, expected)]):
@@ -113,7 +113,7 @@ def _without_expectation(test: PolicyTest) -> PolicyTest:
     return replace(test, line=0, exit_code=0, message="", results=None, expect=(0, 0))
 
 
-def _expected(test: PolicyTest, report: CheckReport) -> dict[str, Any]:
+def _expectations(test: PolicyTest, report: CheckReport) -> dict[str, Any]:
     """Return what a report would have a test expect."""
     before = test.results or ()
     kept = [(result, next((one for one in before if one.about(result)), None)) for result in report.results]

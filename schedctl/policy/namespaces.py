@@ -118,10 +118,10 @@ class NamespaceFacts:
     def rejected_names(self, namespace: str) -> str:
         """Return the pods of a namespace, or of all for "", that would not exist, in words; "" for none."""
         if namespace not in self._rejected_names:
-            self._rejected_names[namespace] = abbreviate(group_names(pod.name for pod in self._rejected(namespace)))
+            self._rejected_names[namespace] = abbreviate(group_names(pod.name for pod in self._rejects(namespace)))
         return self._rejected_names[namespace]
 
-    def _rejected(self, namespace: str) -> list[JudgedPod]:
+    def _rejects(self, namespace: str) -> list[JudgedPod]:
         return [
             pod
             for judged in self.situation.workloads
@@ -146,7 +146,7 @@ class NamespaceFacts:
             "name": name,
             **{field: dict(written or {}) for field, written in metadata.items()},
             "pods": {"total": scheduled + pending, "scheduled": scheduled, "pending": pending},
-            "rejected": len(self._rejected(name)),
+            "rejected": len(self._rejects(name)),
             "requested": dict(sorted(demand.requested.items())),
             **({} if left is None else {"headroom": {resource: free for resource, (free, _) in sorted(left.items())}}),
             "quotas": [_quota(each) for each in quotas],

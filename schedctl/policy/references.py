@@ -39,7 +39,7 @@ class Reference(NamedTuple):
 
 def references(arguments: msgspec.Struct, prefix: str = "") -> Iterator[Reference]:
     """Yield what arguments name, those of nested structs included; what is not given names nothing."""
-    for attribute, field, to in _declared(type(arguments)):
+    for attribute, field, to in _fields(type(arguments)):
         value = getattr(arguments, attribute)
         if isinstance(value, msgspec.Struct):
             yield from references(value, f"{prefix}{field}.")
@@ -67,7 +67,7 @@ class Taint(NamedTuple):
 
 
 @cache
-def _declared(struct: type[msgspec.Struct]) -> list[tuple[str, str, RefersTo | None]]:
+def _fields(struct: type[msgspec.Struct]) -> list[tuple[str, str, RefersTo | None]]:
     """Return attribute, name in files and what is named, of each field."""
     return [
         (info.name, info.encode_name, next((mark for mark in _marks(info.type) if isinstance(mark, RefersTo)), None))

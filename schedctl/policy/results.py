@@ -166,7 +166,7 @@ class Results:
         built in, because a gate must not pass what nobody looked at.
         """
         for problem in problems:
-            about = _judged_of(problem)
+            about = _subject_of(problem)
             why = f"{problem.path}: {problem.message}" if problem.path else problem.message
             finding = findings.Finding(
                 checks.CheckOutcome.VIOLATED, f"not checked: {why}", hints=(problem.hint,) if problem.hint else ()
@@ -181,7 +181,7 @@ class Results:
         """
         for resource in resources:
             allowing = [policy.allows(resource.kind) for policy in self.policies]
-            about = _judged_of(resource.problem)
+            about = _subject_of(resource.problem)
             hint = f"`allowUnmodelledKinds: [{resource.kind}]` in the policy accepts it"
             if resource.problem.hint:
                 hint = f"{resource.problem.hint}; {hint}"
@@ -237,7 +237,7 @@ class Results:
         ]
 
 
-def _judged_of(problem: Problem) -> findings.Judged:
+def _subject_of(problem: Problem) -> findings.Judged:
     kind, namespace, name = _parse_subject(problem.subject)
     return findings.Judged(kind, namespace, name, problem.subject or problem.source or "the manifests")
 

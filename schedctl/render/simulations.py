@@ -66,7 +66,7 @@ def lines(report: simulations.SimulationReport, *, wide: bool = False, limit: in
         *pending_pods.sections(_beside_groups(pending, in_groups), wide=wide, limit=limit),
         *(_workload(result, detail) for result in report.results if wide or not _is_told_with_group(result, in_groups)),
         _other_groups(report.groups[report.summary.groups :], detail),
-        _unmodelled(report.unmodelled, detail),
+        _unmodelled_lines(report.unmodelled, detail),
         _rejected_objects(report.rejected),
         draws.section(report.draws, detail.entries) if report.draws is not None else (),
         _preemptions(report.preemptions, detail),
@@ -147,7 +147,7 @@ def _workload(result: simulations.WorkloadResult, detail: _Detail) -> Iterator[B
         yield notices.note(note, 2)
 
 
-def _unmodelled(resources: Sequence[simulations.UnmodelledResource], detail: _Detail) -> Iterator[Block]:
+def _unmodelled_lines(resources: Sequence[simulations.UnmodelledResource], detail: _Detail) -> Iterator[Block]:
     for each in resources[: detail.entries]:
         spans = (Span(f"{each.subject}: ", "strong"), Span(each.reason), Span(f"  [{each.source}]", "faint"))
         yield Line(spans, hang=2)

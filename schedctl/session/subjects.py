@@ -81,13 +81,13 @@ class Question:
         if self.all_pending:
             return pending_pods(state, self.scope)
         if self.query is not None:
-            return self._selected(self.kind or POD, self.query, state)
+            return self._matching(self.kind or POD, self.query, state)
         if not self.names:
             return self._all_of_kind(self.kind or POD, state)
         found = [obj for name in self.names for obj in find(name, state, self.scope)]
         return list({id(obj): obj for obj in found}.values())  # by identity: structs that hold dicts have no hash
 
-    def _selected(self, kind: SubjectKind, query: LabelQuery, state: AssembledCluster) -> list[Any]:
+    def _matching(self, kind: SubjectKind, query: LabelQuery, state: AssembledCluster) -> list[Any]:
         """Return the objects of a kind in the scope that a selector matches."""
         there = select(kind, query, state, Scope(""))
         found = [obj for obj in there if obj.metadata.namespace in self.scope]

@@ -138,7 +138,7 @@ def show(path: str, pod: str = "") -> TraceReport:
     """
     records = read(path)
     pods = dict.fromkeys(filter(None, map(pod_of, records)))
-    chosen = _named(pod, pods, path) if pod else next(iter(pods)) if len(pods) == 1 else ""
+    chosen = _find_pod(pod, pods, path) if pod else next(iter(pods)) if len(pods) == 1 else ""
     if not chosen:
         return TraceReport(file=path, pods=[_end(each, records) for each in pods])
     steps = [
@@ -183,7 +183,7 @@ def diff(before: str, after: str, *, fail: bool = False) -> TraceDiff:
     )
 
 
-def _named(pod: str, pods: Iterable[str], path: str) -> str:
+def _find_pod(pod: str, pods: Iterable[str], path: str) -> str:
     found = [each for each in pods if pod in (each, each.partition("/")[2])]
     if len(found) == 1:
         return found[0]

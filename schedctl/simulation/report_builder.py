@@ -106,7 +106,7 @@ def report(
         rejected=objects,
         mistakes=[_mistake(problem) for problem in mistakes],
         passed=dict(sorted(facts.expansion.passed.items())),
-        unmodelled=[_unmodelled(each.problem) for each in unmodelled if each.problem not in groups],
+        unmodelled=[_unmodelled_resource(each.problem) for each in unmodelled if each.problem not in groups],
         guesses=list(guesses),
         groups=[*pod_groups, *others_groups],
         assumed_volumes=assumed_volumes((outcome.pod.pod for outcome in facts.run.pods.values()), cluster),
@@ -120,7 +120,7 @@ def workloads(facts: Simulation, cluster: Cluster) -> list[simulations.WorkloadR
     return [_result(rollout, facts, cluster, zones, effects) for rollout in facts.controller.rollouts]
 
 
-def _unmodelled(problem: Problem) -> simulations.UnmodelledResource:
+def _unmodelled_resource(problem: Problem) -> simulations.UnmodelledResource:
     return simulations.UnmodelledResource(problem.subject, f"{problem.source}:{problem.line}", problem.message)
 
 
@@ -146,7 +146,7 @@ def _example(rollout: RolloutProgress, facts: Simulation) -> tuple[PodInfo | Non
     update = rollout.update
     outcomes = (facts.run.pods.get(facts.controller.latest(key)) for key in update.created)
     created = (outcome.pod for outcome in outcomes if outcome is not None)
-    replicas = len(update.created) + len(update.unsent) + len(_kept(rollout))
+    replicas = len(update.created) + len(update.unsent) + len(_kept_pods(rollout))
     return next(created, next(iter(update.old), None)), 1 if _per_node(update.workload.object) else replicas
 
 
@@ -200,7 +200,7 @@ def _result(
     workload = update.workload
     created = [(key, _workload_pod(facts, key)) for key in update.created]
     unsent = [replica.pod.metadata.name for replica in update.unsent.values()]
-    kept = _kept(rollout)
+    kept = _kept_pods(rollout)
     places = [fate.node for _, fate in created if fate.fate is Fate.PLACED]
     places += [node for info in kept if (node := _node_of(controller.latest(info.key), cluster))]
     by_zone = Counter(zones.get(node, "") for node in places)
@@ -241,7 +241,7 @@ def _result(
     )
 
 
-def _kept(rollout: RolloutProgress) -> list[PodInfo]:
+def _kept_pods(rollout: RolloutProgress) -> list[PodInfo]:
     """Return the old pods that stay."""
     going = {id(info) for info in (*rollout.removed, *rollout.update.leaving.values())}
     return [info for info in rollout.update.old if id(info) not in going]

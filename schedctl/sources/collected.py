@@ -75,7 +75,7 @@ def pairs(value: Any) -> list[tuple[str, bytes]]:
     That is ``etcdctl get --prefix -w json``, with both in base64, or a list with the objects as values.
     """
     if isinstance(value, dict) and isinstance(value.get("kvs"), list):
-        return [*_decoded(value["kvs"])]
+        return [*_decode(value["kvs"])]
     if not isinstance(value, list) or not value or not all(map(_is_pair, value)):
         return []
     return [(one["key"], _text(one["value"])) for one in value]
@@ -99,7 +99,7 @@ def _text(value: str | dict[str, Any]) -> bytes:
     return value.encode(errors="replace") if isinstance(value, str) else msgspec.json.encode(value)
 
 
-def _decoded(entries: list[Any]) -> Iterator[tuple[str, bytes]]:
+def _decode(entries: list[Any]) -> Iterator[tuple[str, bytes]]:
     for entry in entries:
         fields = entry if isinstance(entry, dict) else {}
         try:

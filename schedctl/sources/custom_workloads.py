@@ -57,7 +57,7 @@ def read(
     if not custom.operator:
         return msgspec.structs.replace(workload, unknown=list(_unknown(value, custom, workload)))
     notes: list[str] = []
-    made = list(_made(operators.objects_of(custom.operator, value, notes, company), value, workload, findings))
+    made = list(_made_objects(operators.objects_of(custom.operator, value, notes, company), value, workload, findings))
     return msgspec.structs.replace(workload, made=made, notes=notes)
 
 
@@ -89,7 +89,7 @@ def _workload_ref(spec: Any, findings: list[Finding]) -> custom_kinds.WorkloadRe
     return found
 
 
-def _made(
+def _made_objects(
     manifests: Iterable[operators.Manifest],
     value: dict[str, Any],
     workload: custom_kinds.CustomWorkload,

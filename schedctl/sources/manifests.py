@@ -257,7 +257,7 @@ class Reading:
             return False
         value = plain(memoryview(data)[start : document.end])
         if stored := collected.pairs(value):
-            self._stored(document, stored)
+            self._read_stored(document, stored)
             return True
         if not (isinstance(value, list) and value and all(map(collected.says_kind, value))):
             return False
@@ -268,7 +268,7 @@ class Reading:
             self._json_document(part, json_values.Document(item.offset, end, json_values.head(item.text)))
         return True
 
-    def _stored(self, document: Document, stored: list[tuple[str, bytes]]) -> None:
+    def _read_stored(self, document: Document, stored: list[tuple[str, bytes]]) -> None:
         """Read the objects that were stored in etcd under some keys."""
         self.documents += 1
         name, undecoded = document.text.name, 0
@@ -467,7 +467,7 @@ class Reading:
         if kind is not None and collected.is_from_cluster(value):
             self._object(origin, body, kind.api_version, kind.name)
         elif stored := collected.pairs(value):
-            self._stored(origin.document, stored)
+            self._read_stored(origin.document, stored)
         elif collected.is_from_cluster(value):
             self.ignored[_WITHOUT_KIND] += 1
         else:

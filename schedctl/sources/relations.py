@@ -132,7 +132,7 @@ def _container(obj: pods.Container, path: Path) -> Iterator[Finding]:
                 yield Finding((*path, "resources", "requests", name), message, hint)
         elif limit is not None and _compare(request, limit) > 0:
             message = (
-                f"Invalid value: {_quoted(request)}: must be less than or equal to {name} limit of {_written(limit)}"
+                f"Invalid value: {_quote(request)}: must be less than or equal to {name} limit of {_canonical(limit)}"
             )
             yield Finding((*path, "resources", "requests", name), message)
 
@@ -161,18 +161,18 @@ def _amounts(resources: dict[str, Quantity], path: Path) -> Iterator[Finding]:
     for name, quantity in resources.items():
         amount = quantities.parse(quantity)
         if amount.unscaled < 0:
-            yield Finding((*path, name), f"Invalid value: {_quoted(quantity)}: must be greater than or equal to 0")
+            yield Finding((*path, name), f"Invalid value: {_quote(quantity)}: must be greater than or equal to 0")
         elif (name == "pods" or _whole_units(name)) and amount.milli_value % 1000:
             yield Finding((*path, name), f"expected a whole number of {name}, got {quantity}")
 
 
-def _written(quantity: Quantity) -> str:
+def _canonical(quantity: Quantity) -> str:
     """Return a quantity as the API server writes it."""
     return quantities.canonical(quantities.stored_amount(quantity), quantities.form_of(quantity))
 
 
-def _quoted(quantity: Quantity) -> str:
-    return quote(_written(quantity))
+def _quote(quantity: Quantity) -> str:
+    return quote(_canonical(quantity))
 
 
 def _whole_units(name: str) -> bool:

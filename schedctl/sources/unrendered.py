@@ -36,16 +36,16 @@ def leave_out(found: Sequence[Source], built: Collection[str]) -> tuple[list[Sou
         folder = _folder(each)
         if _is_named(each, _KUSTOMIZATION_FILES):
             if os.path.realpath(folder) not in done:
-                missing.append(_unmodelled(each, "Kustomization", KUSTOMIZE, f"`-k {folder}` builds it"))
+                missing.append(_unmodelled_problem(each, "Kustomization", KUSTOMIZE, f"`-k {folder}` builds it"))
         elif not (each.in_folder and _belongs_to_chart(each, charts)):
             left.append(each)
         elif _is_named(each, _CHART_FILES) and not _is_inside(folder, charts - {folder}):
             hint = f"`helm template {folder}` renders it; `-` reads what comes from a pipe"
-            missing.append(_unmodelled(each, "Chart", CHART, hint))
+            missing.append(_unmodelled_problem(each, "Chart", CHART, hint))
     return left, missing
 
 
-def _unmodelled(source: Source, kind: str, message: str, hint: str) -> Unmodelled:
+def _unmodelled_problem(source: Source, kind: str, message: str, hint: str) -> Unmodelled:
     group = "helm.sh" if kind == "Chart" else "kustomize.config.k8s.io"
     problem = Problem(message, source.name, 1, 1, subject=f"{kind} {_folder(source)}", hint=hint)
     return Unmodelled(f"{kind}.{group}", problem)

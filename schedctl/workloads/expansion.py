@@ -454,7 +454,7 @@ class _Expander:
 
     def _custom(self, obj: CustomWorkload) -> Workload:
         if obj.made is not None:
-            return self._operated(obj, obj.made)
+            return self._expand_custom(obj, obj.made)
         owner = Owner(obj.api_version, obj.kind, with_namespace(obj.metadata))
         replicas: list[Replica] = []
         groups, notes = obj.replicas, list[str]()
@@ -477,7 +477,7 @@ class _Expander:
         single = groups[0].template if len(groups) == 1 else None
         return self._workload(obj, replicas, single, notes)
 
-    def _operated(self, obj: CustomWorkload, made: Sequence[Any]) -> Workload:
+    def _expand_custom(self, obj: CustomWorkload, made: Sequence[Any]) -> Workload:
         """Return the pods of the objects that an operator makes; those objects join the cluster themselves."""
         replicas: list[Replica] = []
         notes, templates = list(obj.notes), []

@@ -89,7 +89,7 @@ class _Counted:
 
     def excess(self, usage: AmountList) -> str:
         """Return the refusal of a usage that is too much, "" if it fits."""
-        over = self._exceeded(usage)
+        over = self._find_exceeded(usage)
         if not over:
             return ""
         requested, used, limited = (_pretty(part, over) for part in (usage, self.used, self.hard))
@@ -97,13 +97,13 @@ class _Counted:
 
     def shortages(self, usage: AmountList) -> Iterator[QuotaShortage]:
         """Yield what a usage that is too much lacks."""
-        for name in self._exceeded(usage):
+        for name in self._find_exceeded(usage):
             used = self.used.get(name, amounts.ZERO)
             left = self.hard[name].minus(used)
             room = str(left) if left.more_than(amounts.ZERO) else ""
             yield QuotaShortage(self.name, name, room, str(used.plus(usage[name])))
 
-    def _exceeded(self, usage: AmountList) -> list[str]:
+    def _find_exceeded(self, usage: AmountList) -> list[str]:
         """Return the resources of which a usage is too much."""
         # What asks for nothing of a resource is let in even where the quota is exceeded already.
         charged = {name: amount for name, amount in usage.items() if name in self.hard and not amount.is_zero}

@@ -128,7 +128,7 @@ class SchedulingQueue:
 
     def next_timeout(self, among: Callable[[Entry], bool] = lambda entry: True) -> float | None:
         """Return when the first of the unschedulable pods, or of these, has waited so long that it is tried again."""
-        waiting = (entry for entry in self._flushed() if among(entry))
+        waiting = (entry for entry in self._overdue() if among(entry))
         since = min((max(entry.timestamp, entry.flushed) for entry in waiting), default=None)
         if since is None:
             return None
@@ -316,7 +316,7 @@ class SchedulingQueue:
         if now < self._next_flush:
             return
         self._next_flush = (math.floor(now / FLUSH_INTERVAL) + 1) * FLUSH_INTERVAL
-        late = [entry for entry in self._flushed() if now - max(entry.timestamp, entry.flushed) > MAX_UNSCHEDULABLE]
+        late = [entry for entry in self._overdue() if now - max(entry.timestamp, entry.flushed) > MAX_UNSCHEDULABLE]
         for entry in sorted(late, key=lambda entry: entry.stamp):
             entry.flush(now)  # its timestamp stays: the backoff is reckoned from the last attempt
             strategy = self._strategy(entry, events.UNSCHEDULABLE_TIMEOUT, None, None)
@@ -324,7 +324,7 @@ class SchedulingQueue:
         if late and self._in_flight:
             self._occurrences.append(_Occurrence(events.UNSCHEDULABLE_TIMEOUT, None, None))
 
-    def _flushed(self) -> Iterator[Entry]:
+    def _overdue(self) -> Iterator[Entry]:
         """Yield the unschedulable that are tried again for no other reason than that they have waited long."""
         for group in self._pool.values():
             yield from (entry for entry in group.values() if self._asks_gates_again or entry.place is not Place.GATED)

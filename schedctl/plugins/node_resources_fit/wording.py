@@ -41,7 +41,7 @@ def _room_on_all(all_evidence: Sequence[Evidence]) -> str:
 
 
 def _diagnosis(all_evidence: Sequence[Evidence]) -> list[str]:
-    return [*_too_large(all_evidence[0]), *_made_of(all_evidence[0])]
+    return [*_too_large(all_evidence[0]), *_parts_text(all_evidence[0])]
 
 
 def _too_large(evidence: Evidence) -> Iterator[str]:
@@ -56,7 +56,7 @@ def _too_large(evidence: Evidence) -> Iterator[str]:
         yield f"{resource}: {slip['written']}{cores}; did you mean {slip['meant']}?"
 
 
-def _made_of(evidence: Evidence) -> Iterator[str]:
+def _parts_text(evidence: Evidence) -> Iterator[str]:
     parts = evidence.get("parts")
     if parts and len(parts) == 1 and parts[0]["source"].startswith(LIMIT):
         container = parts[0]["source"].removeprefix(LIMIT).strip()

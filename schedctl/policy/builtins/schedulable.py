@@ -43,7 +43,7 @@ def judge(view: findings.View, arguments: Schedulable, about: findings.Judged) -
         planned = _plan(view, groups, judged.pending_pods)
         message = f"{message}; {_describe(planned, judged.pending_pods)}"
         few_enough = arguments.max_new_nodes is None or sum(planned.counts) <= arguments.max_new_nodes
-        if few_enough and placed + _placed_by(planned, judged.pending_pods) >= needed:
+        if few_enough and placed + _count_placed(planned, judged.pending_pods) >= needed:
             yield findings.pass_finding(message)
             return
         if not few_enough:
@@ -80,7 +80,7 @@ def _plan(view: findings.View, groups: Sequence[NodeGroup], pods: Sequence[Judge
     return plan(scheduler, waiting, options, effort=_EFFORT)
 
 
-def _placed_by(planned: ScaleUp, pods: Sequence[JudgedPod]) -> int:
+def _count_placed(planned: ScaleUp, pods: Sequence[JudgedPod]) -> int:
     placed = planned.placement.placed if planned.placement is not None else {}
     return sum(pod.info.key in placed for pod in pods)
 
@@ -91,7 +91,7 @@ def _describe(planned: ScaleUp, pods: Sequence[JudgedPod]) -> str:
     for option, count in zip(planned.options, planned.counts, strict=True):
         if count:
             numbers[option.group.name] += count
-    placed = _placed_by(planned, pods)
+    placed = _count_placed(planned, pods)
     if not numbers:
         return "new nodes would not help"
     nodes = counts.nodes(numbers.total(), "new ")

@@ -51,14 +51,14 @@ def _demand(rule: findings.Rule) -> str:
     return rule.check.description.strip() or f"the check {rule.check.name} of the policy {rule.policy.name}"
 
 
-def _stated(rule: findings.Rule) -> str:
+def _statement(rule: findings.Rule) -> str:
     """Return which policy states the check, and where."""
     place = findings.place(rule.check.location) or rule.policy.source
     return f"policy {rule.policy.name}, {place}" if place else f"policy {rule.policy.name}"
 
 
 def _help(rule: findings.Rule) -> Iterator[str]:
-    yield sanitise.text(f"{_demand(rule)} ({_stated(rule)})")
+    yield sanitise.text(f"{_demand(rule)} ({_statement(rule)})")
     yield from (f"Expression: {sanitise.text(_one_line(each))}" for each in rule.check.expressions)
     if rule.check.builtin:
         yield sanitise.text(f"Built-in check: {rule.check.builtin}")
@@ -69,7 +69,7 @@ def _help(rule: findings.Rule) -> Iterator[str]:
 
 
 def _help_markdown(rule: findings.Rule) -> Iterator[str]:
-    yield f"{markdown.escape(_one_line(_demand(rule)))} ({markdown.escape(_stated(rule))})"
+    yield f"{markdown.escape(_one_line(_demand(rule)))} ({markdown.escape(_statement(rule))})"
     yield from (f"Expression:\n\n{_code(each)}" for each in rule.check.expressions)
     if rule.check.builtin:
         yield f"Built-in check: {markdown.escape(rule.check.builtin)}"
