@@ -89,6 +89,38 @@ def test_a_group_is_explained_once_by_whatever_name_it_is_asked_for(schedctl, su
     jsonschema.validate(report, schema_of(ExplainReport))
 
 
+def job(name, pods):
+    template = "{spec: {schedulingGroup: {podGroupName: train}, restartPolicy: Never,"
+    template += " containers: [{name: a, image: a, resources: {requests: {cpu: '3'}}}]}}"
+    of_job = f"apiVersion: batch/v1\nkind: Job\nmetadata: {{name: {name}, namespace: ml}}\n"
+    return f"{of_job}spec: {{parallelism: {pods}, completions: {pods}, template: {template}}}\n---\n"
+
+
+@pytest.mark.parametrize(
+    "subjects",
+    [
+        pytest.param(("job/one", "podgroup/train"), id="the Job first"),
+        pytest.param(("podgroup/train", "job/one"), id="the group first"),
+    ],
+)
+def test_a_group_as_it_is_and_with_the_pods_of_a_job_are_two_answers(schedctl, folder, subjects):
+    (folder / "group.yaml").write_text(manifest(0, 2) + job("one", 2))
+    files = ("-f", str(folder / "state.yaml"), "-f", str(folder / "group.yaml"))
+    report = json.loads(schedctl("explain", *subjects, "-n", "ml", *files, *ON, "-o", "json").out)
+    texts = {each["notes"][0]: each["text"] for each in report["groups"]}
+    assert texts == {
+        "0 pods of 2 exist: 2 more would have to be created": "GANG WAITS: it has no pods, needs 2",
+        "with the 2 pods that Job ml/one would make": "GANG WOULD START: 2 of 2 placed, needs 2",
+    }
+
+
+def test_pods_of_one_job_are_not_there_for_another(schedctl, folder):
+    (folder / "group.yaml").write_text(manifest(0, 2) + job("one", 2) + job("two", 1))
+    files = ("-f", str(folder / "state.yaml"), "-f", str(folder / "group.yaml"))
+    report = json.loads(schedctl("explain", "job/one", "job/two", "-n", "ml", *files, *ON, "-o", "json").out)
+    assert [each["verdict"] for each in report["groups"]] == ["Placed", "Gated"]
+
+
 def test_a_run_places_a_job_that_makes_a_group_and_reports_it(schedctl):
     ended = schedctl("simulate", "fixtures/workloads/fine-tune.yaml", *GPU, *TOPOLOGY, "-o", "json", "--exit-code")
     report = json.loads(ended.out)
