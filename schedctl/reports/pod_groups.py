@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 
+from schedctl.reports import counts
 from schedctl.reports.metadata import Record
 from schedctl.reports.reasons import Hint, Reason
 
@@ -172,3 +173,8 @@ class BrokenGroup(Record, frozen=True):
     before: int
     after: int
     needs: int
+
+    @property
+    def text(self) -> str:
+        """How many of its pods are left, in words."""
+        return f"{self.after} of {counts.of(self.before, 'pod')} left, needs {self.needs}"

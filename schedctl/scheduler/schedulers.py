@@ -195,7 +195,9 @@ class Scheduler:
             choose: which of several equally good nodes a pod takes.
         """
         cycle = group_cycle(self.cluster, group, pods)
-        return attempt_group(replace(self._surroundings(pods), choose=choose), cycle, self.profiles, make_room=make_room)
+        return attempt_group(
+            replace(self._surroundings(pods), choose=choose), cycle, self.profiles, make_room=make_room
+        )
 
     def place_whole_group(self, group: PodGroup, pods: Sequence[PodInfo], placement: Placement) -> Trial:
         """Try every pod of a group in a placement, also those that kube-scheduler would no longer try.

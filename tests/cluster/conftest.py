@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from schedctl.releases import OF_GROUPS
 from tests.cluster.control_plane import KIT, Api
 
 
@@ -23,6 +24,14 @@ def api():
 def controlled_api():
     """The API server of a control plane with kube-controller-manager and kube-scheduler that is gone after the test."""
     with _control_plane("--with-scheduler", "--with-controllers") as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def api_of_groups():
+    """The API server of a control plane in which kube-scheduler schedules pod groups, the same for all tests."""
+    gates = ",".join(f"{gate}=true" for gate in OF_GROUPS)
+    with _control_plane("--feature-gates", gates, "--runtime-config", "scheduling.k8s.io/v1beta1=true") as server:
         yield server
 
 
