@@ -91,8 +91,9 @@ def start(
     """Start a control plane in the empty `directory` and return its kubeconfigs: the administrator's, then the users'.
 
     `users` can authenticate and may do nothing else. `gates` are for all processes, also those that are started later,
-    `apis` those that the server serves besides; both as Kubernetes' own options have them. `tied` processes die with the calling thread, however it ends. On
-    any failure, an interrupt included, whatever was started is stopped again; the directory is left to the caller.
+    `apis` those that the server serves besides; both as Kubernetes' own options have them. `tied` processes die with
+    the calling thread, however it ends. On any failure, an interrupt included, whatever was started is stopped again;
+    the directory is left to the caller.
     """
     names = ["etcd", "kube-apiserver"]
     names += ["kube-scheduler"] if scheduler else []

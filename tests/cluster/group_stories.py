@@ -24,8 +24,9 @@ class Story:
         bound: the pods of groups that have a node in the end.
         says: a part of what the condition of the group ``train`` says in the end, None where it has no condition.
         victims: the pods that are preempted.
-        races: whether the condition depends on chance: a group that was tried again before kube-scheduler has seen what
-            it wrote itself may be told that it is unschedulable though it has started.
+        races: whether chance decides which of its equal pods are tried first, as it does where they come before their
+            group, and what its condition says in the end: a group that is tried again before kube-scheduler has seen
+            what it wrote itself may be told that it is unschedulable though it has started.
     """
 
     title: str
