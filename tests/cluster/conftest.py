@@ -28,11 +28,26 @@ def controlled_api():
 
 
 @pytest.fixture(scope="session")
-def api_of_groups():
-    """The API server of a control plane in which kube-scheduler schedules pod groups, the same for all tests."""
-    gates = ",".join(f"{gate}=true" for gate in OF_GROUPS)
+def _api_of_groups():
+    gates = ",".join(f"{gate}=true" for gate in sorted(OF_GROUPS))
     with _control_plane("--feature-gates", gates, "--runtime-config", "scheduling.k8s.io/v1beta1=true") as server:
         yield server
+
+
+@pytest.fixture
+def api_of_groups(_api_of_groups):
+    """The API server of a control plane in which kube-scheduler schedules pod groups, the same one for all tests.
+
+    Pods, groups, nodes and priority classes of a test are gone after it.
+    """
+    yield _api_of_groups
+    for kind in ("Pod", "PodGroup", "Node", "PriorityClass"):
+        for obj in _api_of_groups.all(kind):
+            if kind == "PodGroup":  # no controller lifts what protects it
+                obj["metadata"]["finalizers"] = []
+                _api_of_groups.replace(obj)
+            if not obj["metadata"]["name"].startswith("system-"):
+                _api_of_groups.delete(obj)
 
 
 @contextmanager
