@@ -85,18 +85,24 @@ def start(
     audit: bool = False,
     users: Iterable[str] = (),
     tied: bool = False,
+    gates: str = "",
+    apis: str = "",
 ) -> list[Path]:
     """Start a control plane in the empty `directory` and return its kubeconfigs: the administrator's, then the users'.
 
-    `users` can authenticate and may do nothing else. `tied` processes die with the calling thread, however it ends. On
-    any failure, an interrupt included, whatever was started is stopped again; the directory is left to the caller.
+    `users` can authenticate and may do nothing else. `gates` are for all processes, also those that are started later,
+    `apis` those that the server serves besides; both as Kubernetes' own options have them. `tied` processes die with
+    the calling thread, however it ends. On any failure, an interrupt included, whatever was started is stopped again;
+    the directory is left to the caller.
     """
     names = ["etcd", "kube-apiserver"]
     names += ["kube-scheduler"] if scheduler else []
     names += ["kube-controller-manager"] if controllers else []
-    control_plane = _ControlPlane(directory, binaries(*names), tied=tied)
+    control_plane = _ControlPlane(directory, binaries(*names), tied=tied, gates=gates)
     try:
-        return control_plane.start(scheduler=scheduler, controllers=controllers, audit=audit, users=tuple(users))
+        return control_plane.start(
+            scheduler=scheduler, controllers=controllers, audit=audit, users=tuple(users), apis=apis
+        )
     except BaseException:
         stop(directory)
         raise
@@ -109,7 +115,8 @@ def start_scheduler(directory: Path, *, tied: bool = False, configuration: dict[
     """
     if not (directory / "cluster.json").is_file():
         raise ClusterError(f"no cluster was started in {directory}: there is no cluster.json")
-    control_plane = _ControlPlane(directory, binaries("kube-scheduler"), tied=tied)
+    gates = json.loads((directory / "cluster.json").read_text())["gates"]
+    control_plane = _ControlPlane(directory, binaries("kube-scheduler"), tied=tied, gates=gates)
     (port,) = _free_ports(1)
     try:
         control_plane.run_scheduler(port, configuration)
@@ -187,23 +194,26 @@ def _recorded(directory: Path) -> list[_Process]:
 class _ControlPlane:
     """The start sequence, with the paths, ports and credentials its steps share."""
 
-    def __init__(self, directory: Path, bin_dir: Path, *, tied: bool) -> None:
+    def __init__(self, directory: Path, bin_dir: Path, *, tied: bool, gates: str) -> None:
         self.directory = directory
         self.bin_dir = bin_dir
         self.tied = tied
+        self.gates = gates
         self.processes = _recorded(directory)
         self.tokens: dict[str, str] = {}
         self.server = ""
         self.authority = ""
 
-    def start(self, *, scheduler: bool, controllers: bool, audit: bool, users: tuple[str, ...]) -> list[Path]:
+    def start(
+        self, *, scheduler: bool, controllers: bool, audit: bool, users: tuple[str, ...], apis: str
+    ) -> list[Path]:
         for name in ("certs", "logs"):
             (self.directory / name).mkdir()
         etcd, peers, api, scheduling, controlling = _free_ports(5)
         self._write_credentials(users)
 
         self._run_etcd(etcd, peers)
-        self._run_apiserver(api, etcd, audit)
+        self._run_apiserver(api, etcd, audit, apis)
         kubeconfigs = [self._write_kubeconfig("admin", self.directory / "kubeconfig")]
         kubeconfigs += [self._write_kubeconfig(user, self.directory / f"{user}.kubeconfig") for user in users]
         for name in COMPONENTS:
@@ -247,7 +257,7 @@ class _ControlPlane:
         )
         self._wait("etcd", lambda: _get(f"{client_url}/readyz"))
 
-    def _run_apiserver(self, port: int, etcd: int, audit: bool) -> None:
+    def _run_apiserver(self, port: int, etcd: int, audit: bool, apis: str) -> None:
         certs = self.directory / "certs"
         self.server = f"https://{LOOPBACK}:{port}"
         flags = [
@@ -267,6 +277,8 @@ class _ControlPlane:
             "--allow-privileged",
             "--max-requests-inflight=1000",
             "--max-mutating-requests-inflight=500",
+            *self._gate_flags(),
+            *([f"--runtime-config={apis}"] if apis else []),
         ]
         if audit:
             policy = {
@@ -315,7 +327,11 @@ class _ControlPlane:
             f"--secure-port={port}",
             f"--cert-dir={self.directory / 'certs'}",
             "--authentication-skip-lookup",
+            *self._gate_flags(),
         ]
+
+    def _gate_flags(self) -> list[str]:
+        return [f"--feature-gates={self.gates}"] if self.gates else []
 
     def _component_kubeconfig(self, name: str) -> Path:
         return self.directory / "certs" / f"{name}.kubeconfig"
@@ -381,7 +397,7 @@ current-context: testcluster
                 preexec_fn=prepare,
             )
             self.processes.append({"name": name, "pid": process.pid, "started": _started(process.pid)})
-            record = {"bin": str(self.bin_dir), "processes": self.processes}
+            record = {"bin": str(self.bin_dir), "gates": self.gates, "processes": self.processes}
             (self.directory / "cluster.json").write_text(json.dumps(record, indent=2))
 
     def _wait(self, name: str, ready: Callable[[], bool]) -> None:

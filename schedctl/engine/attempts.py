@@ -241,7 +241,7 @@ def attempt(
     """
     nodes = len(cluster.rows if among is None else among)
     outcome = Attempt(Cycle(pod), profile, cluster, cluster.generation, nodes, among=among)
-    foreign = foreign_group(pod, profile)
+    foreign = foreign_group(pod, profile, cluster)
     if not (cluster.missing or profile.extenders or profile.absent or foreign):
         _run_points(outcome, nominator, percentage, cache, make_room, admitted)
         return outcome

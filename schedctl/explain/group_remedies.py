@@ -145,7 +145,7 @@ class _Search:
             f"{counts.nodes(number, 'more ')} like {name}{where}",
             tried=True,
             fits=1,
-            command=f"--what-if add-node={name}x{number}" if number > 1 else f"--what-if add-node={name}",
+            command=f"--add-node like:{name}={number}",
         )
 
     def priority(self) -> Iterator[Hint]:

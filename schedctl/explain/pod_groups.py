@@ -13,11 +13,12 @@ import msgspec
 
 from schedctl.api.amounts import on_one_scale
 from schedctl.api.pod_groups import PodGroup
+from schedctl.autoscaling.detection import NodeGroups
 from schedctl.cache.cluster import Cluster
 from schedctl.cache.pod_info import PodInfo
 from schedctl.engine.groups.cycles import GroupAttempt
 from schedctl.engine.groups.trials import Member, Trial
-from schedctl.explain import facts, group_remedies, scores
+from schedctl.explain import facts, group_remedies, group_scale_ups, scores
 from schedctl.explain.explanations import reference
 from schedctl.framework.pod_groups import count_members, group_key
 from schedctl.framework.statuses import Code, Status
@@ -44,13 +45,16 @@ class ExplainedGroup:
     members: dict[str, Explanation] = field(default_factory=dict)
 
 
-def explain_group(scheduler: Scheduler, group: PodGroup, *, hints: bool = True) -> ExplainedGroup:
+def explain_group(
+    scheduler: Scheduler, group: PodGroup, *, hints: bool = True, node_groups: NodeGroups | None = None
+) -> ExplainedGroup:
     """Return why a group starts where it starts, or why it waits; the cluster is as before.
 
     Args:
         scheduler: the profiles and the cluster, which has the pods of the group.
         group: the group.
         hints: whether to look for what would let it start, which tries changed clusters.
+        node_groups: the groups of nodes of which new nodes might help; None where that is not asked.
     """
     cluster = scheduler.cluster
     waiting = sorted(group_reports.waiting_members(cluster, group.key), key=lambda info: -info.priority)
@@ -71,6 +75,9 @@ def explain_group(scheduler: Scheduler, group: PodGroup, *, hints: bool = True) 
     result = _replace(result, waiting=_waiting_behind(cluster, group), notes=_notes(attempt, result))
     if hints and result.verdict is not GroupVerdict.PLACED:
         result = _replace(result, hints=group_remedies.find(scheduler, group, attempt))
+        if node_groups is not None and result.verdict is not GroupVerdict.ERROR:
+            found = group_scale_ups.scale_ups(scheduler, group, attempt, node_groups)
+            result = _replace(result, scale_up=found)
     return ExplainedGroup(result, members)
 
 

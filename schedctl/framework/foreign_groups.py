@@ -8,7 +8,10 @@ from __future__ import annotations
 
 from typing import Final
 
+from schedctl.api.meta import controller_of
 from schedctl.api.pod_groups import PodGroup
+from schedctl.api.workloads import Job
+from schedctl.cache.nodes import ClusterView
 from schedctl.cache.pod_info import PodInfo
 from schedctl.framework.profiles import Profile
 
@@ -27,12 +30,13 @@ _ANNOTATIONS: Final = {
 }
 
 
-def foreign_group(pod: PodInfo, profile: Profile) -> str:
+def foreign_group(pod: PodInfo, profile: Profile, cluster: ClusterView) -> str:
     """Return what a pod is scheduled with that the profile knows nothing of, "" for nothing.
 
     Args:
         pod: the pod.
         profile: its profile; one with a plugin that reads PodGroups of its own knows those that the pod names.
+        cluster: what has the Job of the pod, which Kueue admits by a label of its own.
     """
     metadata = pod.pod.metadata
     for written, known in ((metadata.labels, _LABELS), (metadata.annotations, _ANNOTATIONS)):
@@ -41,7 +45,17 @@ def foreign_group(pod: PodInfo, profile: Profile) -> str:
         for key, what in known.items():
             if key in written and not (what.endswith("PodGroup") and _reads_groups(profile)):
                 return f"{what} {pod.namespace}/{written[key]}"
-    return ""
+    return _queue_of_job(pod, cluster) if metadata.owner_references else ""
+
+
+def _queue_of_job(pod: PodInfo, cluster: ClusterView) -> str:
+    """Return the queue that the Job of a pod names, "" for none; its pods carry no label of it."""
+    owner = controller_of(pod.pod)
+    if owner is None or owner.kind != "Job":
+        return ""
+    job = cluster.get(Job, f"{pod.namespace}/{owner.name}")
+    labels = job.metadata.labels if job is not None else None
+    return f"{_LABELS[KUEUE_QUEUE]} {pod.namespace}/{labels[KUEUE_QUEUE]}" if labels and KUEUE_QUEUE in labels else ""
 
 
 def _reads_groups(profile: Profile) -> bool:

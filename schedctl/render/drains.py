@@ -215,8 +215,7 @@ def _budgets(report: DrainReport) -> Iterator[Block]:
 def _broken_groups(report: DrainReport, detail: _Detail) -> Iterator[Block]:
     """Yield the gangs that would be left with too few pods."""
     for each in report.broken_groups[: detail.entries]:
-        left = f"{each.after} of {counts.of(each.before, 'pod')} left"
-        yield line(f"podgroup {each.group} would break: {left}, needs {each.needs}", "bad")
+        yield line(f"podgroup {each.group} would break: {each.text}", "bad")
     yield from notices.rest(len(report.broken_groups) - detail.entries, 0)
 
 

@@ -28,6 +28,7 @@ def blocks(result: PodGroupResult, *, wide: bool = False, limit: int = 0) -> Ite
         *_causes(result, entries),
         _missing(result),
         (*notices.fixes(result.hints, commands=wide), *map(notices.note, result.notes)),
+        _scale_up(result, entries),
         tuple(_condition(result)),
         tuple(_behind(result, entries)),
     )
@@ -110,6 +111,20 @@ def _causes(result: PodGroupResult, entries: int) -> Iterator[Sequence[Block]]:
 
 def _missing(result: PodGroupResult) -> Sequence[Block]:
     return [Line((Span("missing: ", "bad"), Span(each.text)), hang=9) for each in result.missing]
+
+
+def _scale_up(result: PodGroupResult, entries: int) -> Sequence[Block]:
+    """Return what new nodes would change: the group of nodes that would be taken, then the others."""
+    if not result.scale_up:
+        return ()
+    best = next((each for each in result.scale_up if each.new_nodes), None)
+    others = [each for each in result.scale_up if each is not best]
+    text = best.text if best is not None else "no new nodes of any group would let it start"
+    return (
+        Line((Span("scale-up: ", "hint"), Span(text, "" if best is not None else "bad")), hang=10),
+        *(Line((Span(f"{each.group}: ", "strong"), Span(each.text)), 2, hang=2) for each in others[:entries]),
+        *notices.rest(len(others) - entries, 2),
+    )
 
 
 def _condition(result: PodGroupResult) -> Iterator[Block]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 
+from schedctl.reports import counts
 from schedctl.reports.metadata import Record
 from schedctl.reports.reasons import Hint, Reason
 
@@ -83,6 +84,20 @@ class MissingResource(Record, frozen=True):
     text: str
 
 
+class GroupScaleUp(Record, frozen=True):
+    """What new nodes of a group of nodes would change for a pod group.
+
+    Attributes:
+        group: the group of nodes.
+        new_nodes: how many would be enough, 0 where no number is.
+        text: the same in words.
+    """
+
+    group: str
+    new_nodes: int = 0
+    text: str = ""
+
+
 class PodGroupResult(Record, frozen=True, kw_only=True):
     """What becomes of a pod group.
 
@@ -108,6 +123,8 @@ class PodGroupResult(Record, frozen=True, kw_only=True):
         victims: the pods that would be preempted, as ``namespace/name``.
         waiting: what else is pending and comes behind it in the queue.
         hints: what would let it start, tried on the group.
+        scale_up: what new nodes of each group of nodes would change, those that an autoscaler prefers first; empty
+            where every pod has a place, or where no group of nodes is known.
         notes: what a reader must know to read the answer right.
     """
 
@@ -133,6 +150,7 @@ class PodGroupResult(Record, frozen=True, kw_only=True):
     victims: list[str] = []
     waiting: list[str] = []
     hints: list[Hint] = []
+    scale_up: list[GroupScaleUp] = []
     notes: list[str] = []
 
     @property
@@ -155,3 +173,8 @@ class BrokenGroup(Record, frozen=True):
     before: int
     after: int
     needs: int
+
+    @property
+    def text(self) -> str:
+        """How many of its pods are left, in words."""
+        return f"{self.after} of {counts.of(self.before, 'pod')} left, needs {self.needs}"

@@ -11,6 +11,7 @@ from typing import Literal
 
 from schedctl.reports.explanations import Explanation
 from schedctl.reports.metadata import Record, schema_name
+from schedctl.reports.pod_groups import PodGroupResult
 
 
 @schema_name("Event")
@@ -18,26 +19,28 @@ class WatchEvent(StrEnum):
     """What the news is."""
 
     ANSWER = "Answer"
-    """The answer about the pod, at first and whenever it has changed."""
+    """The answer, at first and whenever it has changed."""
     BOUND = "Bound"
-    """The pod is on a node; it is the last line."""
+    """The pod is on a node, or all pods of the group are; it is the last line."""
     DELETED = "Deleted"
-    """The pod is gone, or another has its name; it is the last line."""
+    """It is gone, or another has its name; it is the last line."""
     ENDED = "Ended"
     """The pod has run to its end; it is the last line."""
     PENDING = "Pending"
-    """The pod is still pending when the time is over; it is the last line."""
+    """It is still pending when the time is over; it is the last line."""
 
 
 class WatchLine(Record, frozen=True, kw_only=True):
-    """One piece of news about a pod that is watched.
+    """One piece of news about a pod or a pod group that is watched.
 
     Attributes:
         time: when it was there, RFC 3339.
         event: what it is.
-        pod: ``namespace/name``.
+        pod: the pod as ``namespace/name``, "" where a group is watched.
+        group: the group as ``namespace/name``, "" where a pod is watched.
         node: where the pod is, "" for nowhere.
-        result: the answer, null where it is none.
+        result: the answer about the pod, null where it is none.
+        group_result: the answer about the group, null where it is none.
         text: the news in words, "" for an answer.
     """
 
@@ -45,7 +48,9 @@ class WatchLine(Record, frozen=True, kw_only=True):
     kind: Literal["WatchLine"] = "WatchLine"
     time: str
     event: WatchEvent
-    pod: str
+    pod: str = ""
+    group: str = ""
     node: str = ""
     result: Explanation | None = None
+    group_result: PodGroupResult | None = None
     text: str = ""

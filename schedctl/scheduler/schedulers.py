@@ -23,7 +23,7 @@ from schedctl.engine.binding import BindingCycle, Reservation
 from schedctl.engine.clocks import Clock
 from schedctl.engine.faults import CycleError
 from schedctl.engine.groups.cycles import GroupAttempt, attempt_group, group_cycle
-from schedctl.engine.groups.trials import Surroundings, Trial, place_in
+from schedctl.engine.groups.trials import NodeChooser, Surroundings, Trial, first_by_name, place_in
 from schedctl.engine.handles import ProfileHandle
 from schedctl.engine.nominators import Nominator
 from schedctl.engine.queue.group_queue import GroupQueue
@@ -178,16 +178,26 @@ class Scheduler:
             admitted=admitted,
         )
 
-    def attempt_group(self, group: PodGroup, pods: Sequence[PodInfo], *, make_room: bool = True) -> GroupAttempt:
+    def attempt_group(
+        self,
+        group: PodGroup,
+        pods: Sequence[PodInfo],
+        *,
+        make_room: bool = True,
+        choose: NodeChooser = first_by_name,
+    ) -> GroupAttempt:
         """Run the scheduling cycle of a pod group and return its facts; nothing is placed.
 
         Args:
             group: the group.
             pods: its pods that are to be placed, at least one, in the order of trying.
             make_room: whether to run PodGroupPostFilter when no placement will do.
+            choose: which of several equally good nodes a pod takes.
         """
         cycle = group_cycle(self.cluster, group, pods)
-        return attempt_group(self._surroundings(pods), cycle, self.profiles, make_room=make_room)
+        return attempt_group(
+            replace(self._surroundings(pods), choose=choose), cycle, self.profiles, make_room=make_room
+        )
 
     def place_whole_group(self, group: PodGroup, pods: Sequence[PodInfo], placement: Placement) -> Trial:
         """Try every pod of a group in a placement, also those that kube-scheduler would no longer try.

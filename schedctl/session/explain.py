@@ -94,7 +94,7 @@ def explain(session: Session, question: Question, options: ExplainOptions) -> Ex
     if len(session.choices) > 1:
         return _compare(session, objects, metadata, options)
     scheduler = session.scheduler()
-    groups = GroupAnswers(scheduler)
+    groups = GroupAnswers(scheduler, node_groups=options.groups)
     with notifier.progress("explaining") as progress:
         results = list(
             explain_objects(

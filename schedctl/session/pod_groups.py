@@ -13,12 +13,14 @@ import msgspec
 
 from schedctl.api.pod_groups import PodGroup
 from schedctl.api.pods import Pod
+from schedctl.autoscaling.detection import NodeGroups
 from schedctl.cache.cluster import Cluster
 from schedctl.cache.pod_info import PodInfo
 from schedctl.explain import explanations
 from schedctl.explain.pod_groups import ExplainedGroup, explain_group
 from schedctl.framework.pod_groups import group_key
 from schedctl.releases import GENERIC_WORKLOAD
+from schedctl.reports import counts
 from schedctl.reports.explanations import Explanation, Verdict
 from schedctl.reports.pod_groups import GroupVerdict, PodGroupResult
 from schedctl.reports.reasons import Hint
@@ -33,10 +35,11 @@ _replace = msgspec.structs.replace
 class GroupAnswers:
     """The groups that a question turns out to be about, each explained once."""
 
-    def __init__(self, scheduler: Scheduler, *, hints: bool = True) -> None:
+    def __init__(self, scheduler: Scheduler, *, hints: bool = True, node_groups: NodeGroups | None = None) -> None:
         self._scheduler = scheduler
         self._hints = hints
-        self._explained: dict[str, ExplainedGroup] = {}
+        self._node_groups = node_groups
+        self._explained: dict[tuple[str, str], ExplainedGroup] = {}
         self.enabled = scheduler.cluster.release.enabled(GENERIC_WORKLOAD)
 
     @property
@@ -60,7 +63,7 @@ class GroupAnswers:
         if self.enabled:
             yield from self._explain(group).members.values()
         else:
-            self._explained[group.key] = ExplainedGroup(_off(group, self._scheduler.cluster))
+            self._explained[group.key, ""] = ExplainedGroup(_off(group, self._scheduler.cluster))
 
     def of_workload(self, obj: Any) -> Iterator[Explanation]:
         """Yield what becomes of the pods of a workload that are pending as pods of groups; nothing for another."""
@@ -87,18 +90,30 @@ class GroupAnswers:
         group = cluster.get(PodGroup, key) if key else None
         if group is None:
             return
+        made = [PodInfo(admission.admit(pod, cluster).pod) for pod in pods]
+        made = [info for info in made if find_pod(info.key, cluster) is None]
+        metadata = obj.metadata
+        of_whom = f"{type(obj).__name__} {metadata.namespace}/{metadata.name}"
         with cluster.fork():
-            for pod in pods:
-                info = PodInfo(admission.admit(pod, cluster).pod)
-                if find_pod(info.key, cluster) is None:
-                    cluster.add_pod(info)
-            answers = list(self._explain(group).members.values())
-        yield from answers
+            for info in made:
+                cluster.add_pod(info)
+            explained = self._explain(group, f"with the {counts.of(len(made), 'pod')} that {of_whom} would make")
+        yield from (explained.members[info.key] for info in made if info.key in explained.members)
 
-    def _explain(self, group: PodGroup) -> ExplainedGroup:
-        if group.key not in self._explained:
-            self._explained[group.key] = explain_group(self._scheduler, group, hints=self._hints)
-        return self._explained[group.key]
+    def _explain(self, group: PodGroup, supposition: str = "") -> ExplainedGroup:
+        """Return what becomes of a group in the cluster as it is now.
+
+        Args:
+            group: the group.
+            supposition: what the cluster has that is not there, in words; "" where it is as it was read.
+        """
+        known = self._explained.get((group.key, supposition))
+        if known is None:
+            known = explain_group(self._scheduler, group, hints=self._hints, node_groups=self._node_groups)
+            if supposition:
+                known.result = _replace(known.result, notes=[supposition, *known.result.notes])
+            self._explained[group.key, supposition] = known
+        return known
 
 
 def _off(group: PodGroup, cluster: Cluster) -> PodGroupResult:

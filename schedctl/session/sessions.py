@@ -20,10 +20,12 @@ from schedctl.session.extenders import NO_EXTENDERS, ExtenderOptions
 from schedctl.session.kube_versions import VersionFields
 from schedctl.session.notifiers import SILENT, Notifier
 from schedctl.session.what_ifs import NO_WHAT_IFS, WhatIfs
+from schedctl.simulation import broken_groups
 
 if TYPE_CHECKING:
     from schedctl.api.kinds import Kind
     from schedctl.cache.cluster import Cluster
+    from schedctl.reports.pod_groups import BrokenGroup
     from schedctl.scheduler import Scheduler
     from schedctl.session.configurations import ConfigurationChoice
     from schedctl.session.states import About, State, StateSource
@@ -61,6 +63,7 @@ class Session:
         state: the state, once it is loaded.
         rules: the kube-scheduler that judges, for good once the state is loaded.
         changes: what the what-ifs did, once they are made.
+        broken_groups: the gangs that they leave with fewer pods on nodes than they need.
         notifier: hears what is said on the way.
 
     Raises:
@@ -93,6 +96,7 @@ class Session:
         self.source = source
         self.notifier = notifier
         self.changes: list[WhatIfResult] = []
+        self.broken_groups: list[BrokenGroup] = []
         # Which gates can be set depends on the version, which the state may have to say first.
         self.rules = kube_versions.rules_of(source.versions) if source.versions.kube_version else kube_versions.Rules()
         self._options = options
@@ -162,7 +166,7 @@ class Session:
     def with_what_ifs(self, what_ifs: WhatIfs) -> Session:
         """Return a session about the same state and configurations with other changes, none of which is made yet."""
         other = copy(self)
-        other._what_ifs, other.changes = what_ifs, []
+        other._what_ifs, other.changes, other.broken_groups = what_ifs, [], []
         return other
 
     def silent(self) -> Session:
@@ -193,12 +197,15 @@ class Session:
             UsageError: one cannot be read, or what it is about is not there.
             InputError: a file of nodes cannot be understood.
         """
+        groups = broken_groups.pods_on_nodes(self.cluster) if self._what_ifs else {}
         self.changes = self._what_ifs.apply(self.cluster, namespace)
+        self.broken_groups = broken_groups.broken_since(groups, self.cluster) if groups else []
 
     @property
     def change_texts(self) -> list[str]:
-        """What was laid over the live cluster and what the what-ifs did, in words."""
-        return [*self.state.overlay, *(each.text for each in self.changes)]
+        """What was laid over the live cluster and what the what-ifs did, in words, and which gangs they break."""
+        broken = (f"podgroup {each.group} would break: {each.text}" for each in self.broken_groups)
+        return [*self.state.overlay, *(each.text for each in self.changes), *broken]
 
     @property
     def what_if_words(self) -> tuple[tuple[str, str], ...]:

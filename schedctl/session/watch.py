@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, Protocol
 
 from schedctl import sources
 from schedctl.api.gaps import Gap
@@ -17,6 +17,7 @@ from schedctl.reports import exit_codes
 from schedctl.reports.explanations import Explanation, Verdict
 from schedctl.reports.watches import WatchEvent, WatchLine
 from schedctl.session.notifiers import Notifier
+from schedctl.session.pod_groups import GroupAnswers
 from schedctl.session.sessions import Session
 from schedctl.workloads import cluster_updates
 from schedctl.workloads.clusters import AssembledCluster, every_pod
@@ -39,14 +40,59 @@ def watch(
         seconds: how long to watch, None for ever.
         digest: what of an answer has to differ for it to be another one.
     """
+    return follow(session, PodWatch(session, pod, write, digest), seconds)
+
+
+def follow(session: Session, subject: Subject, seconds: float | None) -> int:
+    """Look at something whenever the live cluster changes; return the exit code once there is nothing to wait for.
+
+    Args:
+        session: with the state of a live cluster loaded.
+        subject: what is watched.
+        seconds: how long to watch, None for ever.
+    """
     assert session.state.connection is not None
     assert session.state.listing is not None
     with watching.Watch(session.state.connection, session.state.listing) as watched:
-        return PodWatch(session, pod, write, digest).run(watched.events, seconds)
+        return follow_events(session, subject, watched.events, seconds)
+
+
+def follow_events(
+    session: Session,
+    subject: Subject,
+    read_events: Callable[[float | None], list[watching.WatchEvent]],
+    seconds: float | None,
+) -> int:
+    """Look at something whenever events change the cluster, until it says so or the time is over."""
+    assembled, warnings = session.state.assembled, WatchWarnings(session.notifier)
+    until = None if seconds is None else time.monotonic() + seconds
+    changed = True
+    while True:
+        if changed:
+            exit_code = subject.look()
+            if exit_code is not None:
+                return exit_code
+        left = None if until is None else until - time.monotonic()
+        if left is not None and left <= 0:
+            subject.give_up()
+            return exit_codes.FAILED
+        events = read_events(left)
+        warnings.report(events)
+        changed = apply_events(assembled, events)
+
+
+class Subject(Protocol):
+    """What is followed in the cluster in memory as that changes."""
+
+    def look(self) -> int | None:
+        """Write the answer if it has changed; return the exit code once there is nothing left to wait for."""
+
+    def give_up(self) -> None:
+        """Write that the time is over."""
 
 
 class PodWatch:
-    """One pod, followed in the cluster in memory as that changes."""
+    """One pod."""
 
     def __init__(
         self,
@@ -61,25 +107,11 @@ class PodWatch:
         self._digest = digest
         self._last: Explanation | None = None
 
-    def run(self, read_events: Callable[[float | None], list[watching.WatchEvent]], seconds: float | None) -> int:
-        """Write each change of the answer until the pod is bound, gone, or watched for long enough."""
-        assembled, warnings = self._session.state.assembled, WatchWarnings(self._session.notifier)
-        until = None if seconds is None else time.monotonic() + seconds
-        changed = True
-        while True:
-            if changed:
-                exit_code = self._look()
-                if exit_code is not None:
-                    return exit_code
-            left = None if until is None else until - time.monotonic()
-            if left is not None and left <= 0:
-                self._end(WatchEvent.PENDING, f"pod {self._pod.key} is still pending")
-                return exit_codes.FAILED
-            events = read_events(left)
-            warnings.report(events)
-            changed = apply_events(assembled, events)
+    def give_up(self) -> None:
+        """Write that the time is over."""
+        self._end(WatchEvent.PENDING, f"pod {self._pod.key} is still pending")
 
-    def _look(self) -> int | None:
+    def look(self) -> int | None:
         """Write the answer if it has changed; return the exit code once there is nothing left to wait for."""
         key, assembled = self._pod.key, self._session.state.assembled
         pods = [info.pod for info in every_pod(assembled.cluster)] + list(assembled.finished.values())
@@ -96,19 +128,23 @@ class PodWatch:
             return exit_codes.FAILED
         answer = self._explain(now)
         if self._last is None or self._digest(answer) != self._digest(self._last):
-            self._write(WatchLine(time=_now(), event=WatchEvent.ANSWER, pod=key, result=answer))
+            self._write(WatchLine(time=timestamp(), event=WatchEvent.ANSWER, pod=key, result=answer))
         self._last = answer
         return None
 
     def _explain(self, pod: Pod) -> Explanation:
-        pod = with_scheduler(pod, self._session.choice.profile)
-        return explanations.explain(self._session.scheduler(), pod, hints=False)
+        scheduler = self._session.scheduler()
+        of_group = GroupAnswers(scheduler, hints=False).of_pod(pod)
+        if of_group is not None:
+            return of_group
+        return explanations.explain(scheduler, with_scheduler(pod, self._session.choice.profile), hints=False)
 
     def _end(self, event: WatchEvent, text: str, node: str = "") -> None:
-        self._write(WatchLine(time=_now(), event=event, pod=self._pod.key, node=node, text=text))
+        self._write(WatchLine(time=timestamp(), event=event, pod=self._pod.key, node=node, text=text))
 
 
-def _now() -> str:
+def timestamp() -> str:
+    """Return the time of this machine, as news tell it."""
     return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
@@ -164,6 +200,7 @@ def headline(answer: Explanation) -> tuple[object, ...]:
     """Return what the text for people shows of an answer; where that stays, there is no news for them."""
     return (
         answer.verdict,
+        answer.pod_group_text,
         answer.message,
         answer.error,
         answer.gates,

@@ -509,6 +509,9 @@ class Reading:
 
     def _note_unread(self, origin: _Origin, body: objects.Body, api_version: str, name: str) -> None:
         """Count an object of a kind that is not read; of what is to be created, keep what may be an operator's."""
+        if message := unmodelled.unread_version(api_version, name):
+            place = origin.place if origin.document.text.editable else NOWHERE
+            self.warnings.append(Problem(message, origin.document.text.name, *place, "apiVersion"))
         if not self.terms.creating:
             self.ignored[f"{printable(api_version)} {printable(name)}"] += 1
             if operator_kinds.makes_pods(_group(api_version), name) is not False and reported_by_operator(body) > 0:

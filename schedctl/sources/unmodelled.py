@@ -17,6 +17,13 @@ OPERATOR = "not modelled, an operator may make pods of it"
 KUSTOMIZE = "not built, and kustomize may change the objects beside it; check with -k DIR"
 POD_GROUP = "not modelled, its pods would be placed together"
 
+_OTHER_GROUPS = {
+    "scheduling.k8s.io/v1alpha1": "the API of Kubernetes 1.35",
+    "scheduling.k8s.io/v1alpha2": "the API of Kubernetes 1.36",
+    "scheduling.k8s.io/v1alpha3": "an alpha API of Kubernetes 1.37",
+}
+"""Versions of pod groups and workloads that are not read, and whose they are."""
+
 _OF_PODS = frozenset(
     (
         "containers",
@@ -67,6 +74,17 @@ def reason_of(group: str, kind: str, resource: Any, defined: frozenset[tuple[str
         named_so = any(label.endswith("operator") for label in group.split("."))
         known = named_so or (group, kind) in defined or _names_pods(spec)
     return OPERATOR if known else ""
+
+
+def unread_version(api_version: str, kind: str) -> str:
+    """Return that a group of pods is written for an API that is not read, "" for any other object."""
+    whose = _OTHER_GROUPS.get(api_version)
+    if whose is None or kind not in ("PodGroup", "Workload"):
+        return ""
+    return (
+        f"{kind} as {api_version} is {whose}, which is not read, as if the object were not there"
+        " (Kubernetes 1.37 has it as scheduling.k8s.io/v1beta1)"
+    )
 
 
 def defines(definition: Any) -> tuple[str, str] | None:

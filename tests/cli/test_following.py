@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import msgspec
 import pytest
 
 from schedctl.api.kinds import kind_named
+from schedctl.api.pod_groups import PodGroup
 from schedctl.cli.notifiers import StandardError
 from schedctl.explain.explanations import explain
-from schedctl.live.watching import Deleted, WatchFailure
+from schedctl.live.watching import Changed, Deleted, WatchFailure
+from schedctl.releases import NEWEST, OF_GROUPS
 from schedctl.reports.explanations import Explanation
 from schedctl.session.sessions import Session
 from schedctl.session.states import State, StateSource
-from schedctl.session.watch import PodWatch, WatchWarnings, apply_events
+from schedctl.session.version_options import VersionOptions
+from schedctl.session.watch import PodWatch, WatchWarnings, apply_events, follow_events
+from schedctl.session.watch_groups import GroupWatch, headline
 from schedctl.sources import Manifests
 from schedctl.testing.builders import node, pod
 from schedctl.workloads.clusters import assemble
+from tests.engine.test_group_queue import group
 
 SERVICE, NODE = kind_named("Service"), kind_named("Node")
 
@@ -41,7 +47,7 @@ def test_patience_ends_although_something_happens_all_the_time(session):
     heartbeat = Deleted(NODE, b'{"apiVersion": "v1", "kind": "Node", "metadata": {"name": "nobody"}}')
     lines = []
     pod_watch = PodWatch(session, waiting.pod, lines.append, lambda answer: answer)
-    assert pod_watch.run(lambda left: [heartbeat], 0.05) == 1
+    assert follow_events(session, pod_watch, lambda left: [heartbeat], 0.05) == 1
     assert lines[-1].text == "pod default/web is still pending"
 
 
@@ -59,3 +65,69 @@ def test_a_failing_watch_is_warned_of_once_until_it_recovers(capsys):
     for events in ([failure], [other], [failure], [Deleted(SERVICE, b"{}")], [failure]):
         troubles.report(events)
     assert capsys.readouterr().err.count("the watch of the cluster is interrupted") == 2
+
+
+RELEASE = NEWEST.with_gates(dict.fromkeys(OF_GROUPS, True))
+
+
+def member(number, on=""):
+    spec = {"schedulingGroup": {"podGroupName": "train"}}
+    return pod(f"train-{number}", cpu="3", metadata={"uid": f"u{number}"}, on=on, **spec).pod
+
+
+@pytest.fixture
+def session_of_groups():
+    there = [node("a", cpu="4"), group(2), member(0), member(1)]
+    session = Session(StateSource(versions=VersionOptions("v1.37.1", "GenericWorkload=true")))
+    session.load(State(Manifests([]), assemble(there, release=RELEASE)))
+    return session
+
+
+def follow_group(session, *steps):
+    """Return the exit code and the news where these events come one step after another, and then nothing more."""
+    lines, coming = [], iter(steps)
+    (watched,) = session.cluster.every(PodGroup).values()
+    subject = GroupWatch(session, watched, lines.append, headline)
+    return follow_events(session, subject, lambda left: next(coming, []), 0.05), lines
+
+
+def listed(obj, kind, version="v1"):
+    return Changed(
+        kind_named(kind), msgspec.json.encode({"apiVersion": version, "kind": kind, **msgspec.to_builtins(obj)})
+    )
+
+
+def test_a_group_is_followed_until_all_its_pods_are_bound(session_of_groups):
+    code, lines = follow_group(
+        session_of_groups,
+        [listed(node("b", cpu="4"), "Node")],
+        [listed(member(0, on="a"), "Pod"), listed(member(1, on="b"), "Pod")],
+    )
+    assert [line.group_result.text for line in lines[:-1]] == [
+        "GANG WAITS: 1 of 2 placed, needs 2",
+        "GANG WOULD START: 2 of 2 placed, needs 2",
+    ]
+    assert (code, lines[-1].text) == (0, "podgroup default/train runs: 2 pods bound")
+
+
+def test_a_group_that_is_deleted_is_followed_no_longer(session_of_groups):
+    gone = {"apiVersion": "scheduling.k8s.io/v1beta1", "kind": "PodGroup", **msgspec.to_builtins(group(2))}
+    code, lines = follow_group(session_of_groups, [Deleted(kind_named("PodGroup"), msgspec.json.encode(gone))])
+    assert (code, lines[-1].text) == (1, "podgroup default/train was deleted")
+
+
+def test_a_group_that_waits_is_pending_when_the_time_is_over(session_of_groups):
+    code, lines = follow_group(session_of_groups)
+    assert (code, lines[-1].text) == (1, "podgroup default/train is still pending")
+    assert len(lines) == 2
+
+
+def test_a_pod_of_a_group_is_followed_as_one_of_it(session_of_groups):
+    lines = []
+    waiting = session_of_groups.cluster.pending["default/train-0"]
+    subject = PodWatch(session_of_groups, waiting.pod, lines.append, lambda answer: answer)
+    follow_events(session_of_groups, subject, lambda left: [], 0.0)
+    assert (lines[0].result.verdict, lines[0].result.pod_group_text) == (
+        "Unschedulable",
+        "GANG WAITS: 1 of 2 placed, needs 2",
+    )

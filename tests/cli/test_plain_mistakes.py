@@ -85,7 +85,7 @@ def test_options_and_names_that_do_not_exist(schedctl, arguments, error, hint):
     [
         ("explain", "no pod or workload given"),
         ("bind", "no pod given"),
-        ("watch", "watch takes exactly one pod"),
+        ("watch", "watch takes exactly one pod or pod group"),
         ("drain", "no node given"),
         ("capacity", "no pod or workload given"),
         ("simulate", "no manifests given"),

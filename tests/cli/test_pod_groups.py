@@ -89,6 +89,38 @@ def test_a_group_is_explained_once_by_whatever_name_it_is_asked_for(schedctl, su
     jsonschema.validate(report, schema_of(ExplainReport))
 
 
+def job(name, pods):
+    template = "{spec: {schedulingGroup: {podGroupName: train}, restartPolicy: Never,"
+    template += " containers: [{name: a, image: a, resources: {requests: {cpu: '3'}}}]}}"
+    of_job = f"apiVersion: batch/v1\nkind: Job\nmetadata: {{name: {name}, namespace: ml}}\n"
+    return f"{of_job}spec: {{parallelism: {pods}, completions: {pods}, template: {template}}}\n---\n"
+
+
+@pytest.mark.parametrize(
+    "subjects",
+    [
+        pytest.param(("job/one", "podgroup/train"), id="the Job first"),
+        pytest.param(("podgroup/train", "job/one"), id="the group first"),
+    ],
+)
+def test_a_group_as_it_is_and_with_the_pods_of_a_job_are_two_answers(schedctl, folder, subjects):
+    (folder / "group.yaml").write_text(manifest(0, 2) + job("one", 2))
+    files = ("-f", str(folder / "state.yaml"), "-f", str(folder / "group.yaml"))
+    report = json.loads(schedctl("explain", *subjects, "-n", "ml", *files, *ON, "-o", "json").out)
+    texts = {each["notes"][0]: each["text"] for each in report["groups"]}
+    assert texts == {
+        "0 pods of 2 exist: 2 more would have to be created": "GANG WAITS: it has no pods, needs 2",
+        "with the 2 pods that Job ml/one would make": "GANG WOULD START: 2 of 2 placed, needs 2",
+    }
+
+
+def test_pods_of_one_job_are_not_there_for_another(schedctl, folder):
+    (folder / "group.yaml").write_text(manifest(0, 2) + job("one", 2) + job("two", 1))
+    files = ("-f", str(folder / "state.yaml"), "-f", str(folder / "group.yaml"))
+    report = json.loads(schedctl("explain", "job/one", "job/two", "-n", "ml", *files, *ON, "-o", "json").out)
+    assert [each["verdict"] for each in report["groups"]] == ["Placed", "Gated"]
+
+
 def test_a_run_places_a_job_that_makes_a_group_and_reports_it(schedctl):
     ended = schedctl("simulate", "fixtures/workloads/fine-tune.yaml", *GPU, *TOPOLOGY, "-o", "json", "--exit-code")
     report = json.loads(ended.out)
@@ -184,6 +216,50 @@ def test_groups_that_others_schedule_are_never_placed_in_silence(schedctl, folde
         assert f"{named} is not modelled, its pods are placed one by one" in " ".join(ended.out.split())
 
 
+JOBSET = """
+apiVersion: jobset.x-k8s.io/v1alpha2
+kind: JobSet
+metadata: {name: run, namespace: ml, labels: {kueue.x-k8s.io/queue-name: team}}
+spec:
+  replicatedJobs:
+  - name: workers
+    template: {spec: {parallelism: 2, completions: 2, template: {spec: {containers: [{name: a, image: a}]}}}}
+"""
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        pytest.param(
+            job("one", 2)
+            .replace("namespace: ml", "namespace: ml, labels: {kueue.x-k8s.io/queue-name: team}")
+            .replace("schedulingGroup: {podGroupName: train}, ", ""),
+            id="of a Job",
+        ),
+        pytest.param(JOBSET, id="of a JobSet"),
+    ],
+)
+def test_the_queue_of_kueue_that_a_workload_names_itself_is_never_passed_over(schedctl, folder, written):
+    (folder / "workload.yaml").write_text(written)
+    state, workload = str(folder / "state.yaml"), str(folder / "workload.yaml")
+    simulated = schedctl("simulate", workload, "-f", state)
+    checked = schedctl("check", workload, "-f", state)
+    assert (simulated.code, checked.code) == (5, 5)
+    assert "Kueue's LocalQueue ml/team is not modelled" in " ".join(simulated.out.split())
+
+
+def test_a_pod_of_a_job_that_kueue_admits_is_not_explained_as_if_it_stood_alone(schedctl, folder):
+    owner = "ownerReferences: [{apiVersion: batch/v1, kind: Job, name: one, uid: u, controller: true}]"
+    (folder / "all.yaml").write_text(
+        job("one", 1).replace("namespace: ml", "namespace: ml, uid: u, labels: {kueue.x-k8s.io/queue-name: team}")
+        + MEMBER.format(number=0, labels=f", {owner}").replace("  schedulingGroup: {podGroupName: train}\n", "")
+    )
+    files = ("-f", str(folder / "state.yaml"), "-f", str(folder / "all.yaml"))
+    ended = schedctl("explain", "pod", "ml/train-0", *files)
+    assert ended.code == 5
+    assert "Kueue's LocalQueue ml/team is not modelled" in " ".join(ended.out.split())
+
+
 def test_nothing_of_the_fixture_is_far_from_a_cluster(schedctl):
     """The 64 nodes stand in four blocks of four racks, and every pod of the job is of its group."""
     nodes = Path("fixtures/clusters/gpu/nodes.yaml").read_text()
@@ -244,17 +320,67 @@ def test_how_many_more_groups_would_start(schedctl, folder, pods, least, options
     assert (ended.code, text in ended.out) == (code, True), ended.out
 
 
-def test_a_drain_says_which_gang_breaks(folder, schedctl):
+def running_gang():
+    """A gang of two pods that run on n1 and n2, and the Job that recreates them."""
     member = MEMBER.format(
         number=0, labels=", ownerReferences: [{apiVersion: batch/v1, kind: Job, name: j, uid: j, controller: true}]"
     )
     running = member.replace("spec:\n", "spec:\n  nodeName: n1\n").replace("\n---", "\nstatus: {phase: Running}\n---")
     there = running + running.replace("train-0", "train-1").replace("n1", "n2")
-    job = "apiVersion: batch/v1\nkind: Job\nmetadata: {name: j, namespace: ml, uid: j}\n"
+    of_job = "apiVersion: batch/v1\nkind: Job\nmetadata: {name: j, namespace: ml, uid: j}\n"
     template = "{metadata: {labels: {a: b}}, spec: {schedulingGroup: {podGroupName: train}, restartPolicy: Never,"
     template += " containers: [{name: a, image: a, resources: {requests: {cpu: '3'}}}]}}"
-    job += f"spec: {{selector: {{matchLabels: {{a: b}}}}, template: {template}}}\n"
-    (folder / "all.yaml").write_text(STATE + GROUP.format(least=2) + there + job)
+    of_job += f"spec: {{selector: {{matchLabels: {{a: b}}}}, template: {template}}}\n"
+    return GROUP.format(least=2) + there + of_job
+
+
+def test_the_command_of_a_fix_that_adds_nodes_lets_the_group_start(schedctl, folder):
+    (folder / "group.yaml").write_text(manifest(4, 4))
+    files = ("-f", str(folder / "state.yaml"), "-f", str(folder / "group.yaml"))
+    explain = ("explain", "podgroup", "train", "-n", "ml", *files, *ON)
+    (group,) = json.loads(schedctl(*explain, "-o", "json").out)["groups"]
+    (fix,) = [each for each in group["hints"] if each["type"] == "add-nodes"]
+    assert schedctl(*explain, *fix["command"].split(), "--exit-code").code == 0
+
+
+def test_a_drain_says_which_gang_breaks(folder, schedctl):
+    (folder / "all.yaml").write_text(STATE + running_gang())
     ended = schedctl("drain", "n1", "-f", str(folder / "all.yaml"), *ON)
     assert "podgroup ml/train would break: 1 of 2 pods left, needs 2" in ended.out
     assert "no fixes were tried" not in ended.out
+
+
+@pytest.mark.parametrize(
+    ("change", "breaks"),
+    [
+        pytest.param(("--remove-node", "n1"), True, id="a node of the gang goes"),
+        pytest.param(("--cordon", "n1"), False, id="its pods stay where they are"),
+    ],
+)
+def test_a_what_if_says_which_gang_breaks(folder, schedctl, change, breaks):
+    (folder / "all.yaml").write_text(STATE + running_gang())
+    (folder / "pod.yaml").write_text(MEMBER.format(number=9, labels="").replace("{podGroupName: train}", "null"))
+    files = ("-f", str(folder / "all.yaml"))
+    for question in (("explain", "podgroup", "train", "-n", "ml"), ("simulate", str(folder / "pod.yaml"))):
+        ended = schedctl(*question, *files, *change, *ON)
+        assert ("what if: podgroup ml/train would break: 1 of 2 pods left, needs 2" in ended.out) == breaks, ended.out
+    assert "would break" not in schedctl("explain", "podgroup", "train", "-n", "ml", *files, *change).out
+
+
+@pytest.mark.parametrize(
+    ("pods", "least", "text"),
+    [
+        pytest.param(4, 4, "scale-up: 2 new nodes of group gpu would let it start", id="a gang that waits"),
+        pytest.param(3, 2, "scale-up: 1 new node of group gpu would place all its pods", id="one that starts in part"),
+        pytest.param(9, 9, "scale-up: no new nodes of any group would let it start", id="the group of nodes is full"),
+    ],
+)
+def test_new_nodes_are_tried_on_the_whole_group(schedctl, folder, pods, least, text):
+    (folder / "group.yaml").write_text(manifest(pods, least))
+    node_group = "{name: gpu, like: n1, nodeSelector: {pool: gpu}, maxSize: 4}"
+    (folder / "nodes.yaml").write_text(f"apiVersion: schedctl.dev/v1alpha1\nkind: NodeGroups\ngroups: [{node_group}]\n")
+    (folder / "state.yaml").write_text(STATE.replace("metadata: {", "metadata: {labels: {pool: gpu}, "))
+    files = ("-f", str(folder / "state.yaml"), "-f", str(folder / "group.yaml"))
+    explain = ("explain", "podgroup", "train", "-n", "ml", *files, *ON)
+    assert text in schedctl(*explain, "--node-groups", str(folder / "nodes.yaml")).out
+    assert "scale-up" not in schedctl(*explain).out

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from schedctl.releases import OF_GROUPS
 from tests.cluster.control_plane import KIT, Api
 
 
@@ -24,6 +25,29 @@ def controlled_api():
     """The API server of a control plane with kube-controller-manager and kube-scheduler that is gone after the test."""
     with _control_plane("--with-scheduler", "--with-controllers") as server:
         yield server
+
+
+@pytest.fixture(scope="session")
+def _api_of_groups():
+    gates = ",".join(f"{gate}=true" for gate in sorted(OF_GROUPS))
+    with _control_plane("--feature-gates", gates, "--runtime-config", "scheduling.k8s.io/v1beta1=true") as server:
+        yield server
+
+
+@pytest.fixture
+def api_of_groups(_api_of_groups):
+    """The API server of a control plane in which kube-scheduler schedules pod groups, the same one for all tests.
+
+    Pods, groups, nodes and priority classes of a test are gone after it.
+    """
+    yield _api_of_groups
+    for kind in ("Pod", "PodGroup", "Node", "PriorityClass"):
+        for obj in _api_of_groups.all(kind):
+            if kind == "PodGroup":  # no controller lifts what protects it
+                obj["metadata"]["finalizers"] = []
+                _api_of_groups.replace(obj)
+            if not obj["metadata"]["name"].startswith("system-"):
+                _api_of_groups.delete(obj)
 
 
 @contextmanager

@@ -43,8 +43,11 @@ _PATHS = {
     "ResourceSlice": ("/apis/resource.k8s.io/v1", "resourceslices", False),
     "ResourceClaim": ("/apis/resource.k8s.io/v1", "resourceclaims", True),
     "DeviceClass": ("/apis/resource.k8s.io/v1", "deviceclasses", False),
+    "PodGroup": ("/apis/scheduling.k8s.io/v1beta1", "podgroups", True),
 }
 """Where each kind lives that a scenario may use; another is one line. Owners come before what they own."""
+_OFF_BY_DEFAULT = frozenset({"PodGroup"})
+"""Kinds of APIs that a server serves only where it is told to."""
 
 Object = dict[str, Any]
 
@@ -141,9 +144,9 @@ class Api:
         version = root.removeprefix("/api/").removeprefix("/apis/")
         return [{"apiVersion": version, "kind": kind, **item} for item in found["items"]]
 
-    def everything(self) -> list[Object]:
-        """Return all objects of the kinds that scenarios use."""
-        return [obj for kind in _PATHS for obj in self.all(kind)]
+    def everything(self, *besides: str) -> list[Object]:
+        """Return all objects of the kinds that scenarios use, and of kinds that not every server serves."""
+        return [obj for kind in _PATHS if kind not in _OFF_BY_DEFAULT or kind in besides for obj in self.all(kind)]
 
     def refusal_notes(self) -> dict[str, set[str]]:
         """Return the notes of the FailedScheduling events, by ``namespace/name`` of the pod."""
@@ -247,6 +250,10 @@ class RealScheduler:
     def attempts(self) -> dict[str, int]:
         """Return how many attempts ended how: scheduled, unschedulable, error."""
         return self._read()[1]
+
+    def queued(self) -> dict[str, int]:
+        """Return how many pods wait in which part of the queue."""
+        return self._read()[0]
 
     def settle(self, watch: Watch, keys: Iterable[str]) -> None:
         """Wait until these pods have an outcome and nothing moves any more.

@@ -13,6 +13,7 @@ from schedctl.simulation.events import SimulatedEvent
 from schedctl.simulation.group_results import of_run
 from schedctl.simulation.outcomes import PodState, RunEnd
 from schedctl.simulation.runs import Options, run
+from schedctl.simulation.tie_breaking import ReplayError, draw_ties, replay_nodes
 from schedctl.testing.builders import cluster, node, pod
 from tests.engine.test_group_queue import group
 
@@ -47,6 +48,27 @@ def states(facts):
 def test_what_is_bound_of_a_group(pods, least, bound):
     facts = run(scheduler_of(group(least), pods=members(pods)))
     assert states(facts).count(PodState.BOUND) == bound
+
+
+def test_pods_of_a_group_go_where_a_replay_has_them():
+    there = {"default/train-0": "n2", "default/train-1": "n1", "default/train-2": "n0"}
+    facts = run(scheduler_of(group(3), pods=members(3)), options=Options(choose=replay_nodes(there)))
+    assert {key: outcome.node for key, outcome in facts.pods.items()} == there
+
+
+def test_a_replay_that_no_trial_of_the_group_can_follow_is_an_error():
+    there = {"default/train-0": "n1", "default/train-1": "n1"}
+    with pytest.raises(ReplayError, match="train-1 cannot be placed on node n1"):
+        run(scheduler_of(group(2), pods=members(2)), options=Options(choose=replay_nodes(there)))
+
+
+def test_a_seed_draws_among_equally_good_nodes_for_pods_of_groups_too():
+    def nodes(seed):
+        facts = run(scheduler_of(group(3), nodes=9, pods=members(3)), options=Options(choose=draw_ties(seed)))
+        return tuple(outcome.node for outcome in facts.pods.values())
+
+    assert nodes(1) == nodes(1)
+    assert len({nodes(seed) for seed in range(5)}) > 1
 
 
 def test_pods_without_their_group_stay_gated_with_kube_schedulers_words():

@@ -125,3 +125,24 @@ def test_one_without_metadata_is_named_all_the_same(unmodelled):
     assert unmodelled("apiVersion: argoproj.io/v1alpha1\nkind: Workflow\nmetadata: []\n") == [
         ("Workflow default/without a name", OPERATOR)
     ]
+
+
+@pytest.mark.parametrize(
+    ("version", "kind", "named"),
+    [
+        pytest.param("v1alpha1", "Workload", "the API of Kubernetes 1.35", id="a workload of v1.35"),
+        pytest.param("v1alpha2", "PodGroup", "the API of Kubernetes 1.36", id="a group of v1.36"),
+        pytest.param("v1alpha3", "PodGroup", "an alpha API of Kubernetes 1.37", id="a group of the alpha API of v1.37"),
+    ],
+)
+@pytest.mark.parametrize("terms", [pytest.param(CREATING, id="to be created"), pytest.param(Terms(), id="of a state")])
+def test_groups_of_other_versions_are_named_with_the_version_that_is_read(version, kind, named, terms):
+    text = resource(f"scheduling.k8s.io/{version}", kind)
+    (warning,) = load_text(text.encode(), "given.yaml", terms=terms).warnings
+    assert warning.message.startswith(f"{kind} as scheduling.k8s.io/{version} is {named}, which is not read")
+    assert "scheduling.k8s.io/v1beta1" in warning.message
+
+
+def test_a_group_of_the_version_that_is_read_is_not_warned_about():
+    text = resource("scheduling.k8s.io/v1beta1", "PodGroup", "schedulingPolicy: {basic: {}}")
+    assert not load_text(text.encode(), "given.yaml").warnings

@@ -6,7 +6,7 @@ each placement and chooses.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 
@@ -23,8 +23,16 @@ from schedctl.framework.group_points import Assignment, GroupCycle, Placement, P
 from schedctl.framework.profiles import Profile
 from schedctl.framework.statuses import SUCCESS, Code, Status, error, none_available
 
+NodeChooser = Callable[[Attempt], str]
+"""Returns which of the equally good nodes a pod takes, of an attempt that found some."""
+
 UNSCHEDULABLE = "pod group is unschedulable"
 """What kube-scheduler says first of a group that it gives up on."""
+
+
+def first_by_name(outcome: Attempt) -> str:
+    """Return the first by name of the nodes with the best score."""
+    return outcome.chosen
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,12 +44,14 @@ class Surroundings:
         cluster: what to place the pods on.
         nominator: the pods promised to nodes.
         cache: what is remembered of earlier pods, None to ask everything anew.
+        choose: which of several equally good nodes a pod takes.
     """
 
     profile: Profile
     cluster: Cluster
     nominator: Nominator
     cache: SignatureCache | None = None
+    choose: NodeChooser = first_by_name
 
 
 @dataclass(slots=True)
@@ -51,15 +61,12 @@ class Member:
     Attributes:
         outcome: its cycle.
         status: Success, a refusal with the FailedScheduling line, or a fault.
+        node_name: the node it found, "" for none.
     """
 
     outcome: Attempt
     status: Status
-
-    @property
-    def node_name(self) -> str:
-        """The node it found, "" for none."""
-        return self.outcome.chosen if self.status.successful else ""
+    node_name: str = ""
 
 
 @dataclass(slots=True)
@@ -138,7 +145,7 @@ def place_in(
                 admitted=True,
                 among=None if whole else placement.nodes,
             )
-            member = Member(outcome, _settle(where, outcome, reservations))
+            member = _settle(where, outcome, reservations)
             trial.members.append(member)
             cycle.cycles[pod.key] = outcome.cycle
             if not member.status.successful and not member.status.is_rejected:
@@ -155,24 +162,26 @@ def place_in(
     return trial
 
 
-def _settle(where: Surroundings, outcome: Attempt, reservations: ExitStack) -> Status:
+def _settle(where: Surroundings, outcome: Attempt, reservations: ExitStack) -> Member:
     """Assume a pod that found a node, so that the next one sees it, and return what became of it.
 
     It is given up again where the reservations end, the last pod first.
     """
-    if not outcome.chosen:
+    if not outcome.fits:
         if outcome.error:
-            return error(outcome.error)
+            return Member(outcome, error(outcome.error))
         code = Code.UNSCHEDULABLE if outcome.total_nodes else Code.UNSCHEDULABLE_AND_UNRESOLVABLE
-        return Status(code, (message(outcome),))
-    binding = BindingCycle(where.profile, where.cluster, outcome.cycle, outcome.chosen, Reporter())
+        return Member(outcome, Status(code, (message(outcome),)))
+    node_name = where.choose(outcome)
+    binding = BindingCycle(where.profile, where.cluster, outcome.cycle, node_name, Reporter())
     reservations.callback(binding.give_up, SUCCESS)
     status = binding.assume()
     if status.successful:
         where.nominator.withdraw(outcome.pod)
-    elif status.is_rejected:
+        return Member(outcome, status, node_name)
+    if status.is_rejected:
         status = Status(status.code, (none_available(1, dict.fromkeys(status.reasons, 1)),), status.plugin)
-    return status
+    return Member(outcome, status)
 
 
 def _ask_feasible(profile: Profile, cycle: GroupCycle, progress: PlacementProgress) -> Status:

@@ -14,7 +14,7 @@ from schedctl.simulation.pod_state import pod_on_node
 from schedctl.simulation.simulator.evictions import Evictions
 from schedctl.simulation.simulator.requeue import Requeue
 from schedctl.simulation.simulator.state import PermitWait, RunState
-from schedctl.simulation.tie_breaking import TieBreaker
+from schedctl.simulation.tie_breaking import ReplayError, TieBreaker
 from schedctl.simulation.timeline import Bound, Chosen, Released, Waiting
 
 
@@ -28,17 +28,16 @@ class BindingCycle:
         self._choose = choose
         self._binds_silently = state.cluster.release.includes(ReleaseChange.SILENT_BINDINGS)
 
-    def place(self, queued: QueuedPod, attempt: Attempt, node_name: str = "") -> None:
+    def place(self, queued: QueuedPod, attempt: Attempt) -> None:
         """Assume the pod on a node, reserve, ask Permit, and bind unless it says Wait.
 
         Args:
             queued: the pod.
             attempt: a successful attempt.
-            node_name: the node, "" to choose among the best.
         """
         state, info = self._state, queued.info
         outcome = state.outcome_of(info)
-        node_name = node_name or self._choose(attempt, queued.attempts)
+        node_name = self._choose(attempt, queued.attempts)
         outcome.ties, outcome.feasible = attempt.tie_count, attempt.feasible
         if state.trace:
             now, number = state.clock.now, outcome.attempts
@@ -54,6 +53,20 @@ class BindingCycle:
         else:
             state.record(Released(state.clock.now, info.key, node_name, status.message, status.plugin))
             self._requeue.reject(queued, status)
+
+    def choose_in_trial(self, attempt: Attempt, number: int) -> str:
+        """Return the node that a pod takes while its group is only tried.
+
+        A replay knows the node where the pod went in the end; a trial that cannot have taken it there is another one.
+
+        Args:
+            attempt: a successful attempt.
+            number: how often the pod was tried.
+        """
+        try:
+            return self._choose(attempt, number)
+        except ReplayError:
+            return attempt.chosen
 
     def settle_permit_waits(self) -> None:
         """Bind the pods that Permit lets go on, and take those back that it does not."""

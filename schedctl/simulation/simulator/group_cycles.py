@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from schedctl.engine.attempts import Attempt
 from schedctl.engine.groups.cycles import GroupAttempt
 from schedctl.engine.queue.entries import QueuedGroup, QueuedPod
 from schedctl.engine.queue.group_queue import GroupQueue
@@ -75,7 +76,12 @@ class GroupCycles:
         if known is not None and known[:2] == (state.world, uids):
             state.facts.remembered += len(waiting)
             return known[2]
-        attempt = state.scheduler.attempt_group(entry.group, [queued.info for queued in waiting])
+        numbers = {queued.info.key: queued.attempts for queued in waiting}
+
+        def choose(outcome: Attempt) -> str:
+            return self._binding.choose_in_trial(outcome, numbers[outcome.pod.key])
+
+        attempt = state.scheduler.attempt_group(entry.group, [queued.info for queued in waiting], choose=choose)
         if attempt.status.code is Code.UNSCHEDULABLE and not attempt.awaits_preemption:
             self._last[entry.name] = state.world, uids, attempt
         else:
@@ -86,7 +92,7 @@ class GroupCycles:
         """Bind a pod that is to be bound, and return any other."""
         status, member = attempt.message_of(queued.info), attempt.member_of(queued.info)
         if status.successful and member is not None:
-            self._binding.place(queued, member.outcome, member.node_name)
+            self._binding.place(queued, member.outcome)
             return
         plugins = pending = frozenset[str]()
         if member is not None and not member.status.successful and attempt.status.code is not Code.ERROR:

@@ -22,6 +22,7 @@ from schedctl.sources.operators.fields import (
 
 _DOMAIN = "jobset.sigs.k8s.io"
 _NAME, _JOB_KEY = f"{_DOMAIN}/jobset-name", f"{_DOMAIN}/job-key"
+_KUEUE_QUEUE = "kueue.x-k8s.io/queue-name"
 _EXCLUSIVE, _BY_NODE_SELECTOR = f"alpha.{_DOMAIN}/exclusive-topology", f"alpha.{_DOMAIN}/node-selector"
 
 
@@ -87,7 +88,9 @@ def _job(resource: Fields, replicated: Fields, index: int, rank: int, claims: li
         "suspend": resource.at("spec").truth("suspend"),
         "template": with_metadata(pods, labels, {_EXCLUSIVE: topology} if topology else None, **more),
     }
-    metadata = {"name": job_name, "labels": {**template.at("metadata", "labels").value, **labels}}
+    # Kueue admits the JobSet by this label; its Jobs stand for it here, so that their pods are known to wait for Kueue
+    queue = {key: value for key, value in resource.at("metadata", "labels").value.items() if key == _KUEUE_QUEUE}
+    metadata = {"name": job_name, "labels": {**template.at("metadata", "labels").value, **queue, **labels}}
     return {"apiVersion": "batch/v1", "kind": "Job", "metadata": metadata, "spec": job_spec}
 
 
