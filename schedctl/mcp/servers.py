@@ -191,7 +191,7 @@ def _parameters(parameters: Mapping[str, inspect.Parameter]) -> list[inspect.Par
             continue
         kind, description = get_args(each.annotation)
         kind = list[str] if kind == Sequence[str] else kind  # the word that agents know
-        described = Annotated[kind, Field(description=description)]
+        described = Annotated[kind, Field(description=description)]  # type: ignore[valid-type]  # known when it runs
         made.append(each.replace(annotation=described, kind=inspect.Parameter.KEYWORD_ONLY))
     detail = inspect.Parameter("detail", inspect.Parameter.KEYWORD_ONLY, default="short", annotation=_DETAIL)
     return [*made, detail]
