@@ -22,7 +22,7 @@ def page(report: NodesReport) -> Page:
     """Return the page of a report."""
     summary = report.summary
     adding = report.question is NodesQuestion.ADD
-    first, *more = ("".join(span.text for span in line.spans) for line in texts.answer(report))
+    first, *more = ("".join(span.text for span in line.spans) for line in (*texts.answer(report), *texts.proof(report)))
     lead = f"{'. '.join(f'{each[:1].upper()}{each[1:]}' for each in more)}." if more else ""
     answers = scale_ups.answers(report) if adding else scale_downs.answers(report)
     data = {}
@@ -31,9 +31,15 @@ def page(report: NodesReport) -> Page:
     if adding:
         subject, style = f"nodes for {counts.of(summary.pods, 'pod')}", "bad" if summary.pending else "good"
     else:
-        subject, style = "nodes to give back", "good" if summary.removed else "bad"
+        subject, style = "nodes to give back", _style_of_shrink(report)
     style = "unsure" if summary.interrupted else style
     return Page("nodes", subject, first, style, report.metadata, lead, [*_sections(report, answers)], data)
+
+
+def _style_of_shrink(report: NodesReport) -> str:
+    if not report.summary.removed:
+        return "bad"
+    return "unsure" if report.preempted or any(each.lost for each in report.nodes) else "good"
 
 
 def _sections(report: NodesReport, answers: NodeAnswers) -> Iterator[Section]:

@@ -17,6 +17,8 @@ from schedctl.reports import counts
 from schedctl.reports.nodes import Keeper, KeptNode, NodesReport, RemovedNode
 
 _SHOWN = 200
+_FEW = 20
+"""Longer lists are folded, so that the pictures are near the answer."""
 _KEEPERS = {
     Keeper.NO_ROOM: "no room for its pods elsewhere",
     Keeper.BUDGET: "a disruption budget",
@@ -34,12 +36,11 @@ _STYLES = ("c1", "c2", "c3", "c4", "c5", "c6", "c7")
 
 def answer(report: NodesReport) -> Iterator[Section]:
     """Yield the nodes that can go, in order, and what keeps the others."""
-    proof = " ".join(f"{text[:1].upper()}{text[1:]}." for text in _proof(report))
     if report.nodes:
-        yield Section("Nodes that can go, in the order in which they would be drained", _removed(report.nodes), proof)
+        title = "Nodes that can go, in the order in which they would be drained"
+        yield Section(title, _removed(report.nodes), folded=len(report.nodes) > _FEW)
     if report.kept:
-        title = "What keeps the others" if report.nodes else "What keeps the nodes"
-        yield Section(title, _kept(report.kept), "" if report.nodes else proof)
+        yield Section("What keeps the others" if report.nodes else "What keeps the nodes", _kept(report.kept))
 
 
 def answers(report: NodesReport) -> NodeAnswers:
@@ -81,12 +82,8 @@ def details(report: NodesReport) -> Iterator[Section]:
         yield Section(
             "Where the pods would go",
             table("Where the pods would go", columns, rows, shown=_SHOWN),
-            folded=len(rows) > 20,
+            folded=len(rows) > _FEW,
         )
-
-
-def _proof(report: NodesReport) -> list[str]:
-    return ["".join(span.text for span in line.spans) for line in texts.proof(report)]
 
 
 def _removed(removed: Sequence[RemovedNode]) -> Markup:

@@ -21,9 +21,8 @@ _SHOWN = 200
 def answer(report: NodesReport) -> Iterator[Section]:
     """Yield the nodes to add, and why others would not help the pods that stay pending."""
     new = [(group, each) for group in report.groups for each in group.new]
-    proof = " ".join(_sentence(span.text for span in line.spans) for line in texts.proof(report))
     if new:
-        yield Section("Nodes to add", _new_nodes(new), proof)
+        yield Section("Nodes to add", _new_nodes(new))
     if report.pending:
         yield Section("Why no new node would help the others", [_unplaced(each) for each in report.pending[:_SHOWN]])
 
@@ -129,11 +128,6 @@ def _search(report: NodesReport) -> Markup:
     what = "Nodes" if report.minimize == "count" else "Cost"
     columns = (Column("Proposed by"), Column("Nodes"), Column(f"{what} in all", "number"), Column("A run with it"))
     return table("Plans that were tried", columns, rows, shown=_SHOWN)
-
-
-def _sentence(spans: Iterator[str]) -> str:
-    text = "".join(spans)
-    return f"{text[:1].upper()}{text[1:]}."
 
 
 def _words(name: str) -> str:
