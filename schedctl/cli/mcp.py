@@ -64,6 +64,7 @@ def mcp(
         raise UsageError("schedctl mcp needs the package `mcp`, which is not installed", "pip install 'schedctl[mcp]'")
     from schedctl import shipped
     from schedctl.mcp.clusters import SharedCluster
+    from schedctl.mcp.files import FileTexts
     from schedctl.mcp.questions import Questions
     from schedctl.mcp.roots import Roots
     from schedctl.mcp.servers import server
@@ -75,6 +76,6 @@ def mcp(
     shared.load(notifier)
     notifier.say("schedctl mcp: the state is read; waiting for questions on standard input")
     with tempfile.TemporaryDirectory(prefix="schedctl-mcp-") as scratch:
-        questions = Questions(shared, roots, Path(scratch))
+        questions = Questions(shared, FileTexts(roots, Path(scratch)))
         server(questions, seconds=timeout, docs=shipped.docs()).run("stdio")
     return 0

@@ -47,7 +47,7 @@ def n_1(
     profile: options.Profile = "",
     plugin: options.Plugins = None,
     jobs: options.Jobs = 0,
-    output: options.Output = "text",
+    output: options.OutputOrPage = "text",
     limit: options.Limit = 0,
     exit_code: Annotated[
         bool,
@@ -75,7 +75,7 @@ def n_1(
     from schedctl.studies import node_losses
     from schedctl.studies.engines import engine_of
 
-    printer = Printer.of(output, color)
+    printer = Printer.of(output, color, pages=True)
     namespace = source.namespace(namespace)
     scheduler = SchedulerOptions(scheduler_config, profile, plugins=plugin or (), extenders=extenders)
     session = Session(source, scheduler, notifier, what_ifs)
@@ -83,6 +83,8 @@ def n_1(
     # calls are counted in one process, and extenders are asked, or replayed, by one
     alone = notifier.verbose or session.choice.extenders
     engine = engine_of(1 if alone else jobs, batch=16, weight=attrgetter("weight"))
-    report = node_losses.lose(session, by or (), engine=engine, namespace=namespace, fail=exit_code)
+    report = node_losses.lose(
+        session, by or (), engine=engine, namespace=namespace, fail=exit_code, node_map=printer.is_page
+    )
     printer.write(session.with_calls(report), limit=limit)
     return report.summary.exit_code

@@ -100,7 +100,7 @@ def nodes(
     plugin: options.Plugins = None,
     config: options.Config = "",
     no_config: options.NoConfig = False,
-    output: options.Output = "text",
+    output: options.OutputOrPage = "text",
     limit: options.Limit = 0,
     exit_code: Annotated[
         bool,
@@ -130,7 +130,7 @@ def nodes(
     from schedctl.session.states import about_nothing
     from schedctl.simulation.scale_downs.rules import RemovalRules
 
-    printer = Printer.of(output, color)
+    printer = Printer.of(output, color, pages=True)
     nodes_options = use_case.NodesOptions(
         node_groups=node_groups,
         instance_types=instance_types,
@@ -139,6 +139,7 @@ def nodes(
         effort=effort,
         rules=RemovalRules(delete_emptydir_data=delete_emptydir_data, force=force, allow_preemption=allow_preemption),
         fail=exit_code,
+        node_map=printer.is_page,
     )
     paths, folders = manifests or [], kustomize or []
     if shrink and (paths or folders):

@@ -48,7 +48,7 @@ def sweep(
     scheduler: Annotated[
         str, typer.Option(metavar="ADDRESS", help="Dask scheduler, e.g. tcp://10.0.0.1:8786 (default: a local one)")
     ] = "",
-    output: options.Output = "text",
+    output: options.OutputOrPage = "text",
     limit: options.Limit = 0,
     color: options.Color = "auto",
     *,
@@ -67,7 +67,7 @@ def sweep(
     from schedctl.studies import reading, sweeps
     from schedctl.studies.engines import Engine, engine_of
 
-    printer = Printer.of(output, color)
+    printer = Printer.of(output, color, pages=True)
     if engine not in _ENGINES:
         raise UsageError(f'unknown engine "{engine}"', f"--engine takes {', '.join(_ENGINES)}")
     if scheduler and engine != "dask":

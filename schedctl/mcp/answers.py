@@ -35,20 +35,19 @@ class Answer:
     report: dict[str, Any]
 
 
-def answer(report: Any, *, full: bool, scratch: str = "") -> Answer:
+def answer(report: Any, *, full: bool) -> Answer:
     """Return the answer that a report is.
 
     Args:
-        report: any that `outputs` or `check_outputs` can write.
+        report: any that `outputs` or `check_outputs` can write, or facts as plain values.
         full: whether the whole report is wanted.
-        scratch: the folder of files that were texts, which is left out of their names.
 
     Raises:
         UsageError: the whole report is too large for an answer.
     """
+    if isinstance(report, dict):
+        return Answer(f"{json.dumps(report, indent=1)}\n{NOTHING_CHANGED}", report)
     encoded = machine.encode(report).decode()
-    if scratch:
-        encoded = encoded.replace(f"{scratch}/", "")
     plain: dict[str, Any] = json.loads(encoded)
     if full:
         size = len(encoded)
@@ -57,19 +56,19 @@ def answer(report: Any, *, full: bool, scratch: str = "") -> Answer:
                 f"the whole report has {size:,} characters, at most {_LARGEST:,} are sent",
                 "ask about fewer objects, or for detail `short`",
             )
-        return Answer(f"{_text(report, scratch, wide=True)}\n{NOTHING_CHANGED}", plain)
+        return Answer(f"{_text(report, wide=True)}\n{NOTHING_CHANGED}", plain)
     more = "The report is cut to a few entries of each list; `detail: full` returns all of it."
-    return Answer(f"{_text(report, scratch, wide=False)}\n{NOTHING_CHANGED} {more}", _abridged(plain))
+    return Answer(f"{_text(report, wide=False)}\n{NOTHING_CHANGED} {more}", _abridged(plain))
 
 
-def _text(report: Any, scratch: str, *, wide: bool) -> str:
+def _text(report: Any, *, wide: bool) -> str:
     """Return the text for people, cut where it is longer than an agent would read."""
     written = io.StringIO()
     if isinstance(report, CheckReport):
         check_outputs.write(report, "text", written)
     else:
         outputs.write(report, outputs.parse("wide" if wide else "text"), written, Terminal(width=100))
-    text = written.getvalue().replace(f"{scratch}/", "") if scratch else written.getvalue()
+    text = written.getvalue()
     if len(text) <= _LONGEST_TEXT:
         return text
     return f"{text[:_LONGEST_TEXT].rpartition(chr(10))[0]}\n(cut: {len(text):,} characters in all)\n"

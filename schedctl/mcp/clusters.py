@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from typing_extensions import override
 
+from schedctl.api import autoscalers
 from schedctl.errors import SchedctlError, UsageError
 from schedctl.session.notifiers import SILENT, Notifier, Progress
 from schedctl.session.sessions import SchedulerOptions, Session
@@ -110,7 +111,8 @@ class SharedCluster:
         Raises:
             SchedctlError: it cannot be read.
         """
-        session = Session(self.source, self.options, notifier)
+        kinds = autoscalers.LISTED_KINDS if self.source.of_cluster else autoscalers.KINDS
+        session = Session(self.source, self.options, notifier, kinds=kinds)
         session.load()
         self._state = session.state
 

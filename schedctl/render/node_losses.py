@@ -22,7 +22,7 @@ def lines(report: NodeLossReport, *, wide: bool = False, limit: int = 0) -> Iter
         limit: show so many losses, 0 for what suits.
     """
     entries = limit or (ALL if wide else _FEW)
-    yield _answer(report)
+    yield answer(report)
     harmful = [each for each in report.results if each.pending or each.lost or each.preempted or each.error]
     if harmful:
         yield BLANK
@@ -36,10 +36,11 @@ def lines(report: NodeLossReport, *, wide: bool = False, limit: int = 0) -> Iter
     yield from _last(report, wide)
 
 
-def _answer(report: NodeLossReport) -> Line:
+def answer(report: NodeLossReport) -> Line:
+    """Return the answer in a line."""
     summary = report.summary
     doubts = notices.doubt(report.guesses)
-    tried = _tried(report.results)
+    tried = kinds_tried(report.results)
     if not summary.leaving_pending:
         text = f"no single loss would leave a pod pending ({tried} tried)"
         return Line((Span(text, "bad" if summary.failed else "good"), *doubts))
@@ -47,7 +48,7 @@ def _answer(report: NodeLossReport) -> Line:
     return Line((Span(text, "bad"), Span(f" ({tried} tried)"), *doubts))
 
 
-def _tried(results: Sequence[LossResult]) -> str:
+def kinds_tried(results: Sequence[LossResult]) -> str:
     """Return how many losses of which kind there were: ``17 nodes, 3 zones``."""
     kinds: dict[str, int] = {}
     for each in sorted(results, key=lambda each: (each.by != "node", each.by)):

@@ -40,14 +40,15 @@ def lines(report: NodesReport, *, wide: bool = False, limit: int = 0) -> Iterato
     """
     entries = limit or (ALL if wide else _FEW)
     adding = report.question is NodesQuestion.ADD
-    yield from _answer(report)
+    yield from answer(report)
     sections = _plan(report, entries, wide=wide) if adding else _shrink(report, entries)
     yield from separate(sections)
     yield BLANK
     yield from _last(report, wide=wide)
 
 
-def _answer(report: NodesReport) -> Iterator[Block]:
+def answer(report: NodesReport) -> Iterator[Line]:
+    """Yield the answer in a line, and what it comes to in another."""
     summary = report.summary
     bad = summary.pending if report.question is NodesQuestion.ADD else not summary.removed
     yield Line((Span(summary.text, "bad" if bad else "good"), *notices.doubt(report.guesses)))
@@ -78,10 +79,11 @@ def _moved(report: NodesReport) -> str:
 
 def _cost(summary: NodesSummary, verb: str) -> str:
     cost = summary.cost_per_hour
-    return f"; that would {verb} {_price(cost)} per hour" if cost is not None else ""
+    return f"; that would {verb} {price(cost)} per hour" if cost is not None else ""
 
 
-def _price(amount: float | None) -> str:
+def price(amount: float | None) -> str:
+    """Return a price as it is written, "" where it is not known."""
     return "" if amount is None else f"{amount:.4f}".rstrip("0").rstrip(".")
 
 
@@ -90,7 +92,7 @@ def _price(amount: float | None) -> str:
 
 def _plan(report: NodesReport, entries: int, *, wide: bool) -> Iterator[Iterator[Block]]:
     yield _new_nodes(report.groups)
-    yield _proof(report)
+    yield proof(report)
     yield _pending(report, entries)
     if wide:
         yield _templates(report.groups)
@@ -104,7 +106,7 @@ def _new_nodes(groups: Sequence[GroupResult]) -> Iterator[Block]:
         for new in group.new:
             sort = f"{new.instance_type or '-'}{' (spot)' if new.spot else ''}"
             use = f"{new.requests.get(CPU, 0.0):.0f} % / {new.requests.get(MEMORY, 0.0):.0f} %"
-            texts = (group.name, str(new.count), new.zone or "-", sort, str(new.pods), use, _price(new.price_per_hour))
+            texts = (group.name, str(new.count), new.zone or "-", sort, str(new.pods), use, price(new.price_per_hour))
             rows.append([(Span(text),) for text in texts])
     if rows:
         priced = any(row[-1][0].text for row in rows)
@@ -112,8 +114,12 @@ def _new_nodes(groups: Sequence[GroupResult]) -> Iterator[Block]:
         yield Table([row[: len(heads)] for row in rows], 2, heads, frozenset((1, 4, 6)), optional=2)
 
 
-def _proof(report: NodesReport) -> Iterator[Block]:
-    """Yield how far from the best the plan may be, never more than is proved."""
+def proof(report: NodesReport) -> Iterator[Line]:
+    """Yield how far from the best the answer may be, never more than is proved."""
+    yield from _proof_of_plan(report) if report.question is NodesQuestion.ADD else _proof_of_shrink(report.summary)
+
+
+def _proof_of_plan(report: NodesReport) -> Iterator[Line]:
     summary = report.summary
     if not summary.added:
         return
@@ -126,11 +132,23 @@ def _proof(report: NodesReport) -> Iterator[Block]:
         least = "fewest nodes" if report.minimize == "count" else "least cost"
         yield line(f"proved: the {least} possible ({proof}; {tried} tried)", "faint", indent=2)
         return
-    bound = f"{summary.bound:.0f}" if report.minimize == "count" else _price(summary.bound)
+    bound = f"{summary.bound:.0f}" if report.minimize == "count" else price(summary.bound)
     text = (
         f"at most {summary.gap * 100:.1f} % above the least possible {what}: {bound} at least ({proof}; {tried} tried)"
     )
     yield line(text if summary.bound else f"nothing is proved about smaller plans ({tried} tried)", "faint", indent=2)
+
+
+def _proof_of_shrink(summary: NodesSummary) -> Iterator[Line]:
+    """Yield whether another node could go, as far as that is proved."""
+    if summary.interrupted:
+        return
+    bound, proof = int(summary.bound), _PROOFS[summary.bound_by]
+    tried = counts.of(summary.tried, "removal")
+    if bound <= summary.removed:
+        yield line(f"proved: no more nodes can go ({proof}; {tried} tried)", "faint", indent=2)
+    else:
+        yield line(f"at most {counts.nodes(bound)} can go ({proof}; {tried} tried)", "faint", indent=2)
 
 
 def _pending(report: NodesReport, entries: int) -> Iterator[Block]:
@@ -179,7 +197,7 @@ def _search(report: NodesReport) -> Iterator[Block]:
     for each in report.search:
         plan = ", ".join(f"{count} {name}" for name, count in each.groups.items()) or "none"
         result = "every pod is placed" if each.complete else "pods stay pending"
-        rows.append([(Span(each.by),), (Span(plan),), (Span(_price(each.cost)),), (Span(result),)])
+        rows.append([(Span(each.by),), (Span(plan),), (Span(price(each.cost)),), (Span(result),)])
     yield Table(rows, 2, ("BY", "NODES", report.minimize.upper(), "RESULT"), frozenset((2,)))
 
 
@@ -199,7 +217,7 @@ def _placements(report: NodesReport) -> Iterator[Block]:
 
 def _shrink(report: NodesReport, entries: int) -> Iterator[Iterator[Block]]:
     yield _removed(report.nodes, entries)
-    yield _next(report)
+    yield proof(report)
     yield _kept(report.kept, entries, "others" if report.nodes else "nodes")
 
 
@@ -210,25 +228,12 @@ def _removed(removed: Sequence[RemovedNode], entries: int) -> Iterator[Block]:
     rows: list[Sequence[Cell]] = []
     for node in removed[:entries]:
         frees = ", ".join(f"{name} {quantity(name, amount)}" for name, amount in node.frees.items())
-        texts = (node.name, node.group or "-", str(len(node.moved)), frees, _price(node.price_per_hour))
+        texts = (node.name, node.group or "-", str(len(node.moved)), frees, price(node.price_per_hour))
         rows.append([(Span(text),) for text in texts])
     priced = any(row[-1][0].text for row in rows)
     heads = ("NODE", "GROUP", "PODS MOVED", "FREES", *(("PER HOUR",) if priced else ()))
     yield Table([row[: len(heads)] for row in rows], 2, heads, frozenset((2, 4)), optional=1)
     yield from notices.rest(len(removed) - entries, 2)
-
-
-def _next(report: NodesReport) -> Iterator[Block]:
-    """Yield whether another could go, as far as that is proved."""
-    summary = report.summary
-    if summary.interrupted:
-        return
-    bound, proof = int(summary.bound), _PROOFS[summary.bound_by]
-    tried = counts.of(summary.tried, "removal")
-    if bound <= summary.removed:
-        yield line(f"proved: no more nodes can go ({proof}; {tried} tried)", "faint", indent=2)
-    else:
-        yield line(f"at most {counts.nodes(bound)} can go ({proof}; {tried} tried)", "faint", indent=2)
 
 
 def _kept(kept: Sequence[KeptNode], entries: int, whom: str) -> Iterator[Block]:

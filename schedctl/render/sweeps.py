@@ -23,7 +23,7 @@ def lines(report: SweepReport, *, wide: bool = False, limit: int = 0) -> Iterato
         limit: show so many groups, numbers and pods, 0 for what suits.
     """
     entries = limit or (ALL if wide else _FEW)
-    yield _answer(report)
+    yield answer(report)
     for error, number in list(report.errors.items())[:entries]:
         yield Line((Span(f"{counts.of(number, 'scenario')}: ", "bad"), Span(error)), 2, hang=2)
     if report.groups:
@@ -46,7 +46,8 @@ def lines(report: SweepReport, *, wide: bool = False, limit: int = 0) -> Iterato
     yield notices.end(report.metadata, wide=wide)
 
 
-def _answer(report: SweepReport) -> Line:
+def answer(report: SweepReport) -> Line:
+    """Return in a line how many scenarios have an answer."""
     summary = report.summary
     complete = summary.answered + summary.failed == summary.scenarios
     text = f"study {report.study}: {summary.answered} of {counts.of(summary.scenarios, 'scenario')} answered"

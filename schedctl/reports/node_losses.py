@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from schedctl.reports.metadata import Metadata, Record, ReportedAssumption, schema_name
+from schedctl.reports.node_maps import NodeMap
 
 
 @schema_name("Summary")
@@ -88,6 +89,7 @@ class NodeLossReport(Record, frozen=True, kw_only=True):
         summary: the answer in numbers.
         results: every loss that was tried, the worst first.
         guesses: what some answer rests on that could not be listed.
+        node_map: the nodes that pictures show; null unless the output has pictures (``html``).
     """
 
     api_version: Literal["schedctl.dev/v1alpha1"] = "schedctl.dev/v1alpha1"
@@ -96,3 +98,4 @@ class NodeLossReport(Record, frozen=True, kw_only=True):
     summary: NodeLossSummary
     results: list[LossResult]
     guesses: list[ReportedAssumption] = []
+    node_map: NodeMap | None = None

@@ -6,6 +6,7 @@ from enum import StrEnum
 from typing import Literal
 
 from schedctl.reports.metadata import Metadata, Record, ReportedAssumption, schema_name
+from schedctl.reports.node_maps import NodeMap
 
 
 class NodesQuestion(StrEnum):
@@ -291,6 +292,8 @@ class NodesReport(Record, frozen=True, kw_only=True):
         preempted: the pods that would be preempted, where that is allowed.
         notes: what the answer does not consider.
         guesses: what it rests on that could not be listed.
+        node_map: the nodes that pictures show, new ones and those that can go among them; null unless the output has
+            pictures (``html``).
     """
 
     api_version: Literal["schedctl.dev/v1alpha1"] = "schedctl.dev/v1alpha1"
@@ -309,3 +312,4 @@ class NodesReport(Record, frozen=True, kw_only=True):
     preempted: list[str] = []
     notes: list[str] = []
     guesses: list[ReportedAssumption] = []
+    node_map: NodeMap | None = None

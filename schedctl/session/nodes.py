@@ -20,17 +20,19 @@ from schedctl.reports import counts
 from schedctl.reports.nodes import NodesReport
 from schedctl.scheduler import Scheduler
 from schedctl.scheduler.gaps import AssumptionLog, log_assumptions
-from schedctl.session import runs
+from schedctl.session import node_maps, runs
 from schedctl.session.node_inventories import Inventory, inventory
 from schedctl.session.sessions import Session
-from schedctl.simulation import created_objects, node_report_builder
+from schedctl.simulation import created_objects, node_report_builder, utilisation
+from schedctl.simulation.node_maps import node_map
 from schedctl.simulation.node_report_builder import Conditions
+from schedctl.simulation.scale_downs.removals import apply_removals
 from schedctl.simulation.scale_downs.removals import shrink as run_shrink
 from schedctl.simulation.scale_downs.rules import RemovalRules
 from schedctl.simulation.scale_ups.bounds import solver_installed
 from schedctl.simulation.scale_ups.expanders import EXPANDERS, Expander
 from schedctl.simulation.scale_ups.options import OBJECTIVES, Objective, options_of
-from schedctl.simulation.scale_ups.planning import ScaleUp, use_of_new_nodes
+from schedctl.simulation.scale_ups.planning import ScaleUp, apply_plan, use_of_nodes
 from schedctl.simulation.scale_ups.planning import plan as run_plan
 from schedctl.sources import Manifests
 
@@ -52,6 +54,7 @@ class NodesOptions:
         effort: how many plans, or removals, are tried; 0 for what suits.
         rules: what may be done to remove nodes.
         fail: whether pods that stay pending, or that no node can go, makes the exit code 1.
+        node_map: whether the report has the nodes that pictures show.
     """
 
     node_groups: str = ""
@@ -61,6 +64,7 @@ class NodesOptions:
     effort: int = 0
     rules: RemovalRules = field(default_factory=RemovalRules)
     fail: bool = False
+    node_map: bool = False
 
 
 def objective(name: str) -> Objective:
@@ -135,14 +139,7 @@ def plan(
                 )
             notes += (*unpriced, *left_out, *_plan_notes(facts))
             conditions = replace(_conditions(session, known, options, settled, assumptions), notes=notes)
-            report = node_report_builder.plan_report(
-                facts,
-                scheduler.cluster,
-                conditions,
-                use=use_of_new_nodes(scheduler, facts),
-                refusals=_refusals(scheduler, facts, known.groups),
-                expander=options.expander or "",
-            )
+            report = _plan_report(scheduler, facts, conditions, options, known.groups)
     if manifests is None:
         return report
     inputs = runs.inputs(manifests.digests, session.state.manifests.digests, settings or {})
@@ -179,7 +176,27 @@ def shrink(session: Session, options: NodesOptions) -> NodesReport:
         if cluster.pending:
             notes.append(f"{counts.of(len(cluster.pending), 'pending pod')} not considered: they take no room")
         conditions = replace(_conditions(session, known, options, settled, assumptions), notes=notes)
-        return node_report_builder.shrink_report(facts, cluster, conditions)
+        report = node_report_builder.shrink_report(facts, cluster, conditions)
+        if not options.node_map:
+            return report
+        before = utilisation.measure(cluster)
+        with apply_removals(cluster, facts):
+            return node_maps.add(report, cluster, before)
+
+
+def _plan_report(
+    scheduler: Scheduler, facts: ScaleUp, conditions: Conditions, options: NodesOptions, groups: NodeGroups
+) -> NodesReport:
+    cluster = scheduler.cluster
+    refusals = _refusals(scheduler, facts, groups)
+    before = utilisation.measure(cluster) if options.node_map else None
+    with apply_plan(scheduler, facts) as new:
+        use = use_of_nodes(scheduler, new) if new else {}
+        nodes = node_map(cluster, before) if options.node_map else None
+    report = node_report_builder.plan_report(
+        facts, cluster, conditions, use=use, refusals=refusals, expander=options.expander or ""
+    )
+    return msgspec.structs.replace(report, node_map=nodes)
 
 
 def _conditions(

@@ -15,6 +15,7 @@ from schedctl.reports import exit_codes
 from schedctl.reports.node_losses import LossResult, NodeLossReport, NodeLossSummary, PendingAfterLoss
 from schedctl.scheduler import Scheduler
 from schedctl.scheduler.gaps import log_assumptions
+from schedctl.session import node_maps
 from schedctl.session.sessions import Session
 from schedctl.simulation.node_choices import label_of, nodes_chosen
 from schedctl.simulation.node_losses import NodeLoss, NodeLosses, PendingReplacement
@@ -79,7 +80,13 @@ def losses_of(cluster: Cluster, by: Sequence[str]) -> list[Loss]:
 
 
 def lose(
-    session: Session, by: Sequence[str] = (), *, engine: Engine | None = None, namespace: str = "", fail: bool = False
+    session: Session,
+    by: Sequence[str] = (),
+    *,
+    engine: Engine | None = None,
+    namespace: str = "",
+    fail: bool = False,
+    node_map: bool = False,
 ) -> NodeLossReport:
     """Return which loss would leave pods pending, the worst first; the state is as before.
 
@@ -89,6 +96,7 @@ def lose(
         engine: where the losses are played; in this process if None.
         namespace: of pods and workloads that what-ifs name without one.
         fail: whether a loss that leaves pods pending makes the exit code 1.
+        node_map: whether the report has the nodes that pictures show.
 
     Raises:
         UsageError: a what-if cannot be carried out, or no node has a label.
@@ -113,7 +121,7 @@ def lose(
     bad = [each for each in ranked if each.pending]
     failed = sum(bool(each.error) for each in ranked)
     doubtful = bool(failed) or any(each.decides for each in guesses)
-    return NodeLossReport(
+    report = NodeLossReport(
         metadata=session.metadata(settled),
         summary=NodeLossSummary(
             exit_code=exit_codes.of_answer(failed=fail and bool(bad), inconclusive=doubtful),
@@ -127,6 +135,7 @@ def lose(
         results=ranked,
         guesses=guesses,
     )
+    return node_maps.add(report, cluster) if node_map else report
 
 
 def _nodes(cluster: Cluster) -> Iterator[Loss]:

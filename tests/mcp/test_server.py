@@ -6,7 +6,9 @@ import time
 
 import pytest
 
-TOOLS = ["cluster", "explain", "explain_nodes", "simulate", "drain", "capacity", "check", "compare"]
+TOOLS = [
+    *("cluster", "explain", "explain_nodes", "simulate", "drain", "capacity", "nodes", "n_minus_1", "check", "compare"),
+]
 POD = "shop/web-7d9c6b5f4d-jbljm"
 FREE = """
 apiVersion: v1
@@ -110,6 +112,24 @@ QUESTIONS = [
         lambda said, report: report["summary"]["placed"] == 1 and report["results"][0]["nodes"][0]["pods"] == 1,
     ),
     (
+        "How many nodes of which group would place the pending pods?",
+        "nodes",
+        {},
+        lambda said, report: report["summary"]["text"] == "add 2 nodes: 1 general, 1 gpu",
+    ),
+    (
+        "Which nodes can go?",
+        "nodes",
+        {"shrink": True, "delete_emptydir_data": True},
+        lambda said, report: [node["name"] for node in report["nodes"]] == ["general-b-3", "general-a-1"],
+    ),
+    (
+        "The loss of which zone is the worst?",
+        "n_minus_1",
+        {"by": ["zone"]},
+        lambda said, report: report["results"][0]["name"] == "eu-west-1c" and report["results"][0]["pending"] == 8,
+    ),
+    (
         "What would bin-packing change for the pending pods?",
         "compare",
         {"configurations": ["bin-packing"]},
@@ -118,7 +138,7 @@ QUESTIONS = [
 ]
 
 
-def test_ten_questions_about_a_cluster_are_answered_rightly(converse):
+def test_questions_about_a_cluster_are_answered_rightly(converse):
     async def dialogue(client):
         return [await client.call_tool(tool, arguments) for _, tool, arguments, _ in QUESTIONS]
 
@@ -171,8 +191,28 @@ def test_a_short_answer_says_what_it_leaves_out_and_a_full_one_has_it(converse):
         ),
         pytest.param("explain", {"pods": [POD], "what_ifs": ["add-node /etc/hostname=2"]}, "read a file", id="nodes"),
         pytest.param("compare", {"configurations": ["/etc/hostname"]}, "no configuration", id="another configuration"),
-        pytest.param("explain", {"pods": [POD], "detail": "everything"}, "detail", id="no such detail"),
-        pytest.param("bind", {"pods": [POD]}, "bind", id="no such tool"),
+        pytest.param(
+            "explain", {"pods": [POD], "detail": "everything"}, "detail: input should be", id="no such detail"
+        ),
+        pytest.param(
+            "explain", {"pods": 5}, "pods: input should be a valid list, found 5", id="an argument of another type"
+        ),
+        pytest.param("explain", {"pod": POD}, 'no argument "pod"; did you mean "pods"?', id="no such argument"),
+        pytest.param(
+            "explain", {"all-pending": True}, 'did you mean "all_pending"?', id="an argument as the command line has it"
+        ),
+        pytest.param(
+            "cluster", {"namespace": "shop"}, "its arguments are detail", id="an argument that nothing is like"
+        ),
+        pytest.param("bind", {"pods": [POD]}, 'no tool "bind"; the tools are cluster', id="no such tool"),
+        pytest.param("explian", {"pods": [POD]}, 'did you mean "explain"?', id="a misspelt tool"),
+        pytest.param(
+            "capacity", {"like": ["deploy/cart"]}, "there is one in namespace shop: add `namespace: shop`", id="a hint"
+        ),
+        pytest.param("capacity", {"like": ["deploy/cart"], "most": 0}, "most: 0 is out of range", id="out of range"),
+        pytest.param("nodes", {"shrink": True, "manifests": FREE}, "ask one after the other", id="two questions"),
+        pytest.param("n_minus_1", {"by": ["rack"]}, "rack", id="a label that no node has"),
+        pytest.param("compare", {"configurations": []}, "no configuration given", id="nothing to compare with"),
     ],
 )
 def test_what_is_wrong_with_a_question_comes_back_with_a_next_step(converse, tool, arguments, message):

@@ -15,8 +15,11 @@ _MODULES = {
     "ExplainComparison": "pod_comparisons",
     "ExplainReport": "explanations",
     "NodeExplainReport": "node_explanations",
+    "NodeLossReport": "node_losses",
+    "NodesReport": "nodes",
     "SimulationComparison": "run_comparisons",
     "SimulationReport": "simulations",
+    "SweepReport": "sweeps",
 }
 """Who lays out which kind of report as a page."""
 

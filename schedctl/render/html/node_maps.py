@@ -165,8 +165,9 @@ def _zones(places: Sequence[MappedNode], answers: NodeAnswers) -> list[Markup]:
     made, first = [], 0
     for zone, in_zone in groupby(places, lambda node: node.zone):
         drawn: list[Markup] = []
-        for pool, group in groupby(in_zone, lambda node: node.pool if by_pool else ""):
-            inside = list(group)
+        pools = [(pool, [*group]) for pool, group in groupby(in_zone, lambda node: node.pool if by_pool else "")]
+        unnamed = "" if not by_pool else "no pool" if len(pools) > 1 else "all nodes"
+        for pool, inside in pools:
             codes = [answers.category_of.get(node.name, last) for node in inside]
             styles = [
                 f"{answers.categories[code].style} f{_level(node)}" for code, node in zip(codes, inside, strict=True)
@@ -176,7 +177,7 @@ def _zones(places: Sequence[MappedNode], answers: NodeAnswers) -> list[Markup]:
                 f"{number} {answers.categories[code].title}" for code, number in numbers.most_common()
             )
             picture = grid(styles, label, size, gap)
-            head = element("span", pool or ("all nodes" if by_pool else ""), class_="pool")
+            head = element("span", pool or unnamed, class_="pool")
             drawn.append(
                 element("div", element("p", head, f" {len(inside):,}"), picture, class_="block", data_first=first)
             )

@@ -6,8 +6,8 @@ drained in order, as ``schedctl drain`` does it, and only what that drain emptie
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from itertools import combinations, permutations
 from math import comb, perm
@@ -115,6 +115,22 @@ def shrink(
             facts.interrupted = True
             search.note_interrupted()
     return facts
+
+
+@contextmanager
+def apply_removals(cluster: Cluster, facts: ScaleDown) -> Iterator[None]:
+    """Have the pods of a shrink where they would go, for the length of a ``with`` block; the nodes stay, emptied."""
+    with cluster.fork():
+        table = cluster.pod_table
+        moved = {pod: node for removal in facts.removals for pod, node in removal.moved.items()}
+        for key in (*moved, *(pod for removal in facts.removals for pod in removal.lost), *facts.preempted):
+            if key not in table.row_of:  # made anew by its controller, and preempted then
+                continue
+            info = table.infos[table.row_of[key]]
+            cluster.remove_pod(info)
+            if key in moved:
+                cluster.assume(info, moved[key])
+        yield
 
 
 class _Search:

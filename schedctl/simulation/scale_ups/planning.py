@@ -7,6 +7,7 @@ and evicts none. What is called proved is: every smaller plan was tried, or is r
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from heapq import heappop, heappush
 
@@ -142,26 +143,29 @@ def plan(
     return facts
 
 
-def use_of_new_nodes(scheduler: Scheduler, facts: ScaleUp) -> dict[str, dict[str, float]]:
-    """Return how much of each new node of a plan is requested in the end, in percent by resource."""
-    placement = facts.placement
-    if placement is None or not placement.nodes:
-        return {}
-    cluster = scheduler.cluster
-    waiting = {info.key: info for info in facts.pods}
+@contextmanager
+def apply_plan(scheduler: Scheduler, facts: ScaleUp) -> Iterator[Sequence[str]]:
+    """Have a plan's new nodes in the cluster and its pods on their nodes, for the length of a ``with`` block.
+
+    The names of the new nodes are returned.
+    """
+    placement = facts.placement or Placement((0,) * len(facts.options))
     with Trials(scheduler, facts.pods, facts.options, 0).joined(placement.counts) as new:
         for key, node in placement.placed.items():
-            if node in new:
-                cluster.assume(waiting[key], node)
-        nodes = cluster.nodes_named(list(new))
-        columns = {name: (nodes.requested(name).tolist(), nodes.allocatable(name).tolist()) for name in (CPU, MEMORY)}
-        return {
-            node: {
-                name: 100.0 * taken[at] / offered[at] if offered[at] else 0.0
-                for name, (taken, offered) in columns.items()
-            }
-            for at, node in enumerate(nodes.names)
+            scheduler.cluster.assume(scheduler.cluster.pending[key], node)
+        yield [*new]
+
+
+def use_of_nodes(scheduler: Scheduler, names: Sequence[str]) -> dict[str, dict[str, float]]:
+    """Return how much of each of these nodes is requested, in percent by resource."""
+    nodes = scheduler.cluster.nodes_named(names)
+    columns = {name: (nodes.requested(name).tolist(), nodes.allocatable(name).tolist()) for name in (CPU, MEMORY)}
+    return {
+        node: {
+            name: 100.0 * taken[at] / offered[at] if offered[at] else 0.0 for name, (taken, offered) in columns.items()
         }
+        for at, node in enumerate(nodes.names)
+    }
 
 
 def _gated_pods(outcomes: Sequence[PodOutcome]) -> list[PodInfo]:

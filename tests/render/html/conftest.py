@@ -19,6 +19,8 @@ ROOT = Path(__file__).parents[3]
 SHOP = ("-f", str(ROOT / "fixtures/clusters/shop"))
 SPRING = ROOT / "fixtures/releases/spring"
 POLICIES = ROOT / "fixtures/policies"
+TYPES = ("--instance-types", str(ROOT / "fixtures/autoscalers/instance-types.csv"))
+RESULTS = "(a file for the results)"
 QUESTIONS = {
     "explain": ("explain", "shop/web-7d9c6b5f4d-jbljm", *SHOP),
     "explain a pod that fits": ("explain", "pod", "shop/fits", *SHOP, "-f", str(ROOT / "fixtures/pods/fits.yaml")),
@@ -40,6 +42,13 @@ QUESTIONS = {
     "drain": ("drain", "general-a-2", "general-b-2", "--ignore-daemonsets", *SHOP),
     "capacity": ("capacity", "--like", "deploy/cart", "-n", "shop", *SHOP),
     "capacity of several": ("capacity", "--like", "deploy/cart", "--like", "deploy/web", "-n", "shop", *SHOP),
+    "nodes": (
+        *("nodes", *SHOP, "-f", str(ROOT / "fixtures/autoscalers/karpenter.yaml"), "--for", str(SPRING)),
+        *(*TYPES, "--node-groups", str(ROOT / "fixtures/autoscalers/shop-groups.yaml")),
+    ),
+    "nodes --shrink": ("nodes", "--shrink", "--delete-emptydir-data", *SHOP),
+    "n-1": ("n-1", "--jobs", "1", *SHOP),
+    "sweep": ("sweep", str(Path(__file__).parent / "study.yaml"), "--jobs", "1", "--results", RESULTS),
     "check": (
         *("check", str(POLICIES / "zone-loss/fails.yaml"), "-f", str(POLICIES / "cluster.yaml")),
         *("-p", str(POLICIES / "zone-loss")),
@@ -59,13 +68,15 @@ def ask(*arguments: str) -> str:
 
 
 @pytest.fixture(scope="session")
-def pages() -> Callable[[str], str]:
+def pages(tmp_path_factory) -> Callable[[str], str]:
     """Return the page of a question by its name, made once."""
     made: dict[str, str] = {}
+    results = tmp_path_factory.mktemp("sweep") / "results.jsonl"
 
     def page(name: str) -> str:
         if name not in made:
-            made[name] = ask(*QUESTIONS[name], "-o", "html")
+            arguments = [str(results) if each == RESULTS else each for each in QUESTIONS[name]]
+            made[name] = ask(*arguments, "-o", "html")
         return made[name]
 
     return page

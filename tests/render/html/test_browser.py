@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import base64
+import itertools
+import re
 import time
 from importlib import resources
 
@@ -154,3 +157,51 @@ def test_the_verdict_the_cause_and_the_fix_are_on_the_first_screen(visit, pages,
     for text in ("is unschedulable", "90m to 140m free", "would fit on 2 nodes if cpu"):
         box = tab.get_by_text(text).first.bounding_box()
         assert box["y"] + box["height"] < 900
+
+
+_SQUARES = """[...document.querySelectorAll('.grid rect')].map((square) => {
+  const box = square.getBoundingClientRect();
+  return [box.x + box.width / 2 + scrollX, box.y + box.height / 2 + scrollY, getComputedStyle(square).fill];
+})"""
+_PIXELS = """async ([image, points]) => {
+  const bitmap = await createImageBitmap(await (await fetch(image)).blob());
+  const canvas = new OffscreenCanvas(bitmap.width, bitmap.height);
+  const context = canvas.getContext('2d');
+  context.drawImage(bitmap, 0, 0);
+  return points.map(([x, y]) => [...context.getImageData(Math.round(x), Math.round(y), 1, 1).data].slice(0, 3));
+}"""
+MAPS = ("explain", "simulate", "drain", "capacity", "nodes", "nodes --shrink", "n-1")
+
+
+# Screenshots are compared with what the page means to show, and with each other, rather than with stored pictures:
+# those differ with the fonts of a machine, and the squares of a map have none.
+@pytest.mark.parametrize("name", MAPS)
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_every_square_of_a_map_is_painted_in_the_colour_of_its_answer_at_every_width(visit, pages, name, scheme):
+    painted = []
+    for width in WIDTHS:
+        tab = visit(pages(name), width=width, scheme=scheme)
+        squares = tab.evaluate(_SQUARES)
+        image = "data:image/png;base64," + base64.b64encode(tab.screenshot(full_page=True)).decode()
+        judge = tab.context.new_page()  # the policy of the page itself lets no picture in
+        pixels = judge.evaluate(_PIXELS, [image, [square[:2] for square in squares]])
+        meant = [[int(number) for number in re.findall(r"\d+", fill)[:3]] for _, _, fill in squares]
+        assert len(squares) >= 17
+        assert all(
+            abs(a - b) <= 2 for one, other in zip(pixels, meant, strict=True) for a, b in zip(one, other, strict=True)
+        )
+        painted.append(pixels)
+    assert painted[0] == painted[1] == painted[2]
+
+
+@pytest.mark.parametrize("name", QUESTIONS)
+@pytest.mark.parametrize("width", WIDTHS)
+def test_no_part_of_a_page_lies_over_another_and_none_is_empty(visit, pages, name, width):
+    tab = visit(pages(name), width=width)
+    boxes = tab.evaluate(
+        "[document.querySelector('header'), ...document.querySelectorAll('main > section'), "
+        "document.querySelector('footer')].map((each) => { const box = each.getBoundingClientRect(); "
+        "return [box.top, box.bottom, box.width]; })"
+    )
+    assert all(bottom - top >= 16 and wide > 0.85 * min(width, 900) - 48 for top, bottom, wide in boxes)
+    assert all(below[0] >= above[1] for above, below in itertools.pairwise(boxes))

@@ -122,6 +122,10 @@ def test_every_table_has_a_caption_and_a_cell_for_each_heading(pages, name):
         pytest.param("drain", ["nodes would be drained", "stays pending", "shop/web"], id="a drain"),
         pytest.param("capacity", ["more pods would fit", "Why the next one would not fit"], id="a capacity"),
         pytest.param("check", ["fails", "zone-loss"], id="a check"),
+        pytest.param("nodes", ["add 3 nodes", "Proved: the fewest nodes", "limit reached"], id="a plan of nodes"),
+        pytest.param("nodes --shrink", ["2 of 17 nodes can go", "At most 8 nodes can go"], id="nodes that can go"),
+        pytest.param("n-1", ["16 of 20 losses would leave pods pending", "zone eu-west-1c"], id="losses"),
+        pytest.param("sweep", ["pending: 2 to 10 over 8 scenarios", "--only"], id="a sweep"),
         pytest.param("simulate --compare", ["would move", "spreading"], id="a comparison of runs"),
         pytest.param("explain --compare", ["configurations", "bin-packing"], id="a comparison of pods"),
     ],
@@ -215,3 +219,44 @@ def test_the_page_of_an_example_says_what_the_text_says_first(file):
     said, read = ask(*question).splitlines(), outline(ask(*question, "-o", "html"))
     assert said[0].rstrip() in read.text
     assert "A dry run" in read.text
+
+
+def _map_of(page):
+    """Return what the first map of a page says, and where its pods are, by node."""
+    data = json.loads(next(each for each in outline(page).raw["script"] if each.startswith("{")))
+    nodes, answers = data["nodes"], data["maps"][0]
+    categories = [answers["categories"][code] for code in answers["category"]]
+    return dict(zip(nodes["names"], categories, strict=True)), {
+        name: (before, after)
+        for name, before, after in zip(nodes["names"], nodes["podsBefore"], nodes["pods"], strict=True)
+    }
+
+
+def test_the_map_of_a_plan_has_the_new_nodes_with_their_pods_and_the_others_with_what_they_take(pages):
+    answers, pods = _map_of(pages("nodes"))
+    new = [name for name, answer in answers.items() if answer == "new"]
+    assert sorted(new) == ["batch-new-1", "general-2-new-1", "general-new-1"]
+    assert all(pods[name][0] == 0 and pods[name][1] >= 1 for name in new)
+    taking = [name for name, answer in answers.items() if answer == "takes waiting pods"]
+    assert all(pods[name][1] > pods[name][0] for name in taking)
+    assert all(before == after for name, (before, after) in pods.items() if answers[name] == "unchanged")
+
+
+def test_the_map_of_nodes_that_can_go_has_their_pods_where_they_would_be(pages):
+    answers, pods = _map_of(pages("nodes --shrink"))
+    gone = {name for name, answer in answers.items() if answer == "can go"}
+    assert gone == {"general-b-3", "general-a-1"}
+    assert sum(pods[name][0] - pods[name][1] for name in gone) == 6
+    taking = [name for name, answer in answers.items() if answer == "takes their pods"]
+    assert sum(pods[name][1] - pods[name][0] for name in taking) == 6
+
+
+def test_the_map_of_losses_says_which_node_would_leave_pods_pending(pages):
+    data = json.loads(next(each for each in outline(pages("n-1")).raw["script"] if each.startswith("{")))
+    answers = data["maps"][0]
+    assert [answers["categories"][code] for code in answers["category"]].count("would leave pods pending") == 13
+
+
+def test_reports_have_nodes_for_pictures_only_where_a_page_is_asked_for():
+    for question in (("nodes", *SHOP), ("nodes", "--shrink", *SHOP), ("n-1", "--by", "zone", "--jobs", "1", *SHOP)):
+        assert json.loads(ask(*question, "-o", "json")).get("nodeMap") is None
