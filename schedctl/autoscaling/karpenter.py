@@ -140,21 +140,34 @@ def _of_catalogue(cluster: Cluster, pool: _Pool, catalogue: Catalogue) -> Iterat
         for each in templates_like(cluster, [*cluster.node_table.row_of], name)
         if each.instance_type
     }
-    zones = rules.values_of(pool.requirements, topology.ZONE) or _known_zones(cluster)
     for instance_type in catalogue.types.values():
         labels = {**pool.labels, **instance_type.labels}
         if not all(rules.allows(rule, labels) for rule in pool.requirements if not _is_offering(rule)):
             continue
+        zones = _zones_of(cluster, pool, instance_type)
         for spot in sorted({each.spot for each in instance_type.offerings}):
             capacity = {node_labels.CAPACITY_TYPE: node_labels.SPOT if spot else node_labels.ON_DEMAND}
             if not all(
                 rules.allows(each, capacity) for each in rules.about(pool.requirements, node_labels.CAPACITY_TYPE)
             ):
                 continue
-            for zone in zones or [""]:
-                if not zone or not instance_type.zones or zone in instance_type.zones:
+            for zone in zones:
+                if instance_type.is_offered(zone, spot=spot):
                     template = _of_type(cluster, pool, instance_type, zone, spot, like.get(instance_type.name))
                     yield with_labels(template, {**pool.labels, **capacity}, pool.origin)
+
+
+def _zones_of(cluster: Cluster, pool: _Pool, instance_type: InstanceType) -> list[str]:
+    """Return the zones in which a pool may have a type: those of its subnets, else of the type, else of the nodes."""
+    reference = pool.object.spec.template.spec.node_class_ref
+    node_class = cluster.get(EC2NodeClass, reference.name) if reference is not None else None
+    subnets = (node_class.status.subnets if node_class is not None else None) or ()
+    listed = rules.values_of(pool.requirements, topology.ZONE) or []
+    found = sorted({each.zone for each in subnets}) or list(instance_type.zones) or listed or _known_zones(cluster)
+    about = rules.about(pool.requirements, topology.ZONE)
+    return [zone for zone in found if all(rules.allows(rule, {topology.ZONE: zone}) for rule in about)] or (
+        [] if found else [""]
+    )
 
 
 def _is_offering(rule: Requirement) -> bool:
