@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from schedctl.api.amounts import quantity
 from schedctl.api.resources import CPU, MEMORY
-from schedctl.render import notices
+from schedctl.render import karpenter, notices
 from schedctl.render.layout import ALL, BLANK, Block, Cell, Line, Span, Table, line, separate
 from schedctl.reports import counts
 from schedctl.reports.nodes import (
@@ -40,6 +40,10 @@ def lines(report: NodesReport, *, wide: bool = False, limit: int = 0) -> Iterato
     """
     entries = limit or (ALL if wide else _FEW)
     adding = report.question is NodesQuestion.ADD
+    if report.karpenter is not None:
+        yield from karpenter.answer(report)
+        yield from separate(karpenter.sections(report, entries, wide=wide))
+        yield BLANK
     yield from _answer(report)
     sections = _plan(report, entries, wide=wide) if adding else _shrink(report, entries)
     yield from separate(sections)

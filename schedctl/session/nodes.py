@@ -17,10 +17,10 @@ from schedctl.cache.pod_info import PodInfo
 from schedctl.documents.spelling import nearest
 from schedctl.errors import UsageError
 from schedctl.reports import counts
-from schedctl.reports.nodes import NodesReport
+from schedctl.reports.nodes import KarpenterAnswer, NodesReport
 from schedctl.scheduler import Scheduler
 from schedctl.scheduler.gaps import AssumptionLog, log_assumptions
-from schedctl.session import runs
+from schedctl.session import karpenter, runs
 from schedctl.session.node_inventories import Inventory, inventory
 from schedctl.session.sessions import Session
 from schedctl.simulation import created_objects, node_report_builder
@@ -52,6 +52,7 @@ class NodesOptions:
         effort: how many plans, or removals, are tried; 0 for what suits.
         rules: what may be done to remove nodes.
         fail: whether pods that stay pending, or that no node can go, makes the exit code 1.
+        as_karpenter: whether it is said as well what Karpenter would do.
     """
 
     node_groups: str = ""
@@ -61,6 +62,7 @@ class NodesOptions:
     effort: int = 0
     rules: RemovalRules = field(default_factory=RemovalRules)
     fail: bool = False
+    as_karpenter: bool = False
 
 
 def objective(name: str) -> Objective:
@@ -143,6 +145,9 @@ def plan(
                 refusals=_refusals(scheduler, facts, known.groups),
                 expander=options.expander or "",
             )
+            if options.as_karpenter:
+                answer = karpenter.launches(scheduler, known, facts, _prices(session.cluster, known.groups))
+                report = _with_karpenter(report, answer, karpenter.LAUNCH_NOTES)
     if manifests is None:
         return report
     inputs = runs.inputs(manifests.digests, session.state.manifests.digests, settings or {})
@@ -179,7 +184,15 @@ def shrink(session: Session, options: NodesOptions) -> NodesReport:
         if cluster.pending:
             notes.append(f"{counts.of(len(cluster.pending), 'pending pod')} not considered: they take no room")
         conditions = replace(_conditions(session, known, options, settled, assumptions), notes=notes)
-        return node_report_builder.shrink_report(facts, cluster, conditions)
+        report = node_report_builder.shrink_report(facts, cluster, conditions)
+        if options.as_karpenter:
+            answer = karpenter.consolidation(scheduler, known, _prices(cluster, known.groups))
+            report = _with_karpenter(report, answer, karpenter.CONSOLIDATION_NOTES)
+        return report
+
+
+def _with_karpenter(report: NodesReport, answer: KarpenterAnswer, notes: Sequence[str]) -> NodesReport:
+    return msgspec.structs.replace(report, karpenter=answer, notes=[*report.notes, *notes])
 
 
 def _conditions(

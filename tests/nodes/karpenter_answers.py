@@ -46,9 +46,7 @@ def catalogue_of(types: Iterable[dict[str, Any]]) -> Catalogue:
 
 def solution_of(case: dict[str, Any]) -> Solution:
     """What schedctl says that Karpenter does."""
-    objects: list[Any] = [
-        msgspec.convert(each, kind) for field, kind in _KINDS.items() for each in case[field]
-    ]
+    objects: list[Any] = [msgspec.convert(each, kind) for field, kind in _KINDS.items() for each in case[field]]
     objects += [defaults.pod(msgspec.convert(each, Pod)) for each in case["pods"]]
     cluster = assemble(objects, kinds=autoscalers.KINDS).cluster
     catalogue = catalogue_of(case["instanceTypes"])

@@ -1,4 +1,4 @@
-"""A cluster as Karpenter keeps it: nodes with what is left of them, the pools, and what DaemonSets take of each node."""
+"""A cluster as Karpenter keeps it: nodes with what is left of them, NodePools, and what DaemonSets take of a node."""
 
 from __future__ import annotations
 

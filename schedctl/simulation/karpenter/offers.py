@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from schedctl.api import topology
 from schedctl.api.autoscalers import NodePool
@@ -88,7 +88,7 @@ class Pool:
         limits: the most that its nodes have together.
         types: what it may launch.
         known_types: all instance types there are, whose zones count as domains although it may not launch them.
-        object: the NodePool.
+        written: the NodePool.
     """
 
     name: str
@@ -98,7 +98,7 @@ class Pool:
     limits: Mapping[str, int] = field(default_factory=dict)
     types: tuple[OfferedType, ...] = ()
     known_types: tuple[OfferedType, ...] = ()
-    object: NodePool = NodePool()
+    written: NodePool = field(default_factory=NodePool)
 
 
 def fits(requests: Mapping[str, int], room: Mapping[str, int]) -> bool:
@@ -236,8 +236,3 @@ def _known(catalogue: Catalogue) -> Iterator[OfferedType]:
             for zone in offer.zones or ("",)
         )
         yield OfferedType(each.name, _with_offerings(value_sets.of_labels(each.labels), offerings), {}, {}, offerings)
-
-
-def with_types(pool: Pool, types: Iterable[OfferedType]) -> Pool:
-    """Return a pool that may launch some of its types only."""
-    return replace(pool, types=tuple(types))

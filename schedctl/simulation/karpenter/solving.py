@@ -1,4 +1,4 @@
-"""Places pods as Karpenter's scheduler does: the largest first, on nodes, then on claims, then on a new claim of a pool.
+"""Places pods as Karpenter's scheduler does: the largest first, on a node, else on a claim, else on a new claim.
 
 The first place that fits is taken. What is left to chance there, the order of equal domains and of claims with equally
 many pods, is the order of names and of making here.

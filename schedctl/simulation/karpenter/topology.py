@@ -135,7 +135,7 @@ class Topology:
             group.nodes = node_filter(pod, constraint.node_affinity_policy, constraint.node_taints_policy)
         for domain, taints in sorted(self._domains.get(key, {}).items()):
             # domains that only nodes have whose taints the pod does not tolerate are none for it
-            ignores = group.nodes.tolerations is None and constraint is not None
+            ignores = constraint is not None and not group.nodes.honors_taints
             if ignores or any(tolerated(each, pod.tolerations) for each in taints):
                 group.register(domain)
         return group

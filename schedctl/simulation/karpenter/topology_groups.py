@@ -1,4 +1,4 @@
-"""Where the pods are that one rule of topology counts, by domain, and the domains that the rule leaves to the next pod."""
+"""Where the pods are that a rule of topology counts, by domain, and the domains that it leaves to the next pod."""
 
 from __future__ import annotations
 
@@ -35,23 +35,31 @@ class NodeFilter:
     """Which nodes a constraint of topology spread counts.
 
     Attributes:
-        terms: what a node has to meet, one of them; empty for all nodes.
-        tolerations: those of the pod, None where taints do not count.
+        terms: what the pod asks of nodes, one of them.
+        tolerations: those of the pod.
+        honors_terms: whether nodes have to meet them; every node counts else.
+        honors_taints: whether the pod has to tolerate the taints of nodes that count.
     """
 
     terms: tuple[Requirements, ...] = ()
-    tolerations: tuple[Toleration, ...] | None = None
+    tolerations: tuple[Toleration, ...] = ()
+    honors_terms: bool = False
+    honors_taints: bool = False
 
     def matches(self, taints: Iterable[Taint] | None, requirements: Requirements) -> bool:
         """Return whether a node counts."""
-        if self.terms and all(conflict(requirements, term) for term in self.terms):
+        if self.honors_terms and self.terms and all(conflict(requirements, term) for term in self.terms):
             return False
-        return self.tolerations is None or tolerated(taints, self.tolerations)
+        return not self.honors_taints or tolerated(taints, self.tolerations)
 
     @property
     def identity(self) -> object:
-        """What is equal for filters that count the same nodes."""
-        return frozenset(frozenset(term.items()) for term in self.terms), self.tolerations
+        """What is equal for filters that Karpenter takes for one, also where they count the same nodes.
+
+        A pod that is made to tolerate more begins a count of its own, without the pods of the round.
+        """
+        terms = frozenset(frozenset(term.items()) for term in self.terms)
+        return terms, frozenset(self.tolerations), self.honors_terms, self.honors_taints
 
 
 EVERY_NODE = NodeFilter()
@@ -59,8 +67,8 @@ EVERY_NODE = NodeFilter()
 
 def node_filter(pod: WaitingPod, affinity_policy: str | None, taints_policy: str | None) -> NodeFilter:
     """Return the nodes that a constraint of a pod counts."""
-    terms = pod.node_terms if (affinity_policy or _HONOR) == _HONOR else ()
-    return NodeFilter(terms, pod.tolerations if taints_policy == _HONOR else None)
+    honors_terms = (affinity_policy or _HONOR) == _HONOR
+    return NodeFilter(pod.node_terms, pod.tolerations, honors_terms, taints_policy == _HONOR)
 
 
 @dataclass(slots=True)
