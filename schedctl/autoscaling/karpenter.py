@@ -68,9 +68,8 @@ def _group(cluster: Cluster, node_pool: NodePool, nodes: Sequence[str], catalogu
         if not nodes:
             notes.append("it has no node and no instance types are known, so that nothing says what a new node is like")
         elif not templates:
-            notes.append(
-                "none of its nodes meets its requirements any more, so that nothing says what a new one is like"
-            )
+            unmet = _unmet(cluster, pool, nodes)
+            notes.append(f"none of its nodes meets {unmet} any more, so that nothing says what a new one is like")
     templates = [with_taints(each, spec.template.spec.taints, pool.origin) for each in templates]
     notes += _pending_claims(cluster, name)
     if node_pool.metadata.deletion_timestamp is not None:
@@ -110,6 +109,16 @@ def _like_nodes(cluster: Cluster, pool: _Pool, nodes: Sequence[str]) -> Iterator
         first = next(iter(by_zone.values()))
         for zone in allowed:
             yield with_labels(by_zone.get(zone) or in_zone(first, zone), pool.labels, pool.origin)
+
+
+def _unmet(cluster: Cluster, pool: _Pool, nodes: Sequence[str]) -> str:
+    """Return the requirement that no node of a pool meets, in words; of several the first."""
+    labels = [_labels(each) for each in templates_like(cluster, nodes, pool.object.metadata.name)]
+    for rule in _of_types(pool.requirements):
+        if not any(rules.allows(rule, each) for each in labels):
+            values = f" {', '.join(rule.values)}" if rule.values else ""
+            return f"its requirement {rule.key} {rule.operator}{values}"
+    return "all of its requirements at once"
 
 
 def _of_types(requirements: Sequence[Requirement]) -> list[Requirement]:

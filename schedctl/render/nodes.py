@@ -57,6 +57,9 @@ def _answer(report: NodesReport) -> Iterator[Block]:
     yield Line((Span(summary.text, "bad" if bad else "good"), *notices.doubt(report.guesses)))
     if summary.interrupted:
         yield line("interrupted: this is the best that was found so far", "warn", indent=2)
+    if report.unpriced:
+        text = f"passed over, as a price is not known: {notices.few(report.unpriced, 4)}"
+        yield line(text, "warn", indent=2)
     text = _placed(summary) if report.question is NodesQuestion.ADD else _moved(report)
     if text:
         yield line(text, indent=2)
@@ -128,6 +131,7 @@ def _proof(report: NodesReport) -> Iterator[Block]:
         yield line(f"this is what the expander {report.expander} would add", indent=2)
     if summary.gap == 0.0 and summary.bound_by is not BoundProof.NOTHING:
         least = "fewest nodes" if report.minimize == "count" else "least cost"
+        least += " of nodes whose price is known" if report.unpriced else ""
         yield line(f"proved: the {least} possible ({proof}; {tried} tried)", "faint", indent=2)
         return
     bound = f"{summary.bound:.0f}" if report.minimize == "count" else _price(summary.bound)

@@ -381,6 +381,7 @@ class NodesReport(Record, frozen=True, kw_only=True):
         kept: the nodes that stay, by name.
         placements: where the pods of a plan would go, in the order of the queue.
         pending: the pods that no number of new nodes helps.
+        unpriced: the groups that were passed over for the cheapest plan, as the price of nodes of them is not known.
         search: the plans that were tried, in order.
         preempted: the pods that would be preempted, where that is allowed.
         karpenter: what Karpenter would do (``--as-autoscaler karpenter``), null where that was not asked.
@@ -400,6 +401,7 @@ class NodesReport(Record, frozen=True, kw_only=True):
     kept: list[KeptNode] = []
     placements: list[PlacedPod] = []
     pending: list[UnplacedPods] = []
+    unpriced: list[str] = []
     search: list[PlanProposal] = []
     preempted: list[str] = []
     karpenter: KarpenterAnswer | None = None

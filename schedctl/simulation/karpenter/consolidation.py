@@ -199,7 +199,7 @@ class _Consolidator:
         while low <= high:
             # of as many candidates as Karpenter would try first
             number = (low + high) // 2
-            found = self._compute(usable[:number], Method.MULTI_NODE)
+            found: Command | Obstacle | None = self._compute(usable[:number], Method.MULTI_NODE)
             if isinstance(found, Command) and found.replacement is not None:
                 found = self._without_same_type(found, usable[:number])
             if isinstance(found, Command):
@@ -245,7 +245,8 @@ class _Consolidator:
         if not solution.claims:
             return Command(method, names, moved=self._moved(solution, ""), price=_price(candidates))
         if len(solution.claims) > 1:
-            return Obstacle(Keeper.NO_ROOM, f"its pods would need {counts.of(len(solution.claims), 'new node')}")
+            whose = "its pods and those that are pending" if self._pending else "its pods"
+            return Obstacle(Keeper.NO_ROOM, f"{whose} would need {counts.of(len(solution.claims), 'new node')}")
         return self._replace(candidates, solution, method)
 
     def _replace(self, candidates: Sequence[Candidate], solution: Solution, method: Method) -> Command | Obstacle:

@@ -94,7 +94,7 @@ def existing_node(node: ModelNode, daemons: Sequence[WaitingPod]) -> ExistingNod
         if name in free:
             free[name] -= max(0, amount)
     requirements = narrow(node.requirements, ((HOSTNAME, ValueSet(frozenset((node.host,)))),))
-    ports = {info.key: WaitingPod(info).host_ports for info in node.pods}
+    ports: dict[str, Sequence[HostPort]] = {info.key: WaitingPod(info).host_ports for info in node.pods}
     return ExistingNode(node, free, requirements, ports)
 
 
@@ -181,12 +181,12 @@ class Claim:
 
 def ports_conflict(pod: WaitingPod, taken: Mapping[str, Sequence[HostPort]]) -> bool:
     """Return whether a pod asks for a host port that another one has."""
-    for own in pod.host_ports:
+    for port in pod.host_ports:
         for key, ports in taken.items():
             for other in ports:
-                same = own.port == other.port and own.protocol == other.protocol
-                any_ip = own.ip in _UNSPECIFIED or other.ip in _UNSPECIFIED
-                if same and key != pod.key and (own.ip == other.ip or any_ip):
+                same = port.port == other.port and port.protocol == other.protocol
+                any_ip = port.ip in _UNSPECIFIED or other.ip in _UNSPECIFIED
+                if same and key != pod.key and (port.ip == other.ip or any_ip):
                     return True
     return False
 

@@ -168,12 +168,12 @@ class Topology:
 def _selector(constraint: TopologySpreadConstraint, info: PodInfo) -> LabelQuery:
     """Return the pods that a constraint counts; an equal revision is asked for where it says so."""
     found = compile_selector(constraint.label_selector)
-    own = [
+    revision = [
         Requirement(key, "In", frozenset((info.labels[key],)))
         for key in constraint.match_label_keys or ()
         if key in info.labels
     ]
-    return found.also(*(each for each in own if each not in found.requirements))
+    return found.also(*(each for each in revision if each not in found.requirements))
 
 
 def _domains(model: Model) -> dict[str, dict[str, list[Sequence[Taint]]]]:

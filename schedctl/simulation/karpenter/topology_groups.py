@@ -144,11 +144,11 @@ class TopologyGroup:
 
     def _least_domain(self, pod: WaitingPod, of_pod: ValueSet, of_node: ValueSet) -> ValueSet:
         """Return the emptiest domain that keeps the skew; among equals Karpenter takes any, schedctl the first."""
-        own = 1 if self._selects(pod) else 0
+        itself = 1 if self._selects(pod) else 0
         if self.key == HOSTNAME and len(of_node.values) == 1:
             # a new node can always be had, so that the least count is 0
             host = next(iter(of_node.values))
-            fits = self.domains.get(host, 0) + own <= self.max_skew
+            fits = self.domains.get(host, 0) + itself <= self.max_skew
             return ValueSet(frozenset((host,))) if fits else NONE
         least = self._least_count(of_pod)
         best, best_count = "", 0
@@ -156,7 +156,7 @@ class TopologyGroup:
         for domain in sorted(names):
             if not of_node.allows(domain):
                 continue
-            count = self.domains[domain] + own
+            count = self.domains[domain] + itself
             if count - least <= self.max_skew and (not best or count < best_count):
                 best, best_count = domain, count
         return ValueSet(frozenset((best,))) if best else NONE

@@ -189,8 +189,8 @@ def first_disjoint(requirements: Requirements, others: Requirements) -> str:
     for key in fewer:
         if key not in more:
             continue
-        known, asked = requirements[key], others[key]
-        if not known.overlaps(asked) and not (known.is_met_by_absence and asked.is_met_by_absence):
+        one, other = requirements[key], others[key]
+        if not one.overlaps(other) and not (one.is_met_by_absence and other.is_met_by_absence):
             return key
     return ""
 
