@@ -21,6 +21,7 @@ class Requirement(Struct, frozen=True):
     key: str = ""
     operator: str = ""
     values: list[str] | None = None
+    min_values: Int32 | None = None
 
 
 class NodeClassReference(Struct, frozen=True):
@@ -74,10 +75,18 @@ class NodePoolSpec(Struct, frozen=True):
     replicas: Int64 | None = None
 
 
+class NodePoolCondition(Struct, frozen=True):
+    """Whether something is true of a pool, as ``Ready`` is."""
+
+    type: str = ""
+    status: str = ""
+
+
 class NodePoolStatus(Struct, frozen=True):
-    """What the nodes of a pool have together."""
+    """What the nodes of a pool have together, and whether it is ready."""
 
     resources: ResourceList | None = None
+    conditions: list[NodePoolCondition] | None = None
 
 
 class NodePool(Struct, frozen=True):
@@ -120,11 +129,24 @@ class EC2NodeClassSpec(Struct, frozen=True):
     kubelet: KubeletReservations | None = None
 
 
+class Subnet(Struct, frozen=True):
+    """A subnet in which nodes of a node class are made."""
+
+    zone: str = ""
+
+
+class EC2NodeClassStatus(Struct, frozen=True):
+    """What AWS has for a node class."""
+
+    subnets: list[Subnet] | None = None
+
+
 class EC2NodeClass(Struct, frozen=True):
     """``karpenter.k8s.aws/v1.EC2NodeClass``."""
 
     metadata: ObjectMeta = ObjectMeta()
     spec: EC2NodeClassSpec = EC2NodeClassSpec()
+    status: EC2NodeClassStatus = EC2NodeClassStatus()
 
 
 class MachineGroupSpec(Struct, frozen=True):

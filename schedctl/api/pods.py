@@ -264,6 +264,10 @@ class ImageVolumeSource(Struct, frozen=True):
     reference: str = ""
 
 
+class HostPathVolumeSource(Struct, frozen=True):
+    """A folder of the node; which one is nothing to scheduling."""
+
+
 class EmptyDirVolumeSource(Struct, frozen=True):
     """A folder of the node that lives as long as the pod; draining a node asks whether it may be lost."""
 
@@ -286,6 +290,7 @@ class Volume(Struct, frozen=True):
     csi: CSIVolumeSource | None = None
     image: ImageVolumeSource | None = None
     empty_dir: EmptyDirVolumeSource | None = None
+    host_path: HostPathVolumeSource | None = None
 
 
 class PodResourceClaim(Struct, frozen=True):

@@ -98,6 +98,10 @@ class InstanceType:
             return ()
         return tuple(dict.fromkeys(zone for each in self.offerings for zone in each.zones))
 
+    def is_offered(self, zone: str, *, spot: bool) -> bool:
+        """Return whether it can be had in a zone ("" for any), as spot capacity or not."""
+        return any(each.spot is spot and (not zone or not each.zones or zone in each.zones) for each in self.offerings)
+
     def price(self, zone: str = "", *, spot: bool = False) -> float | None:
         """Return what it costs per hour in a zone, None where that is not known."""
         prices = [

@@ -68,9 +68,8 @@ def _group(cluster: Cluster, node_pool: NodePool, nodes: Sequence[str], catalogu
         if not nodes:
             notes.append("it has no node and no instance types are known, so that nothing says what a new node is like")
         elif not templates:
-            notes.append(
-                "none of its nodes meets its requirements any more, so that nothing says what a new one is like"
-            )
+            unmet = _unmet(cluster, pool, nodes)
+            notes.append(f"none of its nodes meets {unmet} any more, so that nothing says what a new one is like")
     templates = [with_taints(each, spec.template.spec.taints, pool.origin) for each in templates]
     notes += _pending_claims(cluster, name)
     if node_pool.metadata.deletion_timestamp is not None:
@@ -112,6 +111,16 @@ def _like_nodes(cluster: Cluster, pool: _Pool, nodes: Sequence[str]) -> Iterator
             yield with_labels(by_zone.get(zone) or in_zone(first, zone), pool.labels, pool.origin)
 
 
+def _unmet(cluster: Cluster, pool: _Pool, nodes: Sequence[str]) -> str:
+    """Return the requirement that no node of a pool meets, in words; of several the first."""
+    labels = [_labels(each) for each in templates_like(cluster, nodes, pool.object.metadata.name)]
+    for rule in _of_types(pool.requirements):
+        if not any(rules.allows(rule, each) for each in labels):
+            values = f" {', '.join(rule.values)}" if rule.values else ""
+            return f"its requirement {rule.key} {rule.operator}{values}"
+    return "all of its requirements at once"
+
+
 def _of_types(requirements: Sequence[Requirement]) -> list[Requirement]:
     """Return the requirements that a node like another one meets or not; zones and new labels it gets from the pool."""
     keys = (
@@ -140,21 +149,34 @@ def _of_catalogue(cluster: Cluster, pool: _Pool, catalogue: Catalogue) -> Iterat
         for each in templates_like(cluster, [*cluster.node_table.row_of], name)
         if each.instance_type
     }
-    zones = rules.values_of(pool.requirements, topology.ZONE) or _known_zones(cluster)
     for instance_type in catalogue.types.values():
         labels = {**pool.labels, **instance_type.labels}
         if not all(rules.allows(rule, labels) for rule in pool.requirements if not _is_offering(rule)):
             continue
+        zones = _zones_of(cluster, pool, instance_type)
         for spot in sorted({each.spot for each in instance_type.offerings}):
             capacity = {node_labels.CAPACITY_TYPE: node_labels.SPOT if spot else node_labels.ON_DEMAND}
             if not all(
                 rules.allows(each, capacity) for each in rules.about(pool.requirements, node_labels.CAPACITY_TYPE)
             ):
                 continue
-            for zone in zones or [""]:
-                if not zone or not instance_type.zones or zone in instance_type.zones:
+            for zone in zones:
+                if instance_type.is_offered(zone, spot=spot):
                     template = _of_type(cluster, pool, instance_type, zone, spot, like.get(instance_type.name))
                     yield with_labels(template, {**pool.labels, **capacity}, pool.origin)
+
+
+def _zones_of(cluster: Cluster, pool: _Pool, instance_type: InstanceType) -> list[str]:
+    """Return the zones in which a pool may have a type: those of its subnets, else of the type, else of the nodes."""
+    reference = pool.object.spec.template.spec.node_class_ref
+    node_class = cluster.get(EC2NodeClass, reference.name) if reference is not None else None
+    subnets = (node_class.status.subnets if node_class is not None else None) or ()
+    listed = rules.values_of(pool.requirements, topology.ZONE) or []
+    found = sorted({each.zone for each in subnets}) or list(instance_type.zones) or listed or _known_zones(cluster)
+    about = rules.about(pool.requirements, topology.ZONE)
+    return [zone for zone in found if all(rules.allows(rule, {topology.ZONE: zone}) for rule in about)] or (
+        [] if found else [""]
+    )
 
 
 def _is_offering(rule: Requirement) -> bool:

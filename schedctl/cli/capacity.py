@@ -84,6 +84,7 @@ def capacity(
     """
     from functools import partial
 
+    from schedctl.api import autoscalers
     from schedctl.cli.printing import Printer
     from schedctl.session import capacity as use_case
     from schedctl.session import capacity_models
@@ -94,7 +95,9 @@ def capacity(
         raise UsageError("no pod or workload given", "e.g. `schedctl capacity --like deploy/web -f FILE`")
     namespace = source.namespace(namespace)
     scheduler = SchedulerOptions(scheduler_config, profile, plugins=plugin or (), extenders=extenders)
-    session = Session(source, scheduler, notifier, what_ifs)
+    # what autoscalers keep is nothing to a node of a type, and not worth a warning
+    kinds = autoscalers.KINDS if on and not source.of_cluster else ()
+    session = Session(source, scheduler, notifier, what_ifs, kinds)
     session.load(about=partial(capacity_models.is_named, like, namespace))
     report = use_case.capacity(
         session,

@@ -23,6 +23,7 @@ Examples:
   schedctl nodes --for release/ -f prod.json.gz
   schedctl nodes --instance-types types.csv --minimize cost
   schedctl nodes --expander priority -f prod.json.gz
+  schedctl nodes --as-autoscaler karpenter --instance-types types.csv -f prod.json.gz
   schedctl nodes --shrink -f prod.json.gz        # which nodes can go?
   schedctl nodes --shrink -f prod.json.gz --delete-emptydir-data -o name
 
@@ -62,6 +63,15 @@ def nodes(
         bool,
         typer.Option("--shrink", help="Show which nodes can go, with every pod placed again", rich_help_panel=SELECT),
     ] = False,
+    as_autoscaler: Annotated[
+        str,
+        typer.Option(
+            "--as-autoscaler",
+            metavar="NAME",
+            help="Show as well what this autoscaler would do by its own rules: karpenter",
+            autocompletion=suggestions.words("karpenter"),
+        ),
+    ] = "",
     node_groups: options.NodeGroups = "",
     instance_types: options.InstanceTypes = "",
     minimize: Annotated[
@@ -123,14 +133,15 @@ def nodes(
     from schedctl.api import autoscalers
     from schedctl.api.defaults import DEFAULT_NAMESPACE
     from schedctl.cli.printing import Printer
+    from schedctl.session import karpenter, settings
     from schedctl.session import manifests as inputs
     from schedctl.session import nodes as use_case
-    from schedctl.session import settings
     from schedctl.session.sessions import SchedulerOptions, Session
     from schedctl.session.states import about_nothing
     from schedctl.simulation.scale_downs.rules import RemovalRules
 
     printer = Printer.of(output, color, pages=True)
+    karpenter.check_known(as_autoscaler)
     nodes_options = use_case.NodesOptions(
         node_groups=node_groups,
         instance_types=instance_types,
@@ -140,6 +151,7 @@ def nodes(
         rules=RemovalRules(delete_emptydir_data=delete_emptydir_data, force=force, allow_preemption=allow_preemption),
         fail=exit_code,
         node_map=printer.is_page,
+        as_karpenter=bool(as_autoscaler),
     )
     paths, folders = manifests or [], kustomize or []
     if shrink and (paths or folders):

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from schedctl.api.amounts import quantity
 from schedctl.api.resources import CPU, MEMORY
-from schedctl.render import notices
+from schedctl.render import karpenter, notices
 from schedctl.render.layout import ALL, BLANK, Block, Cell, Line, Span, Table, line, separate
 from schedctl.reports import counts
 from schedctl.reports.nodes import (
@@ -40,6 +40,10 @@ def lines(report: NodesReport, *, wide: bool = False, limit: int = 0) -> Iterato
     """
     entries = limit or (ALL if wide else _FEW)
     adding = report.question is NodesQuestion.ADD
+    if report.karpenter is not None:
+        yield from karpenter.answer(report)
+        yield from separate(karpenter.sections(report, entries, wide=wide))
+        yield BLANK
     yield from answer(report)
     sections = _plan(report, entries, wide=wide) if adding else _shrink(report, entries)
     yield from separate(sections)
@@ -54,6 +58,9 @@ def answer(report: NodesReport) -> Iterator[Line]:
     yield Line((Span(summary.text, "bad" if bad else "good"), *notices.doubt(report.guesses)))
     if summary.interrupted:
         yield line("interrupted: this is the best that was found so far", "warn", indent=2)
+    if report.unpriced:
+        text = f"passed over, as a price is not known: {notices.few(report.unpriced, 4)}"
+        yield line(text, "warn", indent=2)
     text = _placed(summary) if report.question is NodesQuestion.ADD else _moved(report)
     if text:
         yield line(text, indent=2)
@@ -130,6 +137,7 @@ def _proof_of_plan(report: NodesReport) -> Iterator[Line]:
         yield line(f"this is what the expander {report.expander} would add", indent=2)
     if summary.gap == 0.0 and summary.bound_by is not BoundProof.NOTHING:
         least = "fewest nodes" if report.minimize == "count" else "least cost"
+        least += " of nodes whose price is known" if report.unpriced else ""
         yield line(f"proved: the {least} possible ({proof}; {tried} tried)", "faint", indent=2)
         return
     bound = f"{summary.bound:.0f}" if report.minimize == "count" else price(summary.bound)

@@ -274,6 +274,100 @@ class KeptNode(Record, frozen=True, kw_only=True):
     message: str = ""
 
 
+class LaunchedNode(Record, frozen=True, kw_only=True):
+    """A node that Karpenter would launch.
+
+    Attributes:
+        name: its name in this report.
+        group: its NodePool.
+        pods: those that Karpenter expects on it.
+        instance_types: those that the cloud may choose from, the cheapest first.
+        requirements: what else the cloud is asked for, in words.
+        instance_type, zone, spot: what the cloud is taken to launch: the cheapest.
+        price_per_hour: what that costs, null where it is not known.
+    """
+
+    name: str
+    group: str
+    pods: list[str]
+    instance_types: list[str]
+    requirements: list[str]
+    instance_type: str = ""
+    zone: str = ""
+    spot: bool = False
+    price_per_hour: float | None = None
+
+
+class KarpenterStep(Record, frozen=True, kw_only=True):
+    """What Karpenter makes of a pod when it is its turn.
+
+    Attributes:
+        pod: its key.
+        node: the node that Karpenter expects it on, "" for none.
+        launches: whether that node is launched for it.
+        relaxed: the preferences that are given up for it, in order.
+        instance_types: how many instance types a new node may still be.
+        refusals: why no NodePool launches a node, by name of the pool.
+    """
+
+    pod: str
+    node: str = ""
+    launches: bool = False
+    relaxed: list[str] = []
+    instance_types: int = 0
+    refusals: dict[str, str] = {}
+
+
+class KarpenterCommand(Record, frozen=True, kw_only=True):
+    """What Karpenter would do to consolidate.
+
+    Attributes:
+        method: ``Emptiness``, ``MultiNode`` or ``SingleNode``.
+        nodes: those that go.
+        replacement: the node that is launched instead, null for none.
+        moved: where Karpenter expects the pods.
+        saved_per_hour: what that saves, null where a price is not known.
+    """
+
+    method: str
+    nodes: list[str]
+    replacement: LaunchedNode | None = None
+    moved: list[PlacedPod] = []
+    saved_per_hour: float | None = None
+
+
+class KarpenterAnswer(Record, frozen=True, kw_only=True):
+    """What Karpenter would do, by its own rules and not by kube-scheduler's.
+
+    Attributes:
+        text: the answer in one line.
+        launched: the nodes that it would launch.
+        existing: the pods that it expects on nodes that are there.
+        pending: the last step of each pod that it does nothing for.
+        steps: what it makes of each pod, in order.
+        commands: what it does to consolidate, in order.
+        kept: the nodes that stay, by name.
+        removed: how many nodes there are less when all commands are carried out.
+        cost_per_hour: what is launched, or saved, per hour; null where a price is not known.
+        pods: how many pods a run of kube-scheduler places again to verify it.
+        placed: how many of them find a node.
+        unplaced: the others.
+    """
+
+    text: str
+    launched: list[LaunchedNode] = []
+    existing: list[PlacedPod] = []
+    pending: list[KarpenterStep] = []
+    steps: list[KarpenterStep] = []
+    commands: list[KarpenterCommand] = []
+    kept: list[KeptNode] = []
+    removed: int = 0
+    cost_per_hour: float | None = None
+    pods: int = 0
+    placed: int = 0
+    unplaced: list[str] = []
+
+
 class NodesReport(Record, frozen=True, kw_only=True):
     """The whole answer of ``schedctl nodes``.
 
@@ -288,8 +382,10 @@ class NodesReport(Record, frozen=True, kw_only=True):
         kept: the nodes that stay, by name.
         placements: where the pods of a plan would go, in the order of the queue.
         pending: the pods that no number of new nodes helps.
+        unpriced: the groups that were passed over for the cheapest plan, as the price of nodes of them is not known.
         search: the plans that were tried, in order.
         preempted: the pods that would be preempted, where that is allowed.
+        karpenter: what Karpenter would do (``--as-autoscaler karpenter``), null where that was not asked.
         notes: what the answer does not consider.
         guesses: what it rests on that could not be listed.
         node_map: the nodes that pictures show, new ones and those that can go among them; null unless the output has
@@ -308,8 +404,10 @@ class NodesReport(Record, frozen=True, kw_only=True):
     kept: list[KeptNode] = []
     placements: list[PlacedPod] = []
     pending: list[UnplacedPods] = []
+    unpriced: list[str] = []
     search: list[PlanProposal] = []
     preempted: list[str] = []
+    karpenter: KarpenterAnswer | None = None
     notes: list[str] = []
     guesses: list[ReportedAssumption] = []
     node_map: NodeMap | None = None

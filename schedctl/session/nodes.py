@@ -17,10 +17,10 @@ from schedctl.cache.pod_info import PodInfo
 from schedctl.documents.spelling import nearest
 from schedctl.errors import UsageError
 from schedctl.reports import counts
-from schedctl.reports.nodes import NodesReport
+from schedctl.reports.nodes import KarpenterAnswer, NodesReport
 from schedctl.scheduler import Scheduler
 from schedctl.scheduler.gaps import AssumptionLog, log_assumptions
-from schedctl.session import node_maps, runs
+from schedctl.session import karpenter, node_maps, runs
 from schedctl.session.node_inventories import Inventory, inventory
 from schedctl.session.sessions import Session
 from schedctl.simulation import created_objects, node_report_builder, utilisation
@@ -55,6 +55,7 @@ class NodesOptions:
         rules: what may be done to remove nodes.
         fail: whether pods that stay pending, or that no node can go, makes the exit code 1.
         node_map: whether the report has the nodes that pictures show.
+        as_karpenter: whether it is said as well what Karpenter would do.
     """
 
     node_groups: str = ""
@@ -65,6 +66,7 @@ class NodesOptions:
     rules: RemovalRules = field(default_factory=RemovalRules)
     fail: bool = False
     node_map: bool = False
+    as_karpenter: bool = False
 
 
 def objective(name: str) -> Objective:
@@ -140,6 +142,9 @@ def plan(
             notes += (*unpriced, *left_out, *_plan_notes(facts))
             conditions = replace(_conditions(session, known, options, settled, assumptions), notes=notes)
             report = _plan_report(scheduler, facts, conditions, options, known.groups)
+            if options.as_karpenter:
+                answer = karpenter.launches(scheduler, known, facts, _prices(session.cluster, known.groups))
+                report = _with_karpenter(report, answer, karpenter.LAUNCH_NOTES)
     if manifests is None:
         return report
     inputs = runs.inputs(manifests.digests, session.state.manifests.digests, settings or {})
@@ -177,6 +182,9 @@ def shrink(session: Session, options: NodesOptions) -> NodesReport:
             notes.append(f"{counts.of(len(cluster.pending), 'pending pod')} not considered: they take no room")
         conditions = replace(_conditions(session, known, options, settled, assumptions), notes=notes)
         report = node_report_builder.shrink_report(facts, cluster, conditions)
+        if options.as_karpenter:
+            answer = karpenter.consolidation(scheduler, known, _prices(cluster, known.groups))
+            report = _with_karpenter(report, answer, karpenter.CONSOLIDATION_NOTES)
         if not options.node_map:
             return report
         before = utilisation.measure(cluster)
@@ -197,6 +205,10 @@ def _plan_report(
         facts, cluster, conditions, use=use, refusals=refusals, expander=options.expander or ""
     )
     return msgspec.structs.replace(report, node_map=nodes)
+
+
+def _with_karpenter(report: NodesReport, answer: KarpenterAnswer, notes: Sequence[str]) -> NodesReport:
+    return msgspec.structs.replace(report, karpenter=answer, notes=[*report.notes, *notes])
 
 
 def _conditions(

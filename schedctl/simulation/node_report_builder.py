@@ -100,6 +100,7 @@ def plan_report(
         groups=results,
         placements=[nodes.PlacedPod(pod=pod, node=node, new=node in new) for pod, node in placed.items()],
         pending=_unplaced(facts, cluster, refusals),
+        unpriced=_unpriced(conditions.groups) if minimize == "cost" else [],
         search=[
             nodes.PlanProposal(
                 by=each.by, groups=_by_group(facts, each.counts), cost=round(each.cost, 6), complete=each.complete
@@ -162,6 +163,11 @@ def shrink_report(facts: ScaleDown, cluster: Cluster, conditions: Conditions) ->
         notes=conditions.every_note,
         guesses=list(conditions.guesses),
     )
+
+
+def _unpriced(groups: NodeGroups) -> list[str]:
+    """Return the groups of which nodes have no price, which the search for the cheapest plan passes over."""
+    return [group.name for group in groups.groups if any(each.price is None for each in group.templates)]
 
 
 def _exit_code(conditions: Conditions, *, failed: bool, interrupted: bool) -> int:

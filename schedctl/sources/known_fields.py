@@ -49,7 +49,7 @@ _TABLE: tuple[tuple[type[msgspec.Struct], str], ...] = (
     (pods.TopologySpreadConstraint, ""),
     (
         pods.Volume,
-        "azureFile cephfs configMap downwardAPI emptyDir fc flexVolume flocker gitRepo glusterfs hostPath nfs "
+        "azureFile cephfs configMap downwardAPI emptyDir fc flexVolume flocker gitRepo glusterfs nfs "
         "photonPersistentDisk projected quobyte scaleIO secret storageos vsphereVolume",
     ),
     (pods.PersistentVolumeClaimVolumeSource, ""),

@@ -129,13 +129,13 @@ def test_a_workload_has_the_fields_that_are_read() -> None:
 
 
 UNREAD = {
-    "has()": "!has(pod.spec.volumes[0].hostPath)",
+    "has()": "!has(pod.spec.volumes[0].nfs)",
     "an optional field": "pod.spec.?securityContext.?runAsNonRoot.orValue(true)",
-    "the operator in": "!('hostPath' in pod.spec.volumes[0])",
-    "an index": "pod.spec.volumes[0]['host' + 'Path'] == ''",
+    "the operator in": "!('nfs' in pod.spec.volumes[0])",
+    "an index": "pod.spec.volumes[0]['n' + 'fs'] == ''",
     "going through the fields": "pod.spec.volumes.all(v, v.all(field, field in ['name', 'emptyDir']))",
     "a comparison of the whole": "pod.spec.volumes[0] == {'name': 'logs'}",
-    "what another part makes irrelevant": "!has(pod.spec.volumes[0].hostPath) || true",
+    "what another part makes irrelevant": "!has(pod.spec.volumes[0].nfs) || true",
 }
 
 
@@ -143,7 +143,7 @@ UNREAD = {
 def test_a_field_of_the_spec_that_is_not_read_is_unknown_and_not_absent(text: str) -> None:
     validation = documents.Validation(documents.Expression(text))
     wanted = documents.Check("asks", scope=documents.Scope.POD, validations=(validation,))
-    pods = deployment(replicas=1, volumes=[{"name": "logs", "hostPath": {"path": "/var/log"}}])
+    pods = deployment(replicas=1, volumes=[{"name": "logs", "nfs": {"server": "files", "path": "/var/log"}}])
     (result,) = report(cluster(node("a")), manifests_of(pods), policy(wanted)).results
     assert (result.outcome, "schedctl " in result.message) == ("Inconclusive", True)
 

@@ -104,6 +104,9 @@ def _of_pods(pods: Iterable[PodInfo], rules: RemovalRules, group: NodeGroup | No
         if not rules.delete_emptydir_data and _has_local_data(info.pod):
             text = "its emptyDir would be lost (--delete-emptydir-data accepts that)"
             return _about(Keeper.LOCAL_STORAGE, text, info)
+        if not rules.delete_emptydir_data and _keeps_cluster_autoscaler(info.pod, group):
+            text = "Cluster Autoscaler leaves a node with a hostPath volume (--delete-emptydir-data passes over that)"
+            return _about(Keeper.LOCAL_STORAGE, text, info)
     return None
 
 
@@ -111,6 +114,13 @@ def _has_local_data(pod: Pod) -> bool:
     safe = (pod.metadata.annotations or {}).get(keys.SAFE_LOCAL_VOLUMES, "")
     accepted = {each.strip() for each in safe.split(",")}
     return any(volume.empty_dir is not None and volume.name not in accepted for volume in pod.spec.volumes or ())
+
+
+def _keeps_cluster_autoscaler(pod: Pod, group: NodeGroup | None) -> bool:
+    """Return whether a pod has a folder of its node, which counts as local storage to Cluster Autoscaler alone."""
+    if group is None or group.autoscaler is not Autoscaler.CLUSTER_AUTOSCALER:
+        return False
+    return any(volume.host_path is not None for volume in pod.spec.volumes or ())
 
 
 def _of_budgets(pods: Iterable[PodInfo], budgets: Budgets) -> Obstacle | None:

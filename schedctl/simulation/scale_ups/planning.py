@@ -63,6 +63,7 @@ class ScaleUp:
         options: the nodes that could be added.
         pods: those that need a new node, in the order of the queue.
         fitting: how many others need none.
+        nodes_of_fitting: where those run, by key.
         unplaced: those that no number of new nodes helps.
         gated: those of them that are kept out of the queue.
         placement: the best plan, as a run carried it out; None if none was found.
@@ -77,6 +78,7 @@ class ScaleUp:
     options: Sequence[NodeOption]
     pods: list[PodInfo] = field(default_factory=list)
     fitting: int = 0
+    nodes_of_fitting: dict[str, str] = field(default_factory=dict)
     unplaced: list[PodInfo] = field(default_factory=list)
     gated: list[PodInfo] = field(default_factory=list)
     placement: Placement | None = None
@@ -238,7 +240,7 @@ class _Search:
             raise KeyboardInterrupt
         outcomes = [found.pods[info.key] for info in facts.pods]
         self._fitting = {each.pod.key: each.node for each in outcomes if each.state is PodState.BOUND}
-        facts.fitting = len(self._fitting)
+        facts.fitting, facts.nodes_of_fitting = len(self._fitting), self._fitting
         facts.gated = _gated_pods(outcomes)
         facts.unplaced += facts.gated
         facts.pods = [info for info in facts.pods if info.key not in self._fitting]
