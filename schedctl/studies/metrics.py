@@ -96,9 +96,9 @@ class ArrivalMetrics(RunObserver):
     """Averages over the arrivals at which as much of one resource has arrived, by whole percent of the capacity.
 
     Attributes:
-        rows: by percent, the averages: ``allocated.RESOURCE`` in percent of the capacity, ``bound``, ``dropped``
-            and ``pending`` pods; what is dear, once for each percent: ``balance.RESOURCE``, the standard deviation of the nodes' use in
-            percent, and what plugins measure.
+        rows: by percent, the averages: ``allocated.RESOURCE`` in percent of the capacity, and ``bound``, ``dropped``
+            and ``pending`` pods; what is dear, once for each percent: ``balance.RESOURCE``, the standard deviation of
+            the nodes' use in percent, and what plugins measure.
     """
 
     def __init__(self, resources: Sequence[Resource], by: str) -> None:

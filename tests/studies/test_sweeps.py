@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from schedctl.errors import ConfigError, InputError, UsageError
-from schedctl.studies import reading, results, sweeps
+from schedctl.studies import reading, results, scenario_work, sweeps
 from schedctl.studies.axes import Grid
 from schedctl.studies.configurations import with_weights
 from schedctl.studies.engines import InProcess, Processes
@@ -114,7 +114,7 @@ def test_a_profile_that_ships_places_pods_of_the_default_scheduler(tmp_path):
 
 
 def test_weights_take_the_place_of_those_of_the_configuration(tmp_path):
-    session = sweeps.session_of(prepared(tmp_path).work.spec, prepared(tmp_path).work.grid[0], None)
+    session = scenario_work.session_of(prepared(tmp_path).work.spec, prepared(tmp_path).work.grid[0], None)
     changed = with_weights(session.choice.configuration, {"ImageLocality": 7})
     session.choices = [type(session.choice)(changed)]
     assert session.scheduler().profiles["default-scheduler"].weights["ImageLocality"] == 7
