@@ -117,10 +117,11 @@ class _Rows:
             heapq.heappop(self.worst)
 
     def summarized_curves(self) -> list[SweepCurve]:
-        """Return the curves of metrics over what has arrived, of those that have more than one point."""
+        """Return the curves of metrics over what has arrived: of more than one point, and not of zeros alone."""
         found = []
         for (metric, value), points in self.curves.items():
-            if len(points) > 1:
+            numbers = {value for values in points.values() for value in values}
+            if len(points) > 1 and numbers != {0}:
                 line = []
                 for share, values in sorted(points.items()):
                     spread = distribution_of(values)

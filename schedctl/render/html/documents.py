@@ -17,6 +17,7 @@ _MODULES = {
     "NodeExplainReport": "node_explanations",
     "SimulationComparison": "run_comparisons",
     "SimulationReport": "simulations",
+    "SweepReport": "sweeps",
 }
 """Who lays out which kind of report as a page."""
 
