@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import msgspec
 
-from schedctl.errors import UsageError
+from schedctl.documents.spelling import suggest_names
+from schedctl.errors import ConfigError, UsageError
 from schedctl.reports.metadata import Metadata
 from schedctl.reports.sweeps import SweepHead
-from schedctl.session.configurations import read_bytes
+from schedctl.session.configurations import read_bytes, shipped_files
 from schedctl.session.notifiers import SILENT, Notifier
 from schedctl.session.sessions import Session
 from schedctl.session.states import State, StateSource
+from schedctl.session.what_ifs import WhatIfs
 from schedctl.sources import Manifests
 from schedctl.studies import axes as axis
 from schedctl.studies import configurations, forms, questions, traces
@@ -48,18 +52,21 @@ def prepare(read: ReadStudy, notifier: Notifier = SILENT) -> Prepared:
     Raises:
         ConfigError: a configuration or policy cannot be read, or kube-scheduler would refuse it.
         InputError: the state, manifests or a trace cannot be read.
-        UsageError: an axis names what is not there.
+        ConfigError: an axis names what is not there; with its place in the study.
     """
     spec = read.study.spec
+    _check_configurations(read)
     state = _state(spec, notifier)
     cluster = state.assembled.cluster if state is not None else _first_state(spec).assembled.cluster
-    grid = axis.grid_of(spec.axes, cluster)
-    if not len(grid):
-        raise UsageError("the study has no scenarios")
+    with _placed(read, "spec.axes.lose"):
+        grid = axis.grid_of(spec.axes, cluster)
     questions.question_of(spec)
-    session = _try_each(spec, grid, state)
+    session = _try_each(read, grid, state)
     if spec.axes.weights is not None:
-        configurations.check_weights(spec.axes.weights.grid or spec.axes.weights.draw, session.choice.registry)
+        kind = "grid" if spec.axes.weights.grid else "draw"
+        for name in getattr(spec.axes.weights, kind):
+            with _placed(read, f"spec.axes.weights.{kind}.{name}"):
+                configurations.check_weights([name], session.choice.registry)
     digests = {**session.state.manifests.digests, **_digests(spec)}
     text = msgspec.json.encode([read.digest, sorted(digests.items())])
     head = SweepHead(
@@ -88,15 +95,64 @@ def _first_state(spec: forms.StudySpec) -> State:
     return StateSource((spec.axes.states[0],)).load()
 
 
-def _try_each(spec: forms.StudySpec, grid: Grid, state: State | None) -> Session:
-    """Return the session of the first scenario, after those of all versions, gates and configurations could be made."""
+_FIELDS = {axis.VERSION: "versions", axis.GATES: "featureGates", axis.CONFIGURATION: "configurations"}
+
+
+@contextmanager
+def _placed(read: ReadStudy, path: str) -> Iterator[None]:
+    """Tell what cannot be done as a problem of the field of the study that asks for it."""
+    try:
+        yield
+    except UsageError as fault:
+        raise ConfigError([read.problem(path, str(fault), fault.hint)]) from None
+
+
+def _check_configurations(read: ReadStudy) -> None:
+    """Hold up a study with configurations that are neither files nor profiles that ship; with all of them."""
+    spec, shipped = read.study.spec, shipped_files()
+    named = {f"spec.axes.configurations[{index}]": each for index, each in enumerate(spec.axes.configurations)}
+    if spec.configuration:
+        named["spec.configuration"] = spec.configuration
+    problems = [
+        read.problem(
+            path,
+            f'"{each}" is neither a file nor a profile that ships',
+            suggest_names(each, sorted(shipped), "profiles"),
+        )
+        for path, each in named.items()
+        if each not in shipped and not Path(each).is_file()
+    ]
+    if problems:
+        raise ConfigError(problems)
+
+
+def _try_each(read: ReadStudy, grid: Grid, state: State | None) -> Session:
+    """Return the session of the first scenario, after all versions, gates, configurations and scales were tried."""
+    spec = read.study.spec
     first: Session | None = None
-    for each in grid.axes if len(grid) else ():
-        if each.name in (axis.VERSION, axis.GATES, axis.CONFIGURATION):
-            for value in each.values:
-                session = session_of(spec, Scenario(0, {each.name: value} | _first_own_state(grid)), state)
+    for each in grid.axes:
+        if each.name in _FIELDS:
+            for index, value in enumerate(each.values):
+                with _placed(read, f"spec.axes.{_FIELDS[each.name]}[{index}]"):
+                    session = session_of(spec, Scenario(0, {each.name: value} | _first_own_state(grid)), state)
                 first = first or session
-    return first or session_of(spec, grid[0], state)
+    found = first or _session_of_first(read, grid, state)
+    for each in grid.axes:
+        if each.name.startswith(f"{axis.SCALE}/"):
+            with _placed(read, f"spec.axes.{each.name.replace('/', '.', 1)}"):
+                _try_change(found, each.values[0].value)
+    return found
+
+
+def _session_of_first(read: ReadStudy, grid: Grid, state: State | None) -> Session:
+    with _placed(read, "spec"):
+        return session_of(read.study.spec, grid[0], state)
+
+
+def _try_change(session: Session, change: tuple[str, str]) -> None:
+    """Make a change of the cluster, and take it back."""
+    with session.scheduler().fork():
+        session.with_what_ifs(WhatIfs((change,))).change()
 
 
 def _first_own_state(grid: Grid) -> dict[str, axis.AxisValue]:

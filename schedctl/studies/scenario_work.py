@@ -81,7 +81,9 @@ def session_of(spec: forms.StudySpec, scenario: Scenario, state: State | None) -
         UsageError: there is no such version, profile, plugin or feature gate.
     """
     snapshot = scenario.value(axis.STATE)
-    versions = VersionOptions(scenario.value(axis.VERSION, ""), scenario.value(axis.GATES, ""), False)
+    version = scenario.value(axis.VERSION, "")
+    # a version that a study asks for has to be there; that of a cluster may be outside the range, which is told
+    versions = VersionOptions(version, scenario.value(axis.GATES, ""), strict=bool(version), option="version")
     source = StateSource((snapshot,) if snapshot else spec.state, versions=versions)
     named = scenario.value(axis.CONFIGURATION, spec.configuration)
     session = Session(source, options_of(named, spec.plugins))

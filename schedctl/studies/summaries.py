@@ -7,7 +7,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 
 from schedctl.documents.spelling import suggest_names
-from schedctl.errors import UsageError
+from schedctl.errors import ConfigError
 from schedctl.reports import exit_codes
 from schedctl.reports.sweeps import (
     CurvePoint,
@@ -90,18 +90,10 @@ class _Rows:
     worst: list[tuple[float, int, SweepRow]] = field(default_factory=list)
 
     def add(self, row: SweepRow) -> None:
-        """Take a row into account.
-
-        Raises:
-            UsageError: it lacks the number that decides which scenario is the worst.
-        """
+        """Take a row into account."""
         if row.error:
             self.errors[row.error] += 1
             return
-        if self.decisive not in row.values:
-            raise UsageError(
-                f'no number "{self.decisive}"', suggest_names(self.decisive, sorted(row.values), "numbers")
-            )
         self.pending.update(row.pending)
         for name, value in row.values.items():
             self.every.setdefault(name, []).append(value)
@@ -128,6 +120,18 @@ class _Rows:
                     line.append(CurvePoint(share, spread.mean, spread.lowest, spread.highest))
                 found.append(SweepCurve(metric, self.curve_axis, value, line))
         return found
+
+
+def check_decisive(read: ReadStudy, row: SweepRow) -> None:
+    """Hold up a study whose rows lack the number that decides which scenario is the worst.
+
+    Raises:
+        ConfigError: there is no number of that name.
+    """
+    decisive, _ = _decisive(read)
+    if not row.error and decisive not in row.values:
+        hint = suggest_names(decisive, sorted(row.values), "numbers")
+        raise ConfigError([read.problem("spec.decisive", f'no number "{decisive}"', hint)])
 
 
 def _few_axes(prepared: Prepared, most: int) -> frozenset[str]:

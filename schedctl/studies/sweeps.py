@@ -17,7 +17,7 @@ from schedctl.studies.axes import Scenario
 from schedctl.studies.engines import Engine, Failure, InProcess
 from schedctl.studies.preparation import Prepared, prepare
 from schedctl.studies.questions import Answer
-from schedctl.studies.summaries import summarize
+from schedctl.studies.summaries import check_decisive, summarize
 
 __all__ = ["Prepared", "ask_only", "command_of", "prepare", "sweep"]
 
@@ -55,7 +55,9 @@ def sweep(
             with notifier.progress("running") as progress:
                 began = time.monotonic()
                 for answer in found if resumed < total else ():
-                    file.add(_row(prepared.work.grid[file.done], answer))
+                    row = _row(prepared.work.grid[file.done], answer)
+                    check_decisive(prepared.read, row)
+                    file.add(row)
                     left = (time.monotonic() - began) / (file.done - resumed) * (total - file.done)
                     progress.advance(file.done, total, f"{file.done} of {total}, {_time(left)} left")
         except KeyboardInterrupt:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import contextlib
 import io
 import json
+import os
 import shutil
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -40,6 +42,10 @@ QUESTIONS = {
     "drain": ("drain", "general-a-2", "general-b-2", "--ignore-daemonsets", *SHOP),
     "capacity": ("capacity", "--like", "deploy/cart", "-n", "shop", *SHOP),
     "capacity of several": ("capacity", "--like", "deploy/cart", "--like", "deploy/web", "-n", "shop", *SHOP),
+    "sweep": (
+        *("sweep", str(ROOT / "examples/studies/packing/study.yaml"), "--jobs", "1", "--restart"),
+        *("--results", str(Path(tempfile.gettempdir()) / f"schedctl-packing-{os.getpid()}.jsonl")),
+    ),
     "check": (
         *("check", str(POLICIES / "zone-loss/fails.yaml"), "-f", str(POLICIES / "cluster.yaml")),
         *("-p", str(POLICIES / "zone-loss")),
