@@ -42,7 +42,8 @@ def first_in_shuffled_order(nodes: Iterable[str], seed: int) -> TieBreaker:
             return outcome.chosen
         names = outcome.cluster.node_table.names
         # a node that came later has no place, and stands behind those that have one
-        return min((places.get(names[row], len(places)), names[row]) for row in outcome.tie_rows.tolist())[1]
+        _, first = min((places.get(names[row], len(places)), names[row]) for row in outcome.tie_rows.tolist())
+        return str(first)
 
     return choose
 

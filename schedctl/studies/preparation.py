@@ -58,7 +58,10 @@ def prepare(read: ReadStudy, notifier: Notifier = SILENT) -> Prepared:
     _check_configurations(read)
     state = _state(spec, notifier)
     cluster = state.assembled.cluster if state is not None else _first_state(spec).assembled.cluster
-    with _placed(read, "spec.axes.lose"):
+    if spec.axes.lose is not None:
+        with _placed(read, "spec.axes.lose"):
+            axis.losses_to_choose_from(spec.axes.lose, cluster)
+    with _placed(read, "spec.axes"):
         grid = axis.grid_of(spec.axes, cluster)
     questions.question_of(spec)
     session = _try_each(read, grid, state)

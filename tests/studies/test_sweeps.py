@@ -287,42 +287,35 @@ def test_metrics_of_a_run_are_curves_by_the_first_axis_that_is_no_seed(tmp_path)
 
 
 @pytest.mark.parametrize(
-    ("axes", "kind", "message"),
+    ("axes", "message"),
     [
-        pytest.param("versions: ['9.x']", ConfigError, "9.x", id="a version that is none"),
+        pytest.param("versions: ['9.x']", "9.x", id="a version that is none"),
         pytest.param(
             "versions: ['1.37', '1.99']",
-            ConfigError,
-            r"study.yaml:7:28: spec.axes.versions\[1\]: kube-scheduler 1.99 is not reproduced",
+            r"study.yaml:7:29: spec.axes.versions\[1\]: kube-scheduler 1.99 is not reproduced",
             id="a version that is not reproduced",
         ),
         pytest.param(
             "scale: {deploy/shop/wbe: [1]}",
-            ConfigError,
             'study.yaml:7:35: spec.axes.scale.deploy/shop/wbe: Deployment "wbe" not found',
             id="a scale of no workload",
         ),
-        pytest.param("featureGates: [Nonsense=true]", ConfigError, "Nonsense", id="an unknown gate"),
-        pytest.param("configurations: [bin-pakcing]", ConfigError, "bin-pakcing", id="an unknown profile"),
-        pytest.param(
-            "weights: {grid: {NodeName: [1]}}", ConfigError, 'no score plugin "NodeName"', id="a weight of a filter"
-        ),
-        pytest.param("lose: {each: rack}", ConfigError, 'no node has a label "rack"', id="a label that no node has"),
-        pytest.param(
-            "lose: {each: zone, together: 9, count: 1}", ConfigError, "9 of 3 cannot be lost", id="more than there are"
-        ),
-        pytest.param("seeds: {count: 99999999}", ConfigError, "are more than", id="too many"),
-        pytest.param(f"seeds: {{count: {10**18}}}", ConfigError, "are more than", id="too many to count"),
+        pytest.param("featureGates: [Nonsense=true]", "Nonsense", id="an unknown gate"),
+        pytest.param("configurations: [bin-pakcing]", "bin-pakcing", id="an unknown profile"),
+        pytest.param("weights: {grid: {NodeName: [1]}}", 'no score plugin "NodeName"', id="a weight of a filter"),
+        pytest.param("lose: {each: rack}", 'no node has a label "rack"', id="a label that no node has"),
+        pytest.param("lose: {each: zone, together: 9, count: 1}", "9 of 3 cannot be lost", id="more than there are"),
+        pytest.param("seeds: {count: 99999999}", "are more than", id="too many"),
+        pytest.param(f"seeds: {{count: {10**18}}}", "are more than", id="too many to count"),
         pytest.param(
             f"weights: {{grid: {{NodeAffinity: {[*range(1, 4001)]}, ImageLocality: {[*range(1, 4001)]}}}}}",
-            ConfigError,
             "16,000,000 scenarios are more than",
             id="a grid that nobody could hold",
         ),
     ],
 )
-def test_an_axis_that_cannot_be_carried_out_is_refused_beforehand(tmp_path, axes, kind, message):
-    with pytest.raises(kind, match=message):
+def test_an_axis_that_cannot_be_carried_out_is_refused_beforehand(tmp_path, axes, message):
+    with pytest.raises(ConfigError, match=message):
         prepared(tmp_path, f"{HEAD}  state: [{SHOP}]\n  pending: {{}}\n  axes: {{{axes}}}\n")
 
 
