@@ -10,7 +10,7 @@ PACKED := $(VENV)/.ci
 PYTHON ?= $(shell for python in python3 python3.14 python3.13 python3.12 python3.11; do \
 	$$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$python && break; done)
 
-.PHONY: help demo quick test lint types imports pytest test-oracle test-cluster test-cluster-older test-live bench bench-quick bench-results docs dist lock pex clean
+.PHONY: help demo quick test lint types imports pytest test-oracle test-cluster test-cluster-older test-live bench bench-quick bench-results docs dist lock pex clean study-fgd study-packing
 .DEFAULT_GOAL := help
 
 help:  ## list the targets
