@@ -87,8 +87,8 @@ def read(path: str, variables: Mapping[str, str]) -> ReadStudy:
 
 def _follows_from(path: str, decoder: Decoder) -> bool:
     """Return whether a mistake at a field may be due to another one, in the field or right below it, that is told."""
-    told = {*decoder.spoilt, *(problem.path for problem in decoder.problems)}
-    return any(path.startswith(each) or each.rpartition(".")[0] == path for each in told)
+    faulty = {*decoder.spoilt, *(problem.path for problem in decoder.problems)}
+    return any(path.startswith(each) or each.rpartition(".")[0] == path for each in faulty)
 
 
 def _with_plain_arguments(study: forms.Study, decoder: Decoder) -> forms.Study:
