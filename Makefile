@@ -10,7 +10,7 @@ PACKED := $(VENV)/.ci
 PYTHON ?= $(shell for python in python3 python3.14 python3.13 python3.12 python3.11; do \
 	$$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$python && break; done)
 
-.PHONY: help demo quick test lint types imports pytest test-oracle test-cluster test-cluster-older test-live bench bench-quick bench-results docs dist lock pex clean
+.PHONY: help demo quick test lint types imports pytest test-oracle test-cluster test-cluster-older test-live bench bench-quick bench-results docs dist lock pex clean study-fgd study-packing
 .DEFAULT_GOAL := help
 
 help:  ## list the targets
@@ -70,7 +70,14 @@ STUDY := build/studies
 study-fgd: $(INSTALLED)  ## the FGD study beside its published table: make study-fgd OPENB=DIR; without, a made trace
 	mkdir -p $(STUDY)
 	$(BIN)/schedctl sweep examples/studies/fgd/study.yaml --set openb=$(OPENB) --results $(STUDY)/fgd.jsonl
-	$(BIN)/python examples/studies/fgd/compare.py $(STUDY)/fgd.jsonl $(OPENB)
+	$(BIN)/python examples/studies/fgd/compare.py $(STUDY)/fgd.jsonl $(OPENB) $(STUDY)/fgd.svg
+
+study-packing: $(INSTALLED)  ## the packing study, and the pictures of its page
+	mkdir -p $(STUDY)
+	$(BIN)/schedctl sweep examples/studies/packing/study.yaml --results $(STUDY)/packing.jsonl
+	for metric in nodesUsed fragmented disruption; do \
+	  $(BIN)/python examples/studies/draw.py $(STUDY)/packing.jsonl PackingMeter.$$metric > docs/charts/packing-$$metric.svg; \
+	done
 
 bench: bench-results  ## everything measured beside kube-scheduler and beside itself; needs Go; benchmarks/README.md
 	$(BIN)/python -m benchmarks.startup

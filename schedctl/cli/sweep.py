@@ -16,7 +16,7 @@ Examples:
   schedctl sweep n-1-with-spot.yaml
   schedctl sweep weights.yaml --jobs 8 --results weights.jsonl
   schedctl sweep weights.yaml --only 17          # one scenario again
-  schedctl sweep fgd.yaml --set openb=traces/openb
+  schedctl sweep fgd.yaml --set openb=traces/openb -o html > fgd.html
   schedctl sweep fgd.yaml --engine dask --scheduler tcp://10.0.0.1:8786
 
 Exit codes: 0 answered; 2 usage, configuration or output; 3 input; 5 a scenario has no answer; 70 a bug;

@@ -41,11 +41,15 @@ def answer(report: NodeLossReport) -> Line:
     summary = report.summary
     doubts = notices.doubt(report.guesses)
     tried = kinds_tried(report.results)
+    unanswered = Span(
+        f"; {summary.failed} of {summary.scenarios} could not be answered" if summary.failed else "", "bad"
+    )
     if not summary.leaving_pending:
-        text = f"no single loss would leave a pod pending ({tried} tried)"
-        return Line((Span(text, "bad" if summary.failed else "good"), *doubts))
+        which = "no loss with an answer" if summary.failed else "no single loss"
+        text = f"{which} would leave a pod pending ({tried} tried)"
+        return Line((Span(text, "bad" if summary.failed else "good"), unanswered, *doubts))
     text = f"{summary.leaving_pending} of {summary.scenarios} losses would leave pods pending"
-    return Line((Span(text, "bad"), Span(f" ({tried} tried)"), *doubts))
+    return Line((Span(text, "bad"), Span(f" ({tried} tried)"), unanswered, *doubts))
 
 
 def kinds_tried(results: Sequence[LossResult]) -> str:

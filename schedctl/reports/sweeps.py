@@ -78,6 +78,36 @@ class SweepGroup(Record, frozen=True):
     distribution: Distribution
 
 
+class CurvePoint(Record, frozen=True):
+    """A metric when so much has arrived.
+
+    Attributes:
+        at: what has arrived, in percent of the capacity.
+        mean, lowest, highest: the metric over the scenarios of the curve.
+    """
+
+    at: int
+    mean: float
+    lowest: float
+    highest: float
+
+
+class SweepCurve(Record, frozen=True):
+    """A metric over what has arrived, of all scenarios that have something in common.
+
+    Attributes:
+        metric: its name.
+        axis: the axis, "" where the curve is about all scenarios.
+        value: what they have of it.
+        points: in the order of `at`.
+    """
+
+    metric: str
+    axis: str
+    value: str | int
+    points: list[CurvePoint]
+
+
 class PendingShare(Record, frozen=True):
     """A pod that is pending somewhere.
 
@@ -124,6 +154,8 @@ class SweepReport(Record, frozen=True, kw_only=True):
         worst: the worst scenarios, the worst first.
         pending: pods that are pending in any scenario, the most frequent first.
         errors: how many scenarios failed for which reason.
+        arrived: the resource whose arrived share the curves go by, "" where there are none.
+        curves: metrics of a run over what has arrived, by the first axis with few values.
     """
 
     api_version: Literal["schedctl.dev/v1alpha1"] = "schedctl.dev/v1alpha1"
@@ -139,3 +171,5 @@ class SweepReport(Record, frozen=True, kw_only=True):
     worst: list[SweepCase]
     pending: list[PendingShare]
     errors: dict[str, int] = {}
+    arrived: str = ""
+    curves: list[SweepCurve] = []

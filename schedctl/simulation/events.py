@@ -55,6 +55,9 @@ class Controller:
     def on_object(self, obj: Any) -> None:
         """Called when an object that is neither pod nor node was put or deleted; may change other such objects."""
 
+    def on_arrival(self, pod: PodInfo) -> None:
+        """Called before a pod without a node joins the queue for the first time."""
+
     def on_bound(self, pod: PodInfo, node_name: str) -> Iterable[SimulatedEvent]:
         """Called when a pod is bound."""
         return ()

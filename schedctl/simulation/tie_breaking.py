@@ -7,7 +7,7 @@ nothing else; a replay takes what was taken before, as far as it is among the ti
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 from schedctl.engine.attempts import Attempt
 
@@ -27,6 +27,23 @@ def draw_ties(seed: int) -> TieBreaker:
         if len(outcome.tie_rows) == 1:
             return outcome.chosen
         return random.Random(f"{seed}/{outcome.pod.key}/{number}").choice(outcome.ties)
+
+    return choose
+
+
+def first_in_shuffled_order(nodes: Iterable[str], seed: int) -> TieBreaker:
+    """Return a chooser that takes the first in an order of all nodes, which a seed shuffles once for the whole run."""
+    order = sorted(nodes)
+    random.Random(f"{seed}/nodes").shuffle(order)
+    places = {name: place for place, name in enumerate(order)}
+
+    def choose(outcome: Attempt, number: int) -> str:
+        if len(outcome.tie_rows) == 1:
+            return outcome.chosen
+        names = outcome.cluster.node_table.names
+        # a node that came later has no place, and stands behind those that have one
+        _, first = min((places.get(names[row], len(places)), names[row]) for row in outcome.tie_rows.tolist())
+        return str(first)
 
     return choose
 

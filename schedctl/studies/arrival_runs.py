@@ -51,6 +51,9 @@ class RunObserver:
     def on_start(self, scheduler: Scheduler, counts: RunCounts) -> None:
         """Called before the first arrival."""
 
+    def on_arrived(self, arrival: Arrival) -> None:
+        """Called when a pod has come, before it is tried for the first time."""
+
     def on_bound(self, arrival: Arrival, node: str) -> None:
         """Called when a pod is bound."""
 
@@ -61,7 +64,7 @@ class RunObserver:
         """Called when a pod has left its node at the end of its lifetime."""
 
     def on_arrival_done(self) -> None:
-        """Called after each arrival, whatever came of it."""
+        """Called after each arrival, whatever came of it; in a run with a queue, just before the next one."""
 
 
 @dataclass(slots=True)
@@ -112,6 +115,8 @@ class ArrivalRun:
 
     def _arrive(self, arrival: Arrival) -> None:
         self.counts.arrived += 1
+        for observer in self.observers:
+            observer.on_arrived(arrival)
         node, message = self._place(arrival)
         if node:
             self.counts.bound += 1
@@ -157,16 +162,49 @@ class ArrivalRun:
                 observer.on_gone(arrival, node)
 
 
-class _Lifetimes(Controller):
-    """Lets pods go when their time is over."""
+class _ArrivalController(Controller):
+    """Lets pods go when their time is over, and has observers hear of what happens in a run with a queue."""
 
-    def __init__(self, lifetimes: Mapping[str, float]) -> None:
-        self._lifetimes = lifetimes
+    def __init__(self, arrivals: Mapping[str, Arrival], observers: Sequence[RunObserver]) -> None:
+        self._arrivals, self._observers = arrivals, observers
+        self.counts = RunCounts()
+
+    def end_arrival(self) -> None:
+        """Have observers hear that the latest arrival is over."""
+        for observer in self._observers if self.counts.arrived else ():
+            observer.on_arrival_done()
+
+    @override
+    def on_arrival(self, pod: PodInfo) -> None:
+        arrival = self._arrivals.get(pod.key)
+        if arrival is None:
+            return
+        self.end_arrival()
+        self.counts.arrived += 1
+        self.counts.now = arrival.at
+        for observer in self._observers:
+            observer.on_arrived(arrival)
 
     @override
     def on_bound(self, pod: PodInfo, node_name: str) -> Iterable[SimulatedEvent]:
-        lifetime = self._lifetimes.get(pod.key)
-        return () if lifetime is None else (SimulatedEvent(pod, EventAction.DELETE, lifetime, grace=0.0),)
+        arrival = self._arrivals.get(pod.key)
+        if arrival is None:
+            return ()
+        self.counts.bound += 1
+        for observer in self._observers:
+            observer.on_bound(arrival, node_name)
+        if arrival.lifetime is None:
+            return ()
+        return (SimulatedEvent(pod, EventAction.DELETE, arrival.lifetime, grace=0.0),)
+
+    @override
+    def on_deletion(self, pod: PodInfo, node_name: str) -> Iterable[SimulatedEvent]:
+        arrival = self._arrivals.get(pod.key)
+        if arrival is not None and node_name:
+            self.counts.gone += 1
+            for observer in self._observers:
+                observer.on_gone(arrival, node_name)
+        return ()
 
 
 def run_with_queue(
@@ -176,6 +214,7 @@ def run_with_queue(
     choose: TieBreaker = first_by_name,
     sampling: bool = False,
     horizon: float | None = None,
+    observers: Sequence[RunObserver] = (),
 ) -> Run:
     """Return the facts of a run in which pods wait in kube-scheduler's queue, preempt, and are tried again.
 
@@ -185,9 +224,14 @@ def run_with_queue(
         choose: which of several equally good nodes is taken.
         sampling: look at as many nodes as kube-scheduler would, instead of all.
         horizon: end when the clock reaches so many seconds, None for when nothing can move any more.
+        observers: hear what happens, in this order; nothing is ever dropped.
     """
     every = list(arrivals)
-    lifetimes = {each.pod.key: each.lifetime for each in every if each.lifetime is not None}
+    controller = _ArrivalController({each.pod.key: each for each in every}, observers)
+    for observer in observers:
+        observer.on_start(scheduler, controller.counts)
     events = [SimulatedEvent(each.pod, at=each.at) for each in every]
     options = Options(choose=choose, sampling=sampling, trace=False, horizon=horizon)
-    return run(scheduler, (), options=options, events=events, controller=_Lifetimes(lifetimes))
+    facts = run(scheduler, (), options=options, events=events, controller=controller)
+    controller.end_arrival()
+    return facts

@@ -171,17 +171,27 @@ def _weighted(weights: dict[str, int]) -> AxisValue:
 def _losses(form: forms.LoseForm, cluster: Cluster) -> Iterator[AxisValue]:
     if form.nothing:
         yield AxisValue(NOTHING, ())
-    losses = sorted(losses_of(cluster, [form.each]), key=lambda each: each.name)
+    losses = losses_to_choose_from(form, cluster)
     if form.together == 1:
         for each in losses:
             yield AxisValue(_named(each), (_word(each),))
         return
-    if form.together > len(losses):
-        raise UsageError(f"{form.together} of {len(losses)} cannot be lost at once: {form.each}")
     draws = random.Random(form.seed)
     for _ in range(form.count):
         together = sorted(draws.sample(losses, form.together), key=lambda each: each.name)
         yield AxisValue(" + ".join(map(_named, together)), tuple(map(_word, together)))
+
+
+def losses_to_choose_from(form: forms.LoseForm, cluster: Cluster) -> list[Loss]:
+    """Return the nodes, zones or groups that are lost alone or several at once, by name.
+
+    Raises:
+        UsageError: no node has the label, or fewer are there than are to be lost at once.
+    """
+    losses = sorted(losses_of(cluster, [form.each]), key=lambda each: each.name)
+    if form.together > len(losses):
+        raise UsageError(f"{form.together} of {len(losses)} cannot be lost at once: {form.each}")
+    return losses
 
 
 def _named(loss: Loss) -> str:

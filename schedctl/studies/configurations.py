@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import msgspec
@@ -15,7 +15,7 @@ from schedctl.framework.registries import Registry
 _replace = msgspec.structs.replace
 
 
-def check_weights(names: Mapping[str, object], registry: Registry) -> None:
+def check_weights(names: Iterable[str], registry: Registry) -> None:
     """Hold up a study about the weights of what scores nothing.
 
     Raises:

@@ -145,6 +145,8 @@ class RunForm(Form, frozen=True):
         lifetimes: whether they go again, as in the trace.
         pending: what becomes of a pod that fits nowhere: it is dropped, or waits in kube-scheduler's queue.
         horizon: the run ends after so many seconds; 0 for when nothing is left to happen.
+        ties: which of equally good nodes is taken: the first by name; the first in an order of all nodes that the seed
+            shuffles once for the run; or one drawn for each pod.
         sampling: whether only as many nodes are looked at as kube-scheduler would look at.
         resources: those that only annotations know.
         by: the resource whose arrived share the metrics go by.
@@ -157,6 +159,7 @@ class RunForm(Form, frozen=True):
     lifetimes: bool = False
     pending: Literal["drop", "retry"] = "drop"
     horizon: float = 0.0
+    ties: Literal["byName", "shuffled", "drawn"] = "byName"
     sampling: bool = False
     resources: tuple[ResourceForm, ...] = ()
     by: str = "cpu"

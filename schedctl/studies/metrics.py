@@ -96,9 +96,9 @@ class ArrivalMetrics(RunObserver):
     """Averages over the arrivals at which as much of one resource has arrived, by whole percent of the capacity.
 
     Attributes:
-        rows: by percent, the averages: ``allocated.RESOURCE`` in percent of the capacity, ``pending`` and ``bound``
-            pods; what is dear, once for each percent: ``balance.RESOURCE``, the standard deviation of the nodes' use in
-            percent, and what plugins measure.
+        rows: by percent, the averages: ``allocated.RESOURCE`` in percent of the capacity, and ``bound``, ``dropped``
+            and ``pending`` pods; what is dear, once for each percent: ``balance.RESOURCE``, the standard deviation of
+            the nodes' use in percent, and what plugins measure.
     """
 
     def __init__(self, resources: Sequence[Resource], by: str) -> None:
@@ -132,15 +132,14 @@ class ArrivalMetrics(RunObserver):
             raise UsageError(f"no node offers {self._by}")
 
     @override
-    def on_bound(self, arrival: Arrival, node: str) -> None:
+    def on_arrived(self, arrival: Arrival) -> None:
         for name, amount in self._of(arrival.pod):
             self._arrived[name] += amount
-            self._allocated[name] += amount
 
     @override
-    def on_dropped(self, arrival: Arrival, message: str) -> None:
+    def on_bound(self, arrival: Arrival, node: str) -> None:
         for name, amount in self._of(arrival.pod):
-            self._arrived[name] += amount
+            self._allocated[name] += amount
 
     @override
     def on_gone(self, arrival: Arrival, node: str) -> None:
@@ -161,7 +160,13 @@ class ArrivalMetrics(RunObserver):
         for name, share in values.items():
             key = f"allocated.{name}"
             bucket.totals[key] = bucket.totals.get(key, 0.0) + _PERCENT * share
-        for key, number in (("bound", self._counts.bound - self._counts.gone), ("dropped", self._counts.dropped)):
+        counts = self._counts
+        numbers = {
+            "bound": counts.bound - counts.gone,
+            "dropped": counts.dropped,
+            "pending": counts.arrived - counts.bound - counts.dropped,
+        }
+        for key, number in numbers.items():
             bucket.totals[key] = bucket.totals.get(key, 0.0) + number
 
     def table(self) -> dict[int, dict[str, float]]:

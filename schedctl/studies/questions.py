@@ -6,7 +6,7 @@ Each is asked on a fork of the cluster, makes the changes of the scenario there,
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 import msgspec
@@ -27,6 +27,7 @@ from schedctl.simulation.outcomes import PodState, Run, RunEnd
 from schedctl.simulation.replacement import ReplacementController
 from schedctl.simulation.runs import Options, run
 from schedctl.simulation.simulations import simulate as run_simulation
+from schedctl.simulation.tie_breaking import TieBreaker, draw_ties, first_by_name, first_in_shuffled_order
 from schedctl.sources import Manifests
 from schedctl.studies import arrivals, forms, traces
 from schedctl.studies.arrival_runs import ArrivalRun, run_with_queue
@@ -228,15 +229,30 @@ def _run(form: forms.RunForm, pods: list[TracedPod], setting: Setting) -> Answer
     setting.session.change()
     coming = arrivals_of(form, pods, seed, scheduler)
     horizon = form.horizon or None
-    if form.pending == "retry":
-        facts = run_with_queue(scheduler, coming, sampling=form.sampling, horizon=horizon)
-        return _of_run(facts, {"arrived": float(len(coming))})
+    choose = _tie_breaker(form.ties, seed, scheduler)
     metrics = ArrivalMetrics(resources_of(form), form.by)
-    counts = ArrivalRun(scheduler, sampling=form.sampling, horizon=horizon, observers=[metrics]).run(coming)
-    table = metrics.table()
+    if form.pending == "retry":
+        facts = run_with_queue(
+            scheduler, coming, choose=choose, sampling=form.sampling, horizon=horizon, observers=[metrics]
+        )
+        found = _of_run(facts, {"arrived": float(len(coming))})
+        return replace(found, values=found.values | _sampled(form, metrics))
+    loop = ArrivalRun(scheduler, choose=choose, sampling=form.sampling, horizon=horizon, observers=[metrics])
+    counts = loop.run(coming)
     values = {"arrived": counts.arrived, "bound": counts.bound, "dropped": counts.dropped, "gone": counts.gone}
-    sampled = {f"{name}@{at}": value for at in form.at for name, value in _row_at(table, at, form.by).items()}
-    return Answer({name: float(value) for name, value in (values | sampled).items()})
+    return Answer({name: float(value) for name, value in values.items()} | _sampled(form, metrics))
+
+
+def _tie_breaker(ties: str, seed: int, scheduler: Scheduler) -> TieBreaker:
+    if ties == "shuffled":
+        return first_in_shuffled_order(scheduler.cluster.node_table.row_of, seed)
+    return draw_ties(seed) if ties == "drawn" else first_by_name
+
+
+def _sampled(form: forms.RunForm, metrics: ArrivalMetrics) -> dict[str, float]:
+    """Return the metrics at the shares that a study asks about, by ``NAME@SHARE``."""
+    table = metrics.table()
+    return {f"{name}@{at}": float(value) for at in form.at for name, value in _row_at(table, at, form.by).items()}
 
 
 def _row_at(table: Mapping[int, Mapping[str, float]], percent: int, by: str) -> Mapping[str, float]:

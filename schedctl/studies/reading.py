@@ -5,8 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterator, Mapping
-from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +19,11 @@ from schedctl.studies import forms
 
 API_VERSION, KIND = "schedctl.dev/v1alpha1", "Study"
 QUESTIONS = ("pending", "simulate", "drain", "capacity", "check", "run")
+_ATTRIBUTES = {"featureGates": "feature_gates"}
 _MOST_DRAWS = 1_000_000
+_MOST_ARRIVALS = 10_000_000
+_MOST_SHARE = 100
+"""More of the capacity than that is a slip of the finger: a share of 1 is all of it, not 1 %."""
 _VARIABLE = re.compile(r"\$\{(\w+)\}")
 
 
@@ -32,11 +35,17 @@ class ReadStudy:
         study: the study, its paths as they are found from where the user is.
         source: the file.
         digest: ``sha256:...`` of the file and of what stands for its variables.
+        places: line and column of every field, by path.
     """
 
     study: forms.Study
     source: str
     digest: str
+    places: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+
+    def problem(self, path: str, message: str, hint: str = "") -> Problem:
+        """Return what is wrong with a field, with its place in the file."""
+        return replace(place(Problem(message, path=path, hint=hint), dict(self.places)), source=self.source)
 
     @property
     def question(self) -> str:
@@ -66,14 +75,20 @@ def read(path: str, variables: Mapping[str, str]) -> ReadStudy:
     filled = _Filler(variables, problems, decoder).fill(written)
     problems += (
         place(problem, decoder.places)
-        for problem in _mistakes(filled, {each.removeprefix("spec.") for each in decoder.spoilt})
-        if not any(problem.path.startswith(each) for each in decoder.spoilt)
+        for problem in _mistakes(filled, decoder)
+        if not _follows_from(problem.path, decoder)
     )
     if problems:
         ordered = sorted(dict.fromkeys(problems), key=lambda each: (each.line, each.column))
         raise ConfigError([replace(each, source=path) for each in ordered])
     digest = hashlib.sha256(text + msgspec.json.encode(sorted(variables.items()))).hexdigest()
-    return ReadStudy(_relative_to(filled, Path(path).parent), path, f"sha256:{digest}")
+    return ReadStudy(_relative_to(filled, Path(path).parent), path, f"sha256:{digest}", decoder.places)
+
+
+def _follows_from(path: str, decoder: Decoder) -> bool:
+    """Return whether a mistake at a field may be due to another one, in the field or right below it, that is told."""
+    faulty = {*decoder.spoilt, *(problem.path for problem in decoder.problems)}
+    return any(path.startswith(each) or each.rpartition(".")[0] == path for each in faulty)
 
 
 def _with_plain_arguments(study: forms.Study, decoder: Decoder) -> forms.Study:
@@ -112,9 +127,9 @@ class _Filler:
         return self._variables.get(name, "")
 
 
-def _mistakes(study: forms.Study, spoilt: AbstractSet[str]) -> Iterator[Problem]:
+def _mistakes(study: forms.Study, decoder: Decoder) -> Iterator[Problem]:
     """Yield what types cannot say; of a field of the spec that is spoilt nothing is known."""
-    spec = study.spec
+    spec, spoilt = study.spec, {each.removeprefix("spec.") for each in decoder.spoilt}
     if not study.metadata.name:
         yield Problem("metadata.name is required", path="metadata.name")
     questions = [name for name in QUESTIONS if getattr(spec, name) is not None]
@@ -128,6 +143,9 @@ def _mistakes(study: forms.Study, spoilt: AbstractSet[str]) -> Iterator[Problem]
     if not (spec.state or spec.axes.states or (spec.run is not None and spec.run.nodes)):
         yield Problem("no cluster state given", path="spec.state", hint="spec.state names files and folders")
     yield from _mistakes_of_axes(spec)
+    for name in ("states", "versions", "featureGates", "configurations", "scale"):
+        if f"spec.axes.{name}" in decoder.places and not getattr(spec.axes, _ATTRIBUTES.get(name, name)):
+            yield Problem("an axis without values", path=f"spec.axes.{name}", hint="name some, or leave the axis out")
     if spec.simulate is not None and not spec.simulate.manifests:
         yield Problem("no manifests given", path="spec.simulate")
     if spec.check is not None and not spec.check.manifests:
@@ -138,6 +156,10 @@ def _mistakes(study: forms.Study, spoilt: AbstractSet[str]) -> Iterator[Problem]
         yield Problem("expected one of nodes, selector and zone", path="spec.drain")
     if spec.run is not None:
         yield from _mistakes_of_run(spec.run)
+        _, at, share = spec.decisive.rpartition("@")
+        if at and share not in map(str, spec.run.at):
+            message = f'no metric is taken at "{share}" %'
+            yield Problem(message, path="spec.decisive", hint=f"spec.run.at has {', '.join(map(str, spec.run.at))}")
 
 
 def _mistakes_of_axes(spec: forms.StudySpec) -> Iterator[Problem]:
@@ -181,9 +203,22 @@ def _mistakes_of_run(run: forms.RunForm) -> Iterator[Problem]:
     if arrivals.process == "inflated":
         if not (arrivals.share > 0 and arrivals.of):
             yield Problem("inflated needs a share and the resource it is of", path="spec.run.arrivals")
+        elif arrivals.share > _MOST_SHARE:
+            message = f"{arrivals.share:,.6g} times the capacity is more than {_MOST_SHARE}"
+            yield Problem(message, path="spec.run.arrivals.share", hint="1 is all of the capacity, 1.3 is 130 %")
         elif arrivals.of not in ("cpu", "memory", *(each.name for each in run.resources)):
             hint = did_you_mean(arrivals.of, ["cpu", "memory", *(each.name for each in run.resources)])
             yield Problem(f'no resource "{arrivals.of}" is counted', path="spec.run.arrivals.of", hint=hint)
+    if arrivals.count > _MOST_ARRIVALS:
+        message = f"{arrivals.count:,} pods are more than {_MOST_ARRIVALS:,}"
+        yield Problem(message, path="spec.run.arrivals.count")
+    if run.horizon < 0:
+        yield Problem("expected seconds, or 0 for no horizon", path="spec.run.horizon")
+    inflated = arrivals.process == "inflated" and arrivals.of == run.by and arrivals.share > 0
+    for index, at in enumerate(run.at):
+        if at < 0 or (inflated and at > 100 * arrivals.share):
+            hint = f"at most {100 * arrivals.share:g} % arrive, see spec.run.arrivals.share" if inflated else ""
+            yield Problem(f"{at} % never arrive", path=f"spec.run.at[{index}]", hint=hint)
     for index, each in enumerate(run.resources):
         if not (each.name and each.annotations and each.offered):
             yield Problem(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import subprocess
 import sys
 from pathlib import Path
 
@@ -141,6 +142,15 @@ def test_the_study_runs_on_the_made_trace_whoever_runs_it(tmp_path):
     sweeps.sweep(prepared, str(tmp_path / "b.jsonl"), engine=Processes(2))
     assert (tmp_path / "a.jsonl").read_bytes() == (tmp_path / "b.jsonl").read_bytes()
     assert (report.summary.answered, report.errors) == (12, {})
+    compared = subprocess.run(
+        [sys.executable, str(STUDY / "compare.py"), str(tmp_path / "a.jsonl"), str(MADE), str(tmp_path / "a.svg")],
+        check=True,
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+    ).stdout
+    assert compared.count("\n") == 2 + 3 * len(POLICIES)
+    assert (tmp_path / "a.svg").read_text().count('class="line p') == len(POLICIES)
     mean = {group.value: group.distribution.mean for group in report.groups if group.axis == "configuration"}
     assert mean["fgd"] > mean["random-fit"]
 

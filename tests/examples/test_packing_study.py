@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
+import sys
 from pathlib import Path
 from statistics import fmean
 
@@ -18,10 +20,18 @@ NAMES = {
 COLUMNS = ("nodesUsed", "fragmented", "disruption")
 
 
-def test_the_table_of_the_page_has_the_numbers_of_the_study(tmp_path):
+def test_table_and_pictures_of_the_page_are_those_of_the_study(tmp_path):
     results = tmp_path / "packing.jsonl"
     sweeps.sweep(sweeps.prepare(reading.read(str(ROOT / "examples/studies/packing/study.yaml"), {})), str(results))
     rows = [json.loads(line) for line in results.read_text().splitlines()[1:]]
+    for metric in COLUMNS:
+        drawn = subprocess.run(
+            [sys.executable, str(ROOT / "examples/studies/draw.py"), str(results), f"PackingMeter.{metric}"],
+            check=True,
+            capture_output=True,
+            cwd=ROOT,
+        ).stdout
+        assert drawn == (ROOT / f"docs/charts/packing-{metric}.svg").read_bytes(), "make study-packing draws them"
     page = (ROOT / "docs/studies.md").read_text()
     for strategy, configuration in NAMES.items():
         (line,) = re.findall(rf"^\| `{strategy}`[^|]*\|(.*)\|$", page, re.MULTILINE)

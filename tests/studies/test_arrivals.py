@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+
 import pytest
 
 from schedctl.errors import InputError, UsageError
@@ -9,6 +11,7 @@ from schedctl.framework import ScorePlugin
 from schedctl.scheduler import Scheduler
 from schedctl.simulation import timeline
 from schedctl.simulation.outcomes import PodState
+from schedctl.simulation.tie_breaking import first_in_shuffled_order
 from schedctl.studies import arrivals, traces
 from schedctl.studies.arrival_runs import ArrivalRun, RunObserver, run_with_queue
 from schedctl.studies.arrivals import Arrival
@@ -198,6 +201,57 @@ def test_pods_that_are_retried_wait_in_the_queue_until_others_go():
     facts = run_with_queue(Scheduler(cluster(node("a", cpu="1"))), arrivals.as_traced(traced("1", "1", lifetime=100.0)))
     assert [outcome.state for outcome in facts.pods.values()] == [PodState.GONE, PodState.GONE]
     assert facts.pods["default/p1"].attempts == 2
+
+
+def test_an_order_of_nodes_that_a_seed_shuffles_decides_between_ties_for_the_whole_run():
+    nodes = [f"n{number}" for number in range(20)]
+
+    def placed(seed):
+        state = cluster(*(node(name, cpu="2") for name in nodes))
+        run(state, arrivals.as_traced(traced("1", "1")), choose=first_in_shuffled_order(nodes, seed))
+        return [state.node_of(f"default/p{number}") for number in range(2)]
+
+    order = sorted(nodes)
+    random.Random("7/nodes").shuffle(order)
+    assert placed(7) == placed(7) == order[:2]
+    assert placed(8) != placed(7)
+
+
+def test_observers_hear_of_a_run_with_a_queue_too():
+    said = []
+
+    class Log(RunObserver):
+        def on_arrived(self, arrival):
+            said.append(f"{arrival.pod.key} arrived")
+
+        def on_bound(self, arrival, node):
+            said.append(f"{arrival.pod.key} on {node}")
+
+        def on_gone(self, arrival, node):
+            said.append(f"{arrival.pod.key} gone")
+
+        def on_arrival_done(self):
+            said.append("done")
+
+    state = cluster(node("a", cpu="1"))
+    run_with_queue(Scheduler(state), arrivals.as_traced(traced("1", "1", lifetime=100.0)), observers=[Log()])
+    assert said == [
+        *("default/p0 arrived", "default/p0 on a", "done", "default/p1 arrived"),
+        *("default/p0 gone", "default/p1 on a", "default/p1 gone", "done"),
+    ]
+
+
+def test_metrics_of_a_run_with_a_queue_count_pods_that_wait():
+    metrics = ArrivalMetrics([CountedResource("cpu")], "cpu")
+    run_with_queue(
+        Scheduler(cluster(node("a", cpu="2"))), arrivals.as_traced(traced("1", "2", "1")), observers=[metrics]
+    )
+    table = metrics.table()
+    assert {at: (row["allocated.cpu"], row["pending"], row["dropped"]) for at, row in table.items()} == {
+        50: (50.0, 0, 0),
+        150: (50.0, 1, 0),
+        200: (100.0, 1, 0),
+    }
 
 
 # -- metrics ----------------------------------------------------------------------------------

@@ -69,6 +69,51 @@ def problems(tmp_path, text, **variables):
             "expected numbers of pods",
             id="an empty scale",
         ),
+        pytest.param(
+            GOOD + "  axes:\n    configurations: []\n",
+            8,
+            "spec.axes.configurations",
+            "an axis without values",
+            id="an axis of nothing",
+        ),
+        pytest.param(
+            GOOD + "  axes:\n    featureGates: []\n",
+            8,
+            "spec.axes.featureGates",
+            "an axis without values",
+            id="an axis of no gates",
+        ),
+        pytest.param(
+            HEAD + "  state: [a]\n  run:\n    trace: {openb: p}\n"
+            "    arrivals: {process: inflated, of: cpu, share: 130}\n",
+            8,
+            "spec.run.arrivals.share",
+            "130 times the capacity is more than 100",
+            id="a share in percent",
+        ),
+        pytest.param(
+            HEAD + "  state: [a]\n  run:\n    trace: {openb: p}\n"
+            "    arrivals: {process: poisson, rate: 1, count: 99999999999}\n",
+            8,
+            "spec.run.arrivals.count",
+            "99,999,999,999 pods are more than 10,000,000",
+            id="more pods than anybody could wait for",
+        ),
+        pytest.param(
+            HEAD + "  state: [a]\n  run:\n    trace: {openb: p}\n"
+            "    arrivals: {process: inflated, of: cpu, share: 1.3}\n    at: [90, 140]\n",
+            9,
+            "spec.run.at[1]",
+            "140 % never arrive",
+            id="metrics of what never arrives",
+        ),
+        pytest.param(
+            HEAD + "  state: [a]\n  run:\n    trace: {openb: p}\n    at: [90]\n  decisive: bound@9\n",
+            9,
+            "spec.decisive",
+            'no metric is taken at "9" %',
+            id="a decisive number that is not taken",
+        ),
         pytest.param(HEAD + "  pending: {}\n", 5, "spec.state", "no cluster state given", id="no state"),
         pytest.param(
             HEAD + "  state: [a]\n  pending: {}\n  drain: {zone: a}\n",
@@ -135,6 +180,14 @@ def test_a_mistake_is_told_with_its_place(tmp_path, text, line, path, message):
 def test_all_mistakes_are_told_at_once_in_the_order_of_the_file(tmp_path):
     text = HEAD + "  state: [a]\n  simulate: {}\n  axes:\n    seeds: {}\n    lose: {}\n"
     assert [each[0] for each in problems(tmp_path, text)] == [6, 8, 9]
+
+
+@pytest.mark.parametrize(
+    "axes", ["seeds: {count: many}", "seeds: {conut: 3}", "lose: {each: node, together: 2, conut: 4}"]
+)
+def test_what_only_follows_from_a_mistake_is_not_told_beside_it(tmp_path, axes):
+    (found,) = problems(tmp_path, f"{GOOD}  axes: {{{axes}}}\n")
+    assert found[1].endswith(("count", "conut"))
 
 
 def test_a_close_name_is_offered(tmp_path):

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from schedctl.errors import ConfigError, InputError, UsageError
-from schedctl.studies import reading, results, sweeps
+from schedctl.studies import reading, results, scenario_work, sweeps
 from schedctl.studies.axes import Grid
 from schedctl.studies.configurations import with_weights
 from schedctl.studies.engines import InProcess, Processes
@@ -114,7 +114,7 @@ def test_a_profile_that_ships_places_pods_of_the_default_scheduler(tmp_path):
 
 
 def test_weights_take_the_place_of_those_of_the_configuration(tmp_path):
-    session = sweeps.session_of(prepared(tmp_path).work.spec, prepared(tmp_path).work.grid[0], None)
+    session = scenario_work.session_of(prepared(tmp_path).work.spec, prepared(tmp_path).work.grid[0], None)
     changed = with_weights(session.choice.configuration, {"ImageLocality": 7})
     session.choices = [type(session.choice)(changed)]
     assert session.scheduler().profiles["default-scheduler"].weights["ImageLocality"] == 7
@@ -261,37 +261,75 @@ def test_parquet_has_a_column_for_each_axis_and_value(tmp_path):
     ]
 
 
+def test_metrics_of_a_run_are_curves_by_the_first_axis_that_is_no_seed(tmp_path):
+    trace = tmp_path / "pods.csv"
+    columns = "name,cpu_milli,memory_mib,num_gpu,gpu_milli,creation_time,deletion_time"
+    trace.write_text("\n".join([columns, *(f"p{number},1000,1,0,0,{number},99" for number in range(8))]) + "\n")
+    nodes = tmp_path / "nodes.csv"
+    nodes.write_text("sn,cpu_milli,memory_mib,gpu\nn,8000,99999,0\n")
+    text = f"""{HEAD}  run:
+    nodes: {nodes}
+    trace: {{openb: {trace}}}
+    at: [25, 50, 100]
+  axes: {{configurations: [default, bin-packing], seeds: {{count: 2}}}}
+"""
+    report, _ = swept(tmp_path, text)
+    assert (report.arrived, {each.metric for each in report.curves} & {"dropped", "pending"}) == ("cpu", set())
+    (curve,) = [each for each in report.curves if (each.metric, each.value) == ("allocated.cpu", "bin-packing")]
+    assert [(point.at, point.mean, point.lowest, point.highest) for point in curve.points] == [
+        (25, 25, 25, 25),
+        (50, 50, 50, 50),
+        (100, 100, 100, 100),
+    ]
+
+
 # -- told before the first run ----------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
-    ("axes", "kind", "message"),
+    ("axes", "message"),
     [
-        pytest.param("versions: ['9.x']", UsageError, "9.x", id="a version that is none"),
-        pytest.param("featureGates: [Nonsense=true]", UsageError, "Nonsense", id="an unknown gate"),
+        pytest.param("versions: ['9.x']", "9.x", id="a version that is none"),
         pytest.param(
-            "configurations: [bin-pakcing]", (UsageError, ConfigError), "bin-pakcing", id="an unknown profile"
+            "versions: ['1.37', '1.99']",
+            r"study.yaml:7:29: spec.axes.versions\[1\]: kube-scheduler 1.99 is not reproduced",
+            id="a version that is not reproduced",
         ),
         pytest.param(
-            "weights: {grid: {NodeName: [1]}}", UsageError, 'no score plugin "NodeName"', id="a weight of a filter"
+            "scale: {deploy/shop/wbe: [1]}",
+            'study.yaml:7:35: spec.axes.scale.deploy/shop/wbe: Deployment "wbe" not found',
+            id="a scale of no workload",
         ),
-        pytest.param("lose: {each: rack}", UsageError, 'no node has a label "rack"', id="a label that no node has"),
-        pytest.param(
-            "lose: {each: zone, together: 9, count: 1}", UsageError, "9 of 3 cannot be lost", id="more than there are"
-        ),
-        pytest.param("seeds: {count: 99999999}", UsageError, "are more than", id="too many"),
-        pytest.param(f"seeds: {{count: {10**18}}}", UsageError, "are more than", id="too many to count"),
+        pytest.param("featureGates: [Nonsense=true]", "Nonsense", id="an unknown gate"),
+        pytest.param("configurations: [bin-pakcing]", "bin-pakcing", id="an unknown profile"),
+        pytest.param("weights: {grid: {NodeName: [1]}}", 'no score plugin "NodeName"', id="a weight of a filter"),
+        pytest.param("lose: {each: rack}", 'no node has a label "rack"', id="a label that no node has"),
+        pytest.param("lose: {each: zone, together: 9, count: 1}", "9 of 3 cannot be lost", id="more than there are"),
+        pytest.param("seeds: {count: 99999999}", "are more than", id="too many"),
+        pytest.param(f"seeds: {{count: {10**18}}}", "are more than", id="too many to count"),
         pytest.param(
             f"weights: {{grid: {{NodeAffinity: {[*range(1, 4001)]}, ImageLocality: {[*range(1, 4001)]}}}}}",
-            UsageError,
             "16,000,000 scenarios are more than",
             id="a grid that nobody could hold",
         ),
     ],
 )
-def test_an_axis_that_cannot_be_carried_out_is_refused_beforehand(tmp_path, axes, kind, message):
-    with pytest.raises(kind, match=message):
+def test_an_axis_that_cannot_be_carried_out_is_refused_beforehand(tmp_path, axes, message):
+    with pytest.raises(ConfigError, match=message):
         prepared(tmp_path, f"{HEAD}  state: [{SHOP}]\n  pending: {{}}\n  axes: {{{axes}}}\n")
+
+
+def test_the_configuration_of_all_scenarios_has_its_place(tmp_path):
+    with pytest.raises(ConfigError, match=r"study\.yaml:7:18: spec\.configuration: .* is neither a file nor a profile"):
+        prepared(tmp_path, f"{HEAD}  state: [{SHOP}]\n  pending: {{}}\n  configuration: defualt\n")
+
+
+def test_a_misspelt_decisive_number_ends_the_study_at_its_first_row(tmp_path):
+    text = f"{HEAD}  state: [{SHOP}]\n  pending: {{}}\n  decisive: pendign\n  axes: {{seeds: {{count: 9}}}}\n"
+    with pytest.raises(ConfigError, match=r'study\.yaml:7:13: spec\.decisive: no number "pendign"') as fault:
+        swept(tmp_path, text)
+    assert fault.value.problems[0].hint == "did you mean pending?"
+    assert rows(tmp_path / "out.jsonl") == []
 
 
 def test_manifests_that_are_missing_are_told_beforehand(tmp_path):

@@ -1,15 +1,19 @@
 #!/usr/bin/env python3
-"""Puts the results of the study beside the published ones: ``compare.py RESULTS.jsonl OPENB``."""
+"""Puts the results of the study beside the published ones: ``compare.py RESULTS.jsonl OPENB [PICTURE.svg]``."""
 
 from __future__ import annotations
 
 import csv
-import json
 import math
 import sys
 from collections import defaultdict
 from pathlib import Path
 from statistics import fmean, stdev
+
+sys.path.append(str(Path(__file__).parents[1]))
+from draw import Numbers, curve, read
+
+from schedctl.render.html.svg.curves import standalone
 
 POLICIES = {
     "fgd": "06-FGD",
@@ -20,26 +24,23 @@ POLICIES = {
     "random-fit": "01-Random",
 }
 """What the study calls a policy, and what the published table does."""
+METRIC = "allocated.gpu"
 AT = (90, 100, 130)
+DRAWN_FROM = 80
+"""Below that all policies allocate all that arrives."""
 FACTOR = 4
 """A mean is within the tolerance if it is no further away than so many standard errors of the published seeds."""
 
 
-def main(results: str, openb: str) -> int:
-    """Print a row for each policy and share; return 1 if one is out of the tolerance."""
-    ours: defaultdict[tuple[str, int], list[float]] = defaultdict(list)
-    for line in Path(results).read_text().splitlines()[1:]:
-        row = json.loads(line)
-        for at in AT if not row["error"] else ():
-            ours[row["axes"]["configuration"], at].append(row["values"][f"allocated.gpu@{at}"])
-    theirs = published(Path(openb) / "expected_allo_default.csv")
+def main(results: str, openb: str, picture: str = "") -> int:
+    """Print a row for each policy and share, and draw the curves; return 1 if a row is out of the tolerance."""
+    ours, theirs = read(results, METRIC), published(Path(openb) / "expected_allo_default.csv")
     outside = 0
     print("GPU allocated, % of the capacity, mean (standard deviation) over seeds")
     print(f"{'policy':<16} {'arrived':>7} {'published':>15} {'ours':>15} {'difference':>10}  tolerance")
-    for policy, name in POLICIES.items():
+    for policy in POLICIES:
         for at in AT:
-            mine = ours.get((policy, at), [])
-            other = theirs.get((name, at), [])
+            mine, other = ours[policy].get(at, []), theirs[policy].get(at, [])
             if len(mine) < 2:
                 continue
             text = f"{policy:<16} {at:>6}% {shown(other):>15} {shown(mine):>15}"
@@ -49,18 +50,34 @@ def main(results: str, openb: str) -> int:
                 outside += abs(difference) > tolerance
                 text += f" {difference:>+10.2f}  {tolerance:.2f}{' OUTSIDE' if abs(difference) > tolerance else ''}"
             print(text)
+    if picture:
+        Path(picture).write_text(drawn(ours, theirs))
     return 1 if outside else 0
 
 
-def published(file: Path) -> dict[tuple[str, int], list[float]]:
+def published(file: Path) -> Numbers:
     """Return the published numbers, none where the file is not there."""
-    found: defaultdict[tuple[str, int], list[float]] = defaultdict(list)
+    found: Numbers = defaultdict(lambda: defaultdict(list))
+    names = {name: policy for policy, name in POLICIES.items()}
     if file.exists():
         with file.open(newline="") as lines:
             for row in csv.DictReader(lines):
-                for at in AT:
-                    found[row["sc_policy"], at].append(float(row[str(at)]))
+                for column, value in row.items():
+                    if column.isdecimal() and value:
+                        found[names[row["sc_policy"]]][int(column)].append(float(value))
     return found
+
+
+def drawn(ours: Numbers, theirs: Numbers) -> str:
+    """Return the curves of all policies, ours as lines and the published ones as dots."""
+    lines = []
+    for policy in POLICIES:
+        shares = [at for at in sorted(ours[policy]) if at >= DRAWN_FROM]
+        for numbers, dotted in ((ours, False), (theirs, True)):
+            one = curve("published" if dotted else policy, numbers[policy], shares, dotted=dotted)
+            lines += [one] if one.points else []
+    title = "GPUs allocated by six policies over GPUs asked for: ours as lines, published as dots"
+    return standalone(lines, "GPUs asked for, % of the capacity", "GPUs allocated, % of the capacity", title)
 
 
 def shown(values: list[float]) -> str:

@@ -1,4 +1,4 @@
-"""``schedctl sweep`` as a page: how numbers are distributed over scenarios, by each axis, and the worst of them."""
+"""``schedctl sweep`` as a page: curves of metrics, how numbers are distributed by each axis, the worst scenarios."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ from schedctl.render.html.markup import Content, Markup, element
 from schedctl.render.html.page import Page, Section
 from schedctl.render.html.plain_text import as_text
 from schedctl.render.html.svg.bars import bar
+from schedctl.render.html.svg.curves import Curve, Point, curves
 from schedctl.render.html.svg.spans import span
 from schedctl.render.html.tables import Column, Value, table
 from schedctl.reports import counts
 from schedctl.reports.draws import Distribution
-from schedctl.reports.sweeps import SweepCase, SweepGroup, SweepReport
+from schedctl.reports.sweeps import SweepCase, SweepCurve, SweepGroup, SweepReport
 
 _SHOWN = 200
 _HEADS = ("Mean", "Least", "5 %", "Median", "95 %", "Most")
@@ -60,6 +61,7 @@ def _sections(report: SweepReport) -> Iterator[Section]:
         ]
         columns = (Column("Scenarios", "number"), Column("Why"))
         yield Section("Scenarios without an answer", table("Scenarios without an answer", columns, rows, shown=_SHOWN))
+    yield from _curves(report)
     by_axis: dict[str, list[SweepGroup]] = {}
     for group in report.groups:
         by_axis.setdefault(group.axis, []).append(group)
@@ -77,6 +79,42 @@ def _sections(report: SweepReport) -> Iterator[Section]:
         yield Section("Every number, over all scenarios", [_legend(), _numbers(report.values)], lead)
     yield Section("Every scenario", element("p", "A line for each scenario: ", element("code", report.results)))
     yield Section("The same as text", as_text(texts.lines(report)), folded=True)
+
+
+def _curves(report: SweepReport) -> Iterator[Section]:
+    """Yield the curves, that of the decisive number first and open."""
+    decisive = report.decisive.rpartition("@")[0]
+    metrics = sorted(dict.fromkeys(each.metric for each in report.curves), key=lambda name: name != decisive)
+    for number, metric in enumerate(metrics):
+        found = [each for each in report.curves if each.metric == metric]
+        across = f"{report.arrived} that has arrived, % of the capacity"
+        drawn = [
+            Curve(_side(each), [Point(point.at, point.mean, point.lowest, point.highest) for point in each.points])
+            for each in found
+        ]
+        by = f", by {found[0].axis}" if found[0].axis else ""
+        yield Section(
+            f"{metric} over time{by}",
+            [curves(drawn, across, metric), _points(metric, found)],
+            "Lines are means; behind each is the spread from the least to the most of its scenarios.",
+            folded=number > 0,
+        )
+
+
+def _side(curve: SweepCurve) -> str:
+    return str(curve.value) if curve.axis else "all scenarios"
+
+
+def _points(metric: str, found: Sequence[SweepCurve]) -> Markup:
+    shares = sorted({point.at for curve in found for point in curve.points})
+    columns = (Column("Arrived", "number"), *(Column(_side(each), "number") for each in found))
+    means = [{point.at: point.mean for point in each.points} for each in found]
+    rows: list[Sequence[Content | Value]] = [
+        [Value(f"{at} %", at), *(Value(_text(each[at]), each[at]) if at in each else "" for each in means)]
+        for at in shares
+    ]
+    made = table(f"Means of {metric} by what has arrived", columns, rows)
+    return element("details", element("summary", "The numbers"), made)
 
 
 def _legend() -> Markup:

@@ -78,6 +78,7 @@ class ExternalEvents:
             state.cluster.add_pod(info)  # waits for another scheduler
             state.dispatcher.dispatch_to_plugins(events.UNSCHEDULED_POD_ADD, None, info)
         else:
+            state.controller.on_arrival(info)
             self.add_pod(info)
 
     def _add_assigned_pod(self, info: PodInfo) -> None:

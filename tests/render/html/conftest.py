@@ -5,8 +5,10 @@ from __future__ import annotations
 import contextlib
 import io
 import json
+import os
 import shutil
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -49,6 +51,10 @@ QUESTIONS = {
     "nodes --shrink": ("nodes", "--shrink", "--delete-emptydir-data", *SHOP),
     "n-1": ("n-1", "--jobs", "1", *SHOP),
     "sweep": ("sweep", str(Path(__file__).parent / "study.yaml"), "--jobs", "1", "--results", RESULTS),
+    "sweep of arrivals": (
+        *("sweep", str(ROOT / "examples/studies/packing/study.yaml"), "--jobs", "1", "--restart"),
+        *("--results", str(Path(tempfile.gettempdir()) / f"schedctl-packing-{os.getpid()}.jsonl")),
+    ),
     "check": (
         *("check", str(POLICIES / "zone-loss/fails.yaml"), "-f", str(POLICIES / "cluster.yaml")),
         *("-p", str(POLICIES / "zone-loss")),
