@@ -91,14 +91,14 @@ class Wording:
         if command is None:
             return None
         tool, subject = _COMMANDS[command]
-        given: dict[str, Any] = {}
+        values: dict[str, Any] = {}
         rest = words[len(command.split()) :]
         while rest:
             word = rest.pop(0)
             if not word.startswith("-"):
                 if not subject:
                     return None
-                given.setdefault(subject, []).append(word)
+                values.setdefault(subject, []).append(word)
                 continue
             option, value = _split([word])
             name = _ARGUMENTS.get(option) or option.lstrip("-").replace("-", "_")
@@ -108,12 +108,12 @@ class Wording:
             if option in _OF_THE_STATE:
                 continue
             if option.removeprefix("--") in WORDS:
-                given.setdefault("what_ifs", []).append(f"{option.removeprefix('--')} {value}")
+                values.setdefault("what_ifs", []).append(f"{option.removeprefix('--')} {value}")
             elif name in self.arguments[tool]:
-                given[name] = value or True
+                values[name] = value or True
             else:
                 return None
-        return f"`{tool}` with `{json.dumps(given, ensure_ascii=False)}`" if given else f"`{tool}`"
+        return f"`{tool}` with `{json.dumps(values, ensure_ascii=False)}`" if values else f"`{tool}`"
 
 
 def _words(code: str) -> list[str]:
