@@ -53,12 +53,12 @@ def _scale_up(scheduler: Scheduler, group: PodGroup, attempt: GroupAttempt, node
 def _most(group: NodeGroup, template: NodeTemplate, pods: int) -> tuple[int, str]:
     """Return how many new nodes are tried at most, and the limit of the group if that is lower than the pods need."""
     amounts = {**allocatable(template.node.status.capacity or template.node.status.allocatable), "nodes": 1}
-    wanted = min(pods, _MOST_NODES)
-    for number in range(1, wanted + 1):
+    needed = min(pods, _MOST_NODES)
+    for number in range(1, needed + 1):
         limit = group.limit_reached(number, {name: amount * number for name, amount in amounts.items()})
         if limit:
             return number - 1, f"limit reached: {limit}"
-    return wanted, ""
+    return needed, ""
 
 
 def _fewest(scheduler: Scheduler, group: PodGroup, attempt: GroupAttempt, template: NodeTemplate, most: int) -> int:

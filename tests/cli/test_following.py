@@ -83,12 +83,12 @@ def session_of_groups():
     return session
 
 
-def follow_group(session, *steps):
+def follow_group(session, *steps, seconds=60.0):
     """Return the exit code and the news where these events come one step after another, and then nothing more."""
     lines, coming = [], iter(steps)
     (watched,) = session.cluster.every(PodGroup).values()
     subject = GroupWatch(session, watched, lines.append, headline)
-    return follow_events(session, subject, lambda left: next(coming, []), 0.05), lines
+    return follow_events(session, subject, lambda left: next(coming, []), seconds), lines
 
 
 def listed(obj, kind, version="v1"):
@@ -117,7 +117,7 @@ def test_a_group_that_is_deleted_is_followed_no_longer(session_of_groups):
 
 
 def test_a_group_that_waits_is_pending_when_the_time_is_over(session_of_groups):
-    code, lines = follow_group(session_of_groups)
+    code, lines = follow_group(session_of_groups, seconds=0.0)
     assert (code, lines[-1].text) == (1, "podgroup default/train is still pending")
     assert len(lines) == 2
 
