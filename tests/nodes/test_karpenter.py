@@ -160,6 +160,20 @@ def test_reason_why_a_pool_launches_nothing(changes, reason):
     assert reason in found.unplaced["default/p"].refusals["general"]
 
 
+@pytest.mark.parametrize(
+    "requirement",
+    [
+        {"key": "karpenter.k8s.aws/instance-cpu", "operator": "Gt", "values": ["many"]},
+        {"key": "karpenter.k8s.aws/instance-cpu", "operator": "About", "values": ["4"]},
+    ],
+    ids=["a bound that is no number", "an unknown operator"],
+)
+def test_pool_whose_requirement_cannot_be_read_launches_nothing(requirement):
+    found = solution(pool(requirements=[requirement]), pod("p", cpu="1"))
+    assert not found.claims
+    assert found.unplaced["default/p"].refusals == {"general": "no instance type meets its requirements"}
+
+
 # -- consolidation -----------------------------------------------------------------
 
 

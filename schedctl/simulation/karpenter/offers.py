@@ -160,7 +160,6 @@ def _pool(node_pool: NodePool, group: NodeGroup, catalogue: Catalogue) -> Pool:
     written = [
         (each.key, value_sets.value_set(each.operator, each.values, each.min_values))
         for each in spec.template.spec.requirements or ()
-        if each.operator in value_sets.OPERATORS
     ]
     labels = {**(spec.template.metadata.labels or {}), node_labels.KARPENTER_POOL: name}
     requirements = narrow(narrow({}, written), value_sets.of_labels(labels).items())

@@ -10,8 +10,6 @@ from schedctl.autoscaling.requirements import current_key
 
 Requirements = Mapping[str, "ValueSet"]
 """What is required of a node, by label."""
-OPERATORS = frozenset(("In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt", "Gte", "Lte"))
-"""Those of requirements of NodePools."""
 _KNOWN = frozenset(
     (
         "karpenter.sh/nodepool",
@@ -118,11 +116,7 @@ NONE = ValueSet()
 
 
 def value_set(operator: str, values: Sequence[str] | None, min_values: int | None = None) -> ValueSet:
-    """Return the values that an operator allows.
-
-    Raises:
-        ValueError: the operator is unknown, or its bound is no number.
-    """
+    """Return the values that an operator allows: none where the operator is unknown, or its bound no number."""
     listed = frozenset(values or ())
     match operator:
         case "In":
@@ -135,7 +129,7 @@ def value_set(operator: str, values: Sequence[str] | None, min_values: int | Non
             return ValueSet(min_values=min_values)
     bound = parse_int64(next(iter(values or ()), ""))
     if bound is None:
-        raise ValueError(f"{operator} {', '.join(values or ())}")
+        return ValueSet(min_values=min_values)
     match operator:
         case "Gt":
             return ValueSet(all_but=True, least=bound + 1, min_values=min_values)
@@ -145,7 +139,7 @@ def value_set(operator: str, values: Sequence[str] | None, min_values: int | Non
             return ValueSet(all_but=True, most=bound - 1, min_values=min_values)
         case "Lte":
             return ValueSet(all_but=True, most=bound, min_values=min_values)
-    raise ValueError(operator)
+    return ValueSet(min_values=min_values)
 
 
 def of_labels(labels: Mapping[str, str] | None) -> dict[str, ValueSet]:
