@@ -65,6 +65,7 @@ FAMILIES_OF_GATES: dict[str, tuple[str, ...]] = {
     "DRAPrioritizedList": ("devices", "devices_choices"),
     "DRAResourceClaimDeviceStatus": ("devices_advanced", "devices_claims"),
     "DRASchedulerFilterTimeout": ("devices_choices",),
+    "DynamicResourceAllocation": ("devices", "devices_claims", "preemption"),
     "InPlacePodLevelResourcesVerticalScaling": ("pod_level",),
     "InPlacePodVerticalScaling": ("pod_level",),
     "InterPodAffinityHostnameFastPath": ("podaffinity", "preemption"),
