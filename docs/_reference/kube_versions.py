@@ -37,6 +37,10 @@ GATES: dict[str, tuple[int | None, str]] = {
         4381,
         "the search for devices on a node ends after ten seconds; schedctl counts steps, and says so",
     ),
+    "DynamicResourceAllocation": (
+        4381,
+        "claims of devices are looked at; while it is off, pods are placed as if without",
+    ),
     "GenericWorkload": (4671, "the pods of a PodGroup are scheduled as one; while it is off, each by itself"),
     "InPlacePodLevelResourcesVerticalScaling": (5419, "resizes of the resources of a pod as a whole count"),
     "InPlacePodVerticalScaling": (1287, "what the kubelet has granted to a container that is resized counts"),
