@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from families.cases import EFFECTS, Case, Manifest
+from families.placement import image_volumes
 
 NUMBERS = ["0", "7", "-3", "950", "9223372036854775807"]
 NEARLY_NUMBERS = ["", "007", "+7", "-0", "-", "7.5", "9223372036854775808", "many"]
@@ -46,8 +47,10 @@ def _bound(c: Case) -> Manifest:
     return toleration
 
 
-GATE_FAMILIES: dict[str, Callable[[Case], None]] = {family.__name__: family for family in (taint_numbers,)}
-"""Those that say more with a gate set than by default."""
+GATE_FAMILIES: dict[str, Callable[[Case], None]] = {
+    family.__name__: family for family in (image_volumes, taint_numbers)
+}
+"""Those that say more with a gate set than by default, or of an older release."""
 
 FAMILIES_OF_GATES: dict[str, tuple[str, ...]] = {
     "DRAAdminAccess": ("devices_advanced",),
@@ -65,6 +68,7 @@ FAMILIES_OF_GATES: dict[str, tuple[str, ...]] = {
     "DRAPrioritizedList": ("devices", "devices_choices"),
     "DRAResourceClaimDeviceStatus": ("devices_advanced", "devices_claims"),
     "DRASchedulerFilterTimeout": ("devices_choices",),
+    "DynamicResourceAllocation": ("devices", "devices_claims", "preemption"),
     "InPlacePodLevelResourcesVerticalScaling": ("pod_level",),
     "InPlacePodVerticalScaling": ("pod_level",),
     "InterPodAffinityHostnameFastPath": ("podaffinity", "preemption"),

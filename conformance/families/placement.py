@@ -80,6 +80,16 @@ def images(c: Case) -> None:
         c.pod(name, ns=ns, containers=cs, **spec)
 
 
+def image_volumes(c: Case) -> None:
+    """Images that are mounted as volumes, on nodes that already have some of them."""
+    c.cluster(3, 8, images=True)
+    known = [name for node in c.nodes for image in node["status"].get("images") or () for name in image["names"]]
+    for name, ns in c.pending(3):
+        mounted = [c.pick(known) if known and c.p(0.8) else "example.com/nowhere:1" for _ in range(c.r.randint(1, 4))]
+        volumes = [{"name": f"v{number}", "image": {"reference": image}} for number, image in enumerate(mounted)]
+        c.pod(name, ns=ns, containers=[c.container(f"c{i}") for i in range(c.r.randint(1, 3))], volumes=volumes)
+
+
 def names_gates(c: Case) -> None:
     """nodeName-by-field, scheduling gates, unknown schedulers, empty clusters."""
     if c.p(0.9):

@@ -37,6 +37,10 @@ GATES: dict[str, tuple[int | None, str]] = {
         4381,
         "the search for devices on a node ends after ten seconds; schedctl counts steps, and says so",
     ),
+    "DynamicResourceAllocation": (
+        4381,
+        "claims of devices are looked at; while it is off, pods are placed as if without",
+    ),
     "GenericWorkload": (4671, "the pods of a PodGroup are scheduled as one; while it is off, each by itself"),
     "InPlacePodLevelResourcesVerticalScaling": (5419, "resizes of the resources of a pod as a whole count"),
     "InPlacePodVerticalScaling": (1287, "what the kubelet has granted to a container that is resized counts"),
@@ -82,8 +86,54 @@ CASES = {
     ReleaseChange.PAIRED_ALLOCATIONS: "devices-3",
     ReleaseChange.SPARED_VICTIMS: "preemption_pdb-0",
     ReleaseChange.DISTINCT_VALUES: "devices_advanced-1",
+    ReleaseChange.KNOWN_TAINT_EFFECTS: "devices_advanced-8",
+    ReleaseChange.SELECTED_TAINTS: "devices_advanced-37",
 }
 """Recorded cases, of ``conformance/corpus/v1.37.1``, that show a change: without it alone the answer is another one."""
+
+_SHARED = "DRAConsumableCapacity=true,DRADeviceTaints=true,DRAPartitionableDevices=true"
+ANSWERS: dict[ReleaseChange, tuple[str, str, str]] = {
+    ReleaseChange.OWN_ALTERNATIVES: ("devices_choices-4", "1.34", ""),
+    ReleaseChange.DERIVED_ATTRIBUTES: ("devices_derived-0", "1.34", ""),
+    ReleaseChange.LIST_ATTRIBUTES: ("devices_derived-0", "1.34", ""),
+    ReleaseChange.PLAIN_ALLOCATOR: ("devices_derived-0", "1.34", ""),
+    ReleaseChange.EVERY_VALUE: ("devices_derived-1", "1.37", "DRADerivedAttributes=true,DRAListTypeAttributes=true"),
+    ReleaseChange.SHARED_EXTENDED_RESOURCES: ("devices_extended-0", "1.34", "DRAExtendedResource=true"),
+    ReleaseChange.OWN_CAPACITY: ("devices_fractional-3", "1.36", ""),
+    ReleaseChange.COMPATIBILITY_GROUPS: ("devices_grouped-0", "1.34", ""),
+    ReleaseChange.CLEAN_REFUSALS: ("devices_grouped-0", "1.36", ""),
+    ReleaseChange.COUNTERS_BY_POOL: ("devices_grouped-0", "1.36", ""),
+    ReleaseChange.FIRST_SHARE_DRAWS: ("devices_grouped-1", "1.36", ""),
+    ReleaseChange.ALL_SHARES: ("devices_grouped-3", "1.37", "DRADeviceCompatibilityGroups=true"),
+    ReleaseChange.COUNTED_SHARES: ("devices_grouped-9", "1.36", ""),
+    ReleaseChange.GATED_TAINT_RULES: ("devices_refused-0", "1.34", _SHARED),
+    ReleaseChange.ONE_ORDER: ("devices_refused-13", "1.34", _SHARED),
+    ReleaseChange.NODE_OPERATIONS: ("devices_unprepared-0", "1.34", ""),
+    ReleaseChange.IMAGE_VOLUMES: ("image_volumes-0", "1.36", ""),
+    ReleaseChange.IMAGES_OF_ALL: ("image_volumes-0", "1.37", ""),
+}
+"""Of ``conformance/corpus/gates`` a case, a version and its gates for changes that no case there shows: the answer of
+that version is another one with this one change made or unmade."""
+
+OF_RUNS = frozenset(
+    {
+        ReleaseChange.ACTIVATED_PREEMPTORS,
+        ReleaseChange.ADMITTED_ACTIVATIONS,
+        ReleaseChange.ANY_ANTI_AFFINITY_TERM,
+        ReleaseChange.CLASS_EVENTS,
+        ReleaseChange.CLEARED_NOMINATIONS,
+        ReleaseChange.DELETED_CLAIMS,
+        ReleaseChange.GATES_ASKED_AGAIN,
+        ReleaseChange.MUTUAL_ANTI_AFFINITY,
+        ReleaseChange.NOMINATED_PODS,
+        ReleaseChange.OWN_LABELS,
+        ReleaseChange.REGISTERED_TAINTS,
+        ReleaseChange.SILENT_BINDINGS,
+        ReleaseChange.SPARED_WAITING_PODS,
+        ReleaseChange.TARGET_POD_EVENTS,
+    }
+)
+"""Changes of the queue, which no single cycle shows."""
 
 
 def page() -> str:
@@ -103,7 +153,9 @@ What does kube-scheduler {NEWEST.version} decide otherwise than {OLDEST.version}
 
 No feature gate switches these. A version has all changes up to its own. *By* is the enhancement proposal or the pull
 request of kubernetes/kubernetes that made the change, where it is known. *Case* is a recorded case that is answered
-otherwise without this one change, in the file of its family in `conformance/corpus/{NEWEST.version}`.
+otherwise without this one change, in the file of its family in `conformance/corpus/{NEWEST.version}`; one with a
+version is in `conformance/corpus/gates`, and that version's answer there, with gates set where it says so, is another
+with this one change made or unmade. *Runs*: it shows in whole runs only, and is held to tests of those.
 
 {table(["Since", "What changed", "By", "Case"], map(_change, rules))}
 ## Feature gates that change decisions by default
@@ -145,8 +197,16 @@ def _not_modelled() -> list[str]:
 
 
 def _change(change: ReleaseChange) -> list[str]:
-    case = CASES.get(change)
-    return [_minor(change.since), sentence(change.text), change.source or "–", code(case) if case else "–"]
+    return [_minor(change.since), sentence(change.text), change.source or "–", _case(change)]
+
+
+def _case(change: ReleaseChange) -> str:
+    if change in CASES:
+        return code(CASES[change])
+    if change in ANSWERS:
+        case, version, gates = ANSWERS[change]
+        return f"{code(case)} (v{version}{', gates' if gates else ''})"
+    return "runs" if change in OF_RUNS else "–"
 
 
 def _row(name: str) -> list[str]:

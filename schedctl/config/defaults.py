@@ -41,7 +41,7 @@ DEFAULT_PLUGINS: Final = (
 )
 """What ``multiPoint`` enables unless told otherwise, in order, with every gate on that adds a plugin."""
 
-_BY_GATE: Final = {"NodeDeclaredFeatures": "NodeDeclaredFeatures"}
+_BY_GATE: Final = {"DynamicResources": "DynamicResourceAllocation", "NodeDeclaredFeatures": "NodeDeclaredFeatures"}
 """The gate without which a default plugin is none, by its name."""
 
 _OF_GROUPS: Final = {

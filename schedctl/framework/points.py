@@ -336,6 +336,10 @@ class PreBindPlugin(Plugin):
     def pre_bind(self, cycle: Cycle, node_name: str) -> Status:
         """Called in the binding cycle; anything but Success undoes the reservation."""
 
+    def pre_bind_pre_flight(self, cycle: Cycle, node_name: str) -> bool:
+        """Return whether `pre_bind` has anything to do for the pod; it has, unless a plugin knows better."""
+        return True
+
 
 class BindPlugin(Plugin):
     """Binds the pod."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from schedctl.framework.registries import Registry
 from schedctl.plugins.default_binder import DefaultBinder
 from schedctl.plugins.default_preemption.plugin import DefaultPreemption
+from schedctl.plugins.dynamic_resources.disabled import DisabledDynamicResources
 from schedctl.plugins.dynamic_resources.plugin import DynamicResources, UnscoredDynamicResources
 from schedctl.plugins.gang_scheduling import GangScheduling
 from schedctl.plugins.image_locality import ImageLocality
@@ -73,4 +74,6 @@ def plugins_of(release: Release) -> Registry:
         del plugins[NodeDeclaredFeatures.name]
     if not release.includes(ReleaseChange.SCORED_DEVICES):
         plugins[DynamicResources.name] = UnscoredDynamicResources
+    if not release.enabled("DynamicResourceAllocation"):
+        plugins[DynamicResources.name] = DisabledDynamicResources
     return Registry(plugins.values())

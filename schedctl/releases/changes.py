@@ -173,6 +173,12 @@ class ReleaseChange(Enum):
         (1, 35),
         "binding a nominated pod is no event; before, it requeued pods that do not outrank it as if a pod had left",
     )
+    CLEARED_NOMINATIONS = (
+        (1, 35),
+        "a failed attempt takes the nomination from a pod; before, not so in a profile without PostFilter, nor with"
+        " NominatedNodeNameForExpectation on",
+        "KEP-5278",
+    )
     OWN_LABELS = (
         (1, 36),
         "InterPodAffinity requeues a pod whose own labels change",

@@ -38,6 +38,7 @@ MODELLED: Final = OF_GROUPS | frozenset(
         "DRAPrioritizedList",
         "DRAResourceClaimDeviceStatus",
         "DRASchedulerFilterTimeout",
+        "DynamicResourceAllocation",
         "InPlacePodLevelResourcesVerticalScaling",
         "InPlacePodVerticalScaling",
         "InterPodAffinityHostnameFastPath",
@@ -57,7 +58,7 @@ MODELLED: Final = OF_GROUPS | frozenset(
 """Gates whose decisions are reproduced on and off, in every release that has them but those of `_NOT_YET`."""
 
 _NOT_YET: Final = {
-    "v1.34": OF_GROUPS | frozenset({"NominatedNodeNameForExpectation"}),
+    "v1.34": OF_GROUPS,
     "v1.35": OF_GROUPS,
     "v1.36": OF_GROUPS,
 }
@@ -72,7 +73,6 @@ DECISIVE: Final = MODELLED | frozenset(
         "CompositePodGroup",
         "DRANodeAllocatableResources",
         "DRAWorkloadResourceClaims",
-        "DynamicResourceAllocation",
         "GangScheduling",
         GENERIC_WORKLOAD,
         "InPlacePodVerticalScalingSchedulerPreemption",
@@ -90,6 +90,9 @@ DECISIVE: Final = MODELLED | frozenset(
 Two that it reads change nothing that is decided, and are not among them: SchedulerAsyncAPICalls (when an API server
 hears of a decision) and SchedulerPreQueueingHints (who is asked whether an event helps is found by an index).
 """
+
+_CRASHES: Final = {"v1.34": (("DRAExtendedResource", "DynamicResourceAllocation"),)}
+"""By minor version the gates that crash kube-scheduler while another one is off, which it does not ask for."""
 
 _TABLES: Final = Path(__file__).parent
 _SWITCH: Final = {"true": True, "false": False}
@@ -217,6 +220,12 @@ def settle(version: str, switches: Mapping[str, bool]) -> frozenset[str]:
                     f"{name} is enabled, but depends on features that are disabled: [{needed}]",
                     _hint_of_dependency(name, needed, switches),
                 )
+    for name, needed in _CRASHES.get(version.rpartition(".")[0], ()):
+        if state[name] and not state[needed]:
+            raise GateError(
+                f"kube-scheduler {version} crashes with {name} on and {needed} off",
+                _hint_of_dependency(name, needed, switches),
+            )
     return frozenset(name for name, value in state.items() if value)
 
 

@@ -149,7 +149,8 @@ class VersionSkew(Record, frozen=True):
             known.
         state_version: of the state, e.g. ``v1.29.3``; of several kubelets the newest.
         rules_version: of the kube-scheduler whose rules are in force.
-        differences: what changed for placements between the two, as far as it is known, the latest last.
+        differences: what changed for placements between the two, as far as it is known, the latest last; older rules do
+            not do that yet.
         text: the same in words.
     """
 

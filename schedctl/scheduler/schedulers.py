@@ -350,6 +350,10 @@ class Scheduler:
             cycle.post_bind()
         return status
 
+    def has_to_pre_bind(self, outcome: Attempt, node_name: str) -> bool:
+        """Return whether PreBind has anything to do for a placed pod."""
+        return any(each.pre_bind_pre_flight(outcome.cycle, node_name) for each in outcome.profile.pre_bind)
+
     def release(self, outcome: Attempt, node_name: str, status: Status) -> None:
         """Take a placed pod back, for the reason given: what it reserved is free, and it is pending again.
 

@@ -39,9 +39,12 @@ _CHANGES: Final[tuple[tuple[Minor, tuple[str, ...]], ...]] = (
     ((1, 31), ("matchLabelKeys of pod affinity count",)),
     ((1, 33), ("requests resized in place count",)),
     ((1, 34), ("ResourceClaims are allocated", "pod-level resources count")),
+    ((1, 35), ("nodes are scored by alternatives of device requests", "values of distinctAttribute are compared")),
     (
         (1, 36),
         (
+            "NodeResourcesBalancedAllocation scores how much the pod evens out the use of a node",
+            "images of volumes count",
             "nodes without a declared feature are rejected",
             "devices answer extended resources",
             "device taints, partitions and shared capacity count",
@@ -50,6 +53,7 @@ _CHANGES: Final[tuple[tuple[Minor, tuple[str, ...]], ...]] = (
     (
         (1, 37),
         (
+            "NodeName is asked before NodeUnschedulable",
             "DeviceTaintRules count",
             "nodes are scored by storage capacity",
             "nodes without the CSI driver of a volume are rejected",
@@ -203,9 +207,13 @@ def describe(difference: VersionSkew) -> str:
     """Return what differs between the two versions, in words."""
     if not difference.differences:
         return "schedctl does not know the differences between them"
-    minor = minor_of(difference.state_version)
-    since = f"v{minor[0]}.{minor[1]}" if minor is not None else difference.state_version
-    return f"changed by default since {since}: {'; '.join(difference.differences)}"
+    state, rules = minor_of(difference.state_version), minor_of(difference.rules_version)
+    differences = "; ".join(difference.differences)
+    if state is None or rules is None:
+        return f"changed by default since {difference.state_version}: {differences}"
+    if rules < state:
+        return f"not yet so by default in v{rules[0]}.{rules[1]}: {differences}"
+    return f"changed by default since v{state[0]}.{state[1]}: {differences}"
 
 
 def _skew(state: StateVersion | None, release: Release) -> VersionSkew | None:
@@ -213,10 +221,11 @@ def _skew(state: StateVersion | None, release: Release) -> VersionSkew | None:
     found = minor_of(state.version) if state is not None else None
     if state is None or found is None or found == release.minor:
         return None
+    older, newer = sorted((found, release.minor))
     changes = [
         f"{what} (v{major}.{minor})"
         for (major, minor), texts in _CHANGES
-        if found < (major, minor) <= release.minor
+        if older < (major, minor) <= newer
         for what in texts
     ]
     oldest, newest = state.schedulers

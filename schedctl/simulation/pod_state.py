@@ -27,6 +27,11 @@ def pod_on_node(info: PodInfo, node_name: str) -> PodInfo:
     return info.as_now(_replace(pod, spec=_replace(pod.spec, node_name=node_name)))
 
 
+def nominated_pod(info: PodInfo, node_name: str) -> PodInfo:
+    """Return a pod nominated to a node, "" for none."""
+    return info.as_now(_replace(info.pod, status=_replace(info.pod.status, nominated_node_name=node_name)))
+
+
 def terminating_pod(info: PodInfo, until: float, grace: float, *, preempted: bool) -> PodInfo:
     """Return a running pod as it is once it has been told to go: `until` a time, after a grace period in seconds."""
     pod = info.pod

@@ -1,9 +1,11 @@
 """A state is judged by the kube-scheduler of its version, or by the one that is asked for; every answer names it."""
 
+import itertools
 import json
 
 import pytest
 
+from schedctl.releases import RELEASES
 from schedctl.versions import KUBERNETES_VERSION
 
 COMMANDS = [
@@ -83,6 +85,20 @@ def test_the_version_that_is_asked_for_goes_before_the_clusters_and_the_differen
     assert (metadata["kubernetesVersion"], metadata["versionSource"]) == (KUBERNETES_VERSION, "Option")
     assert all(each.endswith(("(v1.36)", "(v1.37)")) for each in metadata["versionSkew"]["differences"])
     assert "warning: the kubelets are v1.35.1" in ended.err
+
+
+def test_rules_older_than_the_state_are_told_with_what_they_do_not_do_yet(schedctl, state):
+    ended = schedctl("explain", "pod", "default/web", "-f", state("v1.36.1"), "--kube-version", "1.35", "-o", "json")
+    assert "hint: not yet so by default in v1.35: " in ended.err
+    differences = json.loads(ended.out)["metadata"]["versionSkew"]["differences"]
+    assert "nodes without a declared feature are rejected (v1.36)" in differences
+    assert all(each.endswith("(v1.36)") for each in differences)
+
+
+def test_some_difference_is_known_between_any_two_versions_that_are_reproduced(schedctl, state):
+    for kubelet, asked in itertools.permutations((release.version for release in RELEASES), 2):
+        told = schedctl("explain", "pod", "default/web", "-f", state(kubelet), "--kube-version", asked, "-o", "json")
+        assert json.loads(told.out)["metadata"]["versionSkew"]["differences"], (kubelet, asked)
 
 
 def test_the_variable_and_the_configuration_set_the_version(schedctl, state, tmp_path, monkeypatch):

@@ -94,7 +94,9 @@ def test_a_pull_request_that_fits_passes(runner):
 def test_one_that_does_not_fit_fails_with_annotations_a_summary_and_sarif(runner):
     *_, check = runner.run(files=str(POLICIES / "all-fit/fails.yaml"), snapshot=str(POLICIES / "cluster.yaml"))
     assert check.returncode == 1
-    assert check.stdout.splitlines()[-1].startswith("::error file=")
+    finding, basis = check.stdout.splitlines()[-2:]
+    assert finding.startswith("::error file=")
+    assert basis.startswith("::notice title=schedctl::1 result, ")
     assert runner.summary.read_text().startswith("### schedctl check: failed")
     (run,) = json.loads(Path(runner.outputs()["sarif"]).read_text())["runs"]
     assert [each["ruleId"] for each in run["results"]] == ["built-in/schedulable"]

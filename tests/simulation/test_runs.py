@@ -12,7 +12,8 @@ from schedctl.cache.pod_info import PodInfo
 from schedctl.config import loading
 from schedctl.errors import NotModelled
 from schedctl.framework.events import Action, Resource, registers
-from schedctl.framework.points import PermitPlugin, PreBindPlugin, ReservePlugin
+from schedctl.framework.lifting import per_node
+from schedctl.framework.points import FilterPlugin, PermitPlugin, PreBindPlugin, ReservePlugin
 from schedctl.framework.registries import Registry
 from schedctl.framework.statuses import SUCCESS, error, unschedulable, wait
 from schedctl.plugins.in_tree import IN_TREE, plugins_of
@@ -457,6 +458,71 @@ def test_binding_a_nominated_pod_requeues_lower_pods_in_v1_34_only(release, atte
     made = cluster(node("a", cpu="1"), pod("large", cpu="2"), release=release)
     high = SimulatedEvent(pod("high", priority=1, status={"nominatedNodeName": "a"}), at=10)
     facts = run(scheduler(made), events=[high], options=Options(horizon=60))
+    assert ends(facts) == {"high": "a", "large": PodState.UNSCHEDULABLE}
+    assert facts.pods["default/large"].attempts == attempts
+
+
+NOMINATES = {"NominatedNodeNameForExpectation": True}
+V134 = RELEASES[0]
+
+
+class Refuses(PermitPlugin):
+    """Lets pods wait, and nobody lets them go on."""
+
+    def permit(self, cycle, node_name):
+        return wait(9)
+
+
+@pytest.mark.parametrize(
+    ("release", "nominated"),
+    [
+        pytest.param(V134.with_gates(NOMINATES), "a", id="v1.34 with the gate: the node it waited on"),
+        pytest.param(V134, "", id="v1.34 by default"),
+        pytest.param(RELEASES[1], "", id="v1.35, where the gate is on: it ends with the attempt"),
+    ],
+)
+def test_a_pod_that_permit_refuses_stays_nominated_in_v1_34_with_the_gate_only(release, nominated):
+    made = cluster(node("a"), pod("one"), release=release)
+    facts = run(scheduler(made, Refuses), options=Options(horizon=9.5))
+    assert facts.pods["default/one"].nominated == nominated
+
+
+class Breaks(FilterPlugin):
+    """Fails on every pod."""
+
+    @per_node
+    def filter(self, cycle, node):
+        raise ValueError("no")
+
+
+@pytest.mark.parametrize(
+    ("release", "nominated"),
+    [(V134.with_gates(NOMINATES), "a"), (V134, ""), *((release, "") for release in RELEASES[1:])],
+)
+def test_an_attempt_that_fails_ends_the_nomination_but_in_v1_34_with_the_gate(release, nominated):
+    made = cluster(node("a"), pod("one", status={"nominatedNodeName": "a"}), release=release)
+    facts = run(scheduler(made, Breaks), options=Options(horizon=5))
+    assert facts.pods["default/one"].message
+    assert facts.pods["default/one"].nominated == nominated
+
+
+@pytest.mark.parametrize(
+    ("release", "gates", "attempts"),
+    [
+        pytest.param(V134, {}, 1, id="v1.34 by default: no event"),
+        pytest.param(V134, NOMINATES, 2, id="v1.34 with the gate: what has to be pre-bound was nominated"),
+        pytest.param(RELEASES[1], {}, 1, id="v1.35: bindings are silent"),
+    ],
+)
+def test_binding_a_pod_with_work_for_pre_bind_requeues_lower_pods_in_v1_34_with_the_gate(release, gates, attempts):
+    class Writes(PreBindPlugin):
+        def pre_bind(self, cycle, node_name):
+            return SUCCESS
+
+    made = cluster(node("a", cpu="1"), pod("large", cpu="2"), release=release.with_gates(gates))
+    facts = run(
+        scheduler(made, Writes), events=[SimulatedEvent(pod("high", priority=1), at=10)], options=Options(horizon=60)
+    )
     assert ends(facts) == {"high": "a", "large": PodState.UNSCHEDULABLE}
     assert facts.pods["default/large"].attempts == attempts
 

@@ -340,6 +340,10 @@ class UnscoredDynamicResources(
                 claim_updates.remove_pending_allocation(claim, cluster)
         return status
 
+    def pre_bind_pre_flight(self, cycle: Cycle, node_name: str) -> bool:
+        """Return whether the pod has claims."""
+        return STATE not in cycle.state or cycle.state[STATE] is not None
+
     def signature(self, pod: PodInfo) -> Hashable | None:
         """The resources the pod asks for, any of which a DeviceClass may come to back, and what its claims ask for.
 

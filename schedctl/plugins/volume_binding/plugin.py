@@ -208,6 +208,12 @@ class VolumeBinding(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin, 
         problem = bind(self.handle.cluster, found, node_name)
         return error(f"binding volumes: {problem}") if problem else SUCCESS
 
+    def pre_bind_pre_flight(self, cycle: Cycle, node_name: str) -> bool:
+        """Return whether there are volumes to bind."""
+        return STATE not in cycle.state or not (
+            self._volumes_at(cycle, node_name) is None or self._all_bound(cycle.pod)
+        )
+
     # -- inside ------------------------------------------------------------------
 
     @property

@@ -2,7 +2,7 @@
 
 GitHub shows ten annotations of a level for a step and drops the others without a word. So the ten are shared out over
 the rules, each of which gets one before any gets another, and the tenth says how many more there are, and of what;
-the notes of the check share one notice.
+the notes of the check share one notice, and the last one says by whose rules was judged.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def lines(report: CheckReport) -> Iterator[str]:
     found = findings.open_findings(report)
     for level, command in _COMMANDS.items():
         results = [each for each in found if findings.level(report, each) is level]
-        room = MOST - (bool(report.not_judged) + bool(report.notes) if level is Severity.INFO else 0)
+        room = MOST - (1 + bool(report.notes) if level is Severity.INFO else 0)
         hidden: list[CheckResult] = []
         if len(results) > room:
             shared = findings.share_out(results)
@@ -38,10 +38,11 @@ def lines(report: CheckReport) -> Iterator[str]:
             more = f"{counts.of(len(hidden), 'more finding')} of this level not shown here"
             text = _cut(_clean(f"{more}: {findings.count_by_rule(hidden)}"), _LONG)
             yield f"::{command} title=schedctl::{_data(text)}\n"
-    for text in findings.not_judged(report):
-        yield f"::notice title=schedctl::{_data(_clean(text))}; the summary of the job lists them\n"
     if report.notes:
         yield f"::notice title=schedctl notes::{_data(_cut(_few(report.notes, 'note'), _LONG))}\n"
+    listed = "; the summary of the job lists what was not judged" if report.not_judged else ""
+    text = _cut(_clean(f"{findings.tally(report)} ({findings.basis(report)})"), _LONG)
+    yield f"::notice title=schedctl::{_data(text)}{listed}\n"
 
 
 def _annotation(report: CheckReport, result: CheckResult, command: str) -> str:

@@ -2,7 +2,8 @@
 
 GitLab wants a path and a line for each, and a fingerprint that no other has; where the file or the line is unknown
 ``-`` and 1 stand in. It compares fingerprints to tell new findings from old ones, so ours do not change with numbers;
-notes, for which it has no place, are findings of severity ``info``.
+notes, for which it has no place, are findings of severity ``info``, and so is by whose rules was judged, of a list that
+has any.
 """
 
 from __future__ import annotations
@@ -28,7 +29,9 @@ def document(report: CheckReport) -> str:
     entries = [_entry(report, result, seen) for result in findings.open_findings(report)]
     not_judged = [_remark("not-judged", "not-judged", text) for text in findings.not_judged(report)]
     notes = [_remark("note", f"note-{_digest(text)}", text) for text in dict.fromkeys(report.notes) if text]
-    return machine.json([*entries, *not_judged, *notes])
+    found = [*entries, *not_judged, *notes]
+    basis = [_remark("basis", "basis", f"judged by {findings.basis(report)}")] if found else []
+    return machine.json([*found, *basis])
 
 
 def _digest(text: str) -> str:

@@ -10,7 +10,7 @@ from schedctl.framework.statuses import Code, Status
 from schedctl.framework.waiting_pods import WaitingPod
 from schedctl.releases import ReleaseChange
 from schedctl.simulation.outcomes import PodState
-from schedctl.simulation.pod_state import pod_on_node
+from schedctl.simulation.pod_state import nominated_pod, pod_on_node
 from schedctl.simulation.simulator.evictions import Evictions
 from schedctl.simulation.simulator.requeue import Requeue
 from schedctl.simulation.simulator.state import PermitWait, RunState
@@ -81,7 +81,7 @@ class BindingCycle:
             verdict, node_name = wait.waiting.verdict, wait.waiting.node_name
             assert verdict is not None
             if verdict.successful:
-                self._bind(wait.queued, wait.outcome, node_name)
+                self._bind(wait.queued, wait.outcome, node_name, waited=True)
             else:
                 self._take_back(wait, node_name, verdict)
 
@@ -92,8 +92,15 @@ class BindingCycle:
             self._state.scheduler.release(wait.outcome, wait.waiting.node_name, verdict)
         self._state.permit_waits.clear()
 
-    def _bind(self, queued: QueuedPod, attempt: Attempt, node_name: str) -> None:
+    def _expected(self, attempt: Attempt, node_name: str, *, waited: bool) -> str:
+        """Return the node if it is nominated for the pod until it is bound, and whoever then hears of it; "" if not."""
+        if not self._requeue.keeps_nominations:
+            return ""
+        return node_name if waited or self._state.scheduler.has_to_pre_bind(attempt, node_name) else ""
+
+    def _bind(self, queued: QueuedPod, attempt: Attempt, node_name: str, *, waited: bool = False) -> None:
         state, info = self._state, queued.info
+        expected = self._expected(attempt, node_name, waited=waited)
         state.queue.land(queued)
         generation = state.cluster.generation
         status = state.scheduler.bind(attempt, node_name)
@@ -101,7 +108,7 @@ class BindingCycle:
         if not status.successful:
             state.record(Released(state.clock.now, info.key, node_name, status.message, status.plugin))
             state.dispatcher.dispatch_release(info, node_name)
-            self._requeue.fail(queued, status.message, status.plugin, rejected=status.is_rejected)
+            self._requeue.fail(queued, status.message, status.plugin, rejected=status.is_rejected, expected=expected)
             return
         state.queue.done(queued)
         state.note_change()
@@ -113,8 +120,9 @@ class BindingCycle:
         if state.trace:
             state.record(Bound(state.clock.now, info.key, node_name))
         state.dispatcher.dispatch_arrival(info, node_name)
-        if info.pod.status.nominated_node_name and not self._binds_silently:
-            state.dispatch_end_of_nomination(info)
+        promised = nominated_pod(info, expected) if expected else info
+        if promised.pod.status.nominated_node_name and not self._binds_silently:
+            state.dispatch_end_of_nomination(promised)
         if state.answers_bound:
             state.schedule_answers(state.controller.on_bound(pod_on_node(info, node_name), node_name))
 
@@ -151,7 +159,8 @@ class BindingCycle:
         # (NominatedNodeNameForExpectation), which ends here, and kube-scheduler tells it, too; else others only.
         if not verdict.is_rejected:
             state.dispatcher.dispatch_release(info, node_name)
-        self._requeue.reject(queued, verdict)
+        keeps = self._requeue.keeps_nominations
+        self._requeue.reject(queued, verdict, expected=node_name if keeps else "")
         if verdict.is_rejected:
-            was_nominated = state.cluster.release.enabled("NominatedNodeNameForExpectation")
+            was_nominated = state.cluster.release.enabled("NominatedNodeNameForExpectation") and not keeps
             state.dispatcher.dispatch_release(info, node_name, to_itself=was_nominated)

@@ -10,6 +10,7 @@ from schedctl.engine.fit_error import message as fit_error
 from schedctl.engine.queue.entries import QueuedPod
 from schedctl.framework.points import PostFilterResult
 from schedctl.framework.statuses import Status, none_available
+from schedctl.releases import ReleaseChange
 from schedctl.simulation.simulator.evictions import Evictions
 from schedctl.simulation.simulator.state import RunState
 from schedctl.simulation.timeline import Failed, Refused
@@ -73,11 +74,20 @@ class RefusalCache:
 
 
 class Requeue:
-    """Puts pods back into the queue."""
+    """Puts pods back into the queue.
+
+    Attributes:
+        keeps_nominations: whether a pod that fails past its filters stays nominated, as in v1.34 with
+            NominatedNodeNameForExpectation on.
+    """
 
     def __init__(self, state: RunState, evictions: Evictions) -> None:
         self._state = state
         self._evictions = evictions
+        release = state.cluster.release
+        clears = release.includes(ReleaseChange.CLEARED_NOMINATIONS)
+        self._without_post_filter = "" if clears else None
+        self.keeps_nominations = not clears and release.enabled("NominatedNodeNameForExpectation")
 
     def refuse(self, queued: QueuedPod, refusal: Refusal, attempt: Attempt | None = None) -> None:
         """Put a pod back that fits nowhere, and evict those that PostFilter found in its way.
@@ -93,7 +103,7 @@ class Requeue:
             generation = state.cluster.generation
             state.scheduler.settle(attempt)
             state.dispatcher.dispatch_objects(generation)
-        nominated = result.nominated_node if result is not None else ""
+        nominated = result.nominated_node if result is not None else self._without_post_filter
         if state.trace:
             plugins = tuple(sorted(refusal.plugins))
             number = state.outcome_of(info).attempts
@@ -107,17 +117,23 @@ class Requeue:
         if victims and not within_cycle:
             self._evictions.preempt(queued, nominated or "", victims)
 
-    def reject(self, queued: QueuedPod, status: Status) -> None:
-        """Put a pod back that Reserve or Permit refused or failed on, or that lost its node while it waited."""
+    def reject(self, queued: QueuedPod, status: Status, *, expected: str = "") -> None:
+        """Put a pod back that Reserve or Permit refused or failed on, or that lost its node while it waited.
+
+        Args:
+            queued: the pod.
+            status: why.
+            expected: the node that was nominated for it in the meantime, "" for none.
+        """
         if not status.is_rejected:
-            self.fail(queued, status.message, status.plugin)
+            self.fail(queued, status.message, status.plugin, expected=expected)
             return
         state = self._state
         message = none_available(1, dict.fromkeys(status.reasons, 1))
         plugins = frozenset((status.plugin,) if status.plugin else ())
         number = state.outcome_of(queued.info).attempts
         state.record(Refused(state.clock.now, queued.info.key, number, message, tuple(plugins)))
-        self._put_back(queued, message, plugins, nominated="")
+        self._put_back(queued, message, plugins, nominated=self._nomination(expected))
 
     def return_member(
         self,
@@ -144,14 +160,20 @@ class Requeue:
             state.record(Failed(now, key, number, status.message, status.plugin))
         self._put_back(queued, status.message, plugins, pending, nominated=nominated, fault=not status.is_rejected)
 
-    def fail(self, queued: QueuedPod, message: str, plugin: str = "", *, rejected: bool = False) -> None:
-        """Put a pod back after a fault, or, `rejected`, after a refusal that no event can remedy."""
+    def fail(
+        self, queued: QueuedPod, message: str, plugin: str = "", *, rejected: bool = False, expected: str = ""
+    ) -> None:
+        """Put a pod back after a fault, or, `rejected`, after a refusal that no event can remedy; see `reject`."""
         state = self._state
         outcome = state.outcome_of(queued.info)
         if state.cluster.node_table.row_of and message != outcome.message:
             queued.seen = None  # another attempt may go well in the world as it is; the same fault twice will stay
         state.record(Failed(state.clock.now, queued.info.key, outcome.attempts, message, plugin))
-        self._put_back(queued, message, nominated="", fault=not rejected)
+        self._put_back(queued, message, nominated=self._nomination(expected), fault=not rejected)
+
+    def _nomination(self, expected: str) -> str | None:
+        """Return what becomes of the nomination of a pod that fails; `expected` as for `reject`."""
+        return (expected or None) if self.keeps_nominations else ""
 
     def _put_back(
         self,

@@ -6,8 +6,6 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
 
-import msgspec
-
 from schedctl.cache.pod_info import PodInfo
 from schedctl.engine.attempts import Attempt
 from schedctl.engine.clocks import Clock
@@ -20,6 +18,7 @@ from schedctl.scheduler import Scheduler
 from schedctl.simulation.dispatch import EventDispatcher
 from schedctl.simulation.events import Controller, SimulatedEvent
 from schedctl.simulation.outcomes import PodOutcome, PodState, Run
+from schedctl.simulation.pod_state import nominated_pod
 from schedctl.simulation.simulator.agenda import Agenda
 from schedctl.simulation.simulator.patience import Patience
 from schedctl.simulation.timeline import AnyRecord, Moved, Nominated, Unanswered
@@ -32,7 +31,6 @@ _STATES = {
     Place.GATED: PodState.GATED,
     Place.INCOMPLETE: PodState.GATED,
 }
-_replace = msgspec.structs.replace
 
 
 @dataclass(slots=True)
@@ -126,8 +124,7 @@ class RunState:
             self.note_change()
         if before == node_name:
             return False
-        status = _replace(info.pod.status, nominated_node_name=node_name)
-        after = info.as_now(_replace(info.pod, status=status))
+        after = nominated_pod(info, node_name)
         self.outcome_of(info).nominated = node_name
         self.record(Nominated(self.clock.now, info.key, node_name))
         self.cluster.update_pending(after)

@@ -113,7 +113,7 @@ def test_the_longest_of_names_and_messages_still_fit():
     check, message = "c" * 5000, "m" * 100_000
     document = report(result(check=check, message=message, reasons=["r" * 100_000] * 20))
     ingest_sarif(written(document, "sarif"))
-    (line,) = written(document, "github").splitlines()
+    line, _ = written(document, "github").splitlines()
     assert len(line.encode()) <= 65_536
     assert len(re.search("title=([^:]*)", line)[1]) <= 255
 
@@ -165,10 +165,10 @@ def test_the_findings_of_a_large_fleet_keep_to_every_limit():
     document = report(*(result(name=f"web-{number:05}", reasons=["r" * 1200]) for number in range(26_000)))
     log = ingest_sarif(written(document, "sarif"))
     assert 5_000 < len(log["runs"][0]["results"]) <= 25_000
-    assert len(written(document, "github").splitlines()) == 10
+    assert len(written(document, "github").splitlines()) == 11
     assert len(written(document, "markdown").encode()) <= 1 << 20
     assert len(list(ingest_junit(written(document, "junit")).iter("testcase"))) == 26_000
-    assert len(json.loads(written(document, "gitlab"))) == 26_000
+    assert len(json.loads(written(document, "gitlab"))) == 26_001
 
 
 # -- notes of the check ---------------------------------------------------------------------
@@ -177,20 +177,40 @@ NOTES = ["workload shop/web is not judged: no check applies", "policy p matches 
 
 
 def test_github_shows_the_notes_of_a_check_as_one_notice():
-    last = written(report(notes=NOTES), "github").splitlines()[-1]
-    assert last == f"::notice title=schedctl notes::{NOTES[0]}%0A{NOTES[1]}"
+    notes, _ = written(report(notes=NOTES), "github").splitlines()
+    assert notes == f"::notice title=schedctl notes::{NOTES[0]}%0A{NOTES[1]}"
 
 
 def test_notes_leave_a_place_among_the_ten_notices_of_github():
     found = [result(check=f"c{n}", severity=Severity.INFO) for n in range(30)]
     lines = written(report(*found, notes=NOTES), "github").splitlines()
     assert sum(line.startswith("::notice") for line in lines) <= 10
-    assert lines[-1].startswith("::notice title=schedctl notes::")
+    assert lines[-2].startswith("::notice title=schedctl notes::")
 
 
 def test_gitlab_has_each_note_as_a_finding_of_the_lowest_severity():
     entries = json.loads(written(report(notes=NOTES), "gitlab"))
-    assert [(each["check_name"], each["severity"], each["description"]) for each in entries] == [
+    assert [(each["check_name"], each["severity"], each["description"]) for each in entries[:2]] == [
         ("note", "info", note) for note in NOTES
     ]
-    assert len({each["fingerprint"] for each in entries}) == 2
+    assert len({each["fingerprint"] for each in entries}) == 3
+
+
+# -- by whose rules -------------------------------------------------------------------------
+
+
+def test_the_last_notice_of_github_names_the_version_with_and_without_findings():
+    for document in (report(result()), report()):
+        last = written(document, "github").splitlines()[-1]
+        assert last.startswith("::notice title=schedctl::")
+        assert f"kube-scheduler {document.metadata.kubernetes_version} rules" in last
+
+
+def test_a_list_of_gitlab_that_has_anything_names_the_version_always_as_the_same_finding():
+    empty, found, more = (
+        json.loads(written(each, "gitlab")) for each in (report(), report(result()), report(notes=NOTES))
+    )
+    assert empty == []
+    assert found[-1]["fingerprint"] == more[-1]["fingerprint"]
+    assert found[-1]["check_name"] == "basis"
+    assert "kube-scheduler v1.37.1 rules" in found[-1]["description"]
