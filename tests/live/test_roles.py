@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from schedctl.api import autoscalers
 from schedctl.api.kinds import KINDS
 from schedctl.live.scheduler_configurations import CONFIG_MAPS
 
@@ -33,8 +34,12 @@ def rights(name):
 
 
 def test_reader_role_equals_the_listed_kinds():
-    groups = {kind: kind.api_version.rpartition("/")[0] for kind in KINDS}
-    expected = [(groups[kind], kind.resource, verb) for kind in KINDS for verb in ("get", "list", "watch")]
+    asked = {
+        (version.rpartition("/")[0], kind.resource)
+        for kind in (*KINDS, *autoscalers.LISTED_KINDS)
+        for version in (kind.api_version, *kind.served)
+    }
+    expected = [(group, resource, verb) for group, resource in asked for verb in ("get", "list", "watch")]
     assert sorted(rights("schedctl-reader")) == sorted(expected)
 
 
