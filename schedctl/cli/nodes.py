@@ -23,7 +23,7 @@ Examples:
   schedctl nodes --for release/ -f prod.json.gz
   schedctl nodes --instance-types types.csv --minimize cost
   schedctl nodes --expander priority -f prod.json.gz
-  schedctl nodes --as-autoscaler karpenter --instance-types types.csv -f prod.json.gz
+  schedctl nodes --as-autoscaler karpenter --instance-types types.csv
   schedctl nodes --shrink -f prod.json.gz        # which nodes can go?
   schedctl nodes --shrink -f prod.json.gz --delete-emptydir-data -o name
 

@@ -92,7 +92,7 @@ def test_every_part_of_the_schema_is_written(reports):
     for each in reports:
         collect(each, seen)
     of_groups = {"PodGroupResult", "GroupTrial", "MemberCause", "MissingResource"}  # tests/cli/test_pod_groups.py
-    of_scale_ups = {"ScaleUp", "ScaleUpGroup"}  # tests/explain/test_scale_ups.py
+    of_scale_ups = {"ScaleUp", "ScaleUpGroup", "GroupScaleUp"}  # tests/explain/test_scale_ups.py
     of_pages = {"DomainPods", "MappedNode", "NodeMap"}  # tests/render/html
     of_calls = {"PluginCalls"}  # of -v alone: tests/cli/test_plugin_calls.py
     assert names - seen - of_groups - of_scale_ups - of_pages == of_calls
