@@ -23,8 +23,12 @@ _BYTES_OF_UNIT = 16
 """Bytes that are copied, compared or searched in the time of one element."""
 _PATTERN_BYTES = 64
 """Bytes of a text, times those of the pattern, that are searched in the time of one element."""
-_TO_COMPARE = 2
+_TO_COMPARE = 3
 """Units to compare an element."""
+TO_TURN = 2
+"""Units of a turn of a loop, besides those of its parts."""
+_SCALARS = frozenset((bool, int, float, type(None), values.Uint))
+"""Values without parts."""
 _COMPILATION, _MOST_REPEATS = 200, 1000
 """Units to compile a short pattern; how often a pattern can repeat a part of itself."""
 
@@ -160,6 +164,8 @@ def _walk(budget: Budget, arguments: Sequence[Value]) -> float:
 def _compare(budget: Budget, arguments: Sequence[Value]) -> float:
     """Charge a comparison, which ends with the smaller side."""
     a, b = arguments
+    if a.__class__ in _SCALARS or b.__class__ in _SCALARS:
+        return _TO_COMPARE
     if a.__class__ is str or b.__class__ is str:
         return 1 + min(_units(a), _units(b))
     smaller, larger = (a, b) if _length(a) < _length(b) else (b, a)

@@ -10,7 +10,7 @@ from contextlib import suppress
 from typing import Any, NamedTuple
 
 from schedctl.cel import attributes, conversions, costs, patterns, steps, syntax, values
-from schedctl.cel.budgets import count_nodes
+from schedctl.cel.budgets import TO_TURN, count_nodes
 from schedctl.cel.checking import TYPE_NAMES
 from schedctl.cel.declarations import Environment, Implementation
 from schedctl.cel.errors import Aborted, LimitExceeded, PlanError, Unsupported
@@ -271,7 +271,7 @@ class _Planner:
         self._scopes.pop()
         cost_limit, step_limit = self._environment.cost_limit, self._environment.step_limit
         spend = self._budget.spend if self._budget is not None else None
-        size = count_nodes(node.condition) + count_nodes(node.step)
+        units = TO_TURN + count_nodes(node.condition) + count_nodes(node.step)
 
         def fold(frame: Frame) -> Value:
             frame[accumulator] = steps.UNSET
@@ -288,7 +288,7 @@ class _Planner:
                 if frame[STEPS] > step_limit:
                     raise LimitExceeded
                 if spend is not None:
-                    spend(size)
+                    spend(units)
                 for place, item in zip(variables, items, strict=True):
                     frame[place] = item
                 if condition(frame) is False:

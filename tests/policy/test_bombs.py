@@ -44,17 +44,38 @@ def nested(times: int = 40) -> list[tuple[str, str]]:
     return grown("[1]", "[X, X]", times)
 
 
+YARDSTICK = 1_000_000
+# A bomb that goes off takes minutes, or all the memory; one that is stopped takes a second at most, which is about 25
+# million turns. Between them there is room for a machine that is busy with something else.
+SOON = 200_000_000
+
+
+class Effort:
+    """Processor time in turns of an empty loop, measured beside it: about 25 million a second, wherever it runs."""
+
+    def __enter__(self):
+        self._began = time.process_time()
+        return self
+
+    def __exit__(self, *failure):
+        spent = time.process_time() - self._began
+        began = time.process_time()
+        for _ in range(YARDSTICK):
+            pass
+        self.turns = YARDSTICK * spent / max(time.process_time() - began, 1e-9)
+
+
 def judged(expression, variables=()):
-    """The verdict of an expression, and the processor time it took."""
+    """The verdict of an expression, and the effort it took."""
     place = Location(file="p.yaml", line=7, column=9)
     made = tuple(documents.Variable(name, documents.Expression(text, place)) for name, text in variables)
     validation = documents.Validation(documents.Expression(expression, place))
     check = documents.Check("c", scope=documents.Scope.POD, validations=(validation,))
     hostile = documents.CheckPolicy("p", (check,), variables=made)
     assert compile_policy(hostile) == []
-    began = time.process_time()
-    verdict = Programs(PolicyExpressions(hostile)).judgement(documents.Scope.POD, VALUES).judge(check)
-    return verdict, time.process_time() - began
+    with Effort() as effort:
+        verdict = Programs(PolicyExpressions(hostile)).judgement(documents.Scope.POD, VALUES).judge(check)
+    return verdict, effort
 
 
 @pytest.mark.parametrize(
@@ -159,14 +180,13 @@ def judged(expression, variables=()):
         ),
     ],
 )
-def test_a_hostile_expression_ends_within_a_second_and_is_inconclusive(expression, variables):
-    verdict, seconds = judged(expression, variables)
+def test_a_hostile_expression_ends_soon_and_is_inconclusive(expression, variables):
+    verdict, effort = judged(expression, variables)
     assert verdict.outcome is CheckOutcome.INCONCLUSIVE
     assert verdict.message.endswith(f"cannot be evaluated: {LIMIT}")
     assert verdict.reasons[0].endswith("(p.yaml:7:9)"), "the expression's place"
     assert verdict.hints == ("do not build long lists and texts, and do not compare lists with each other",)
-    # Once more where somebody else was at work on the same core.
-    assert seconds < 1 or judged(expression, variables)[1] < 1
+    assert effort.turns < SOON
 
 
 @pytest.mark.parametrize(
@@ -179,11 +199,11 @@ def test_a_hostile_expression_ends_within_a_second_and_is_inconclusive(expressio
     ],
 )
 def test_an_expression_that_fails_on_hostile_values_says_so_briefly(expression, variables, message):
-    verdict, seconds = judged(expression, variables)
+    verdict, effort = judged(expression, variables)
     assert verdict.outcome is CheckOutcome.INCONCLUSIVE
     assert message in verdict.message
     assert len(verdict.message) < 300
-    assert seconds < 2
+    assert effort.turns < SOON
 
 
 def test_a_message_that_is_too_long_is_not_used():
@@ -205,14 +225,14 @@ def test_an_expression_that_is_too_much_work_for_all_pods_together_is_evaluated_
     quadratic = pod_check("workload.pods.exists(p, p.name + pod.name == '')", "quadratic")
     pods = [{**POD, "name": f"web-{n}"} for n in range(1_000)]
     programs = Programs(PolicyExpressions(documents.CheckPolicy("p", (quadratic,))))
-    began = time.process_time()
-    verdicts = [
-        programs.judgement(documents.Scope.POD, {**VALUES, "pod": pod, "workload": {**WORKLOAD, "pods": pods}}).judge(
-            quadratic
-        )
-        for pod in pods
-    ]
-    assert time.process_time() - began < 5
+    with Effort() as effort:
+        verdicts = [
+            programs.judgement(
+                documents.Scope.POD, {**VALUES, "pod": pod, "workload": {**WORKLOAD, "pods": pods}}
+            ).judge(quadratic)
+            for pod in pods
+        ]
+    assert effort.turns < 2 * SOON
     first, last = verdicts[0], verdicts[-1]
     assert first is not None
     assert last is not None
@@ -225,9 +245,9 @@ def test_an_expression_that_is_too_much_work_for_all_pods_together_is_evaluated_
 def test_an_expression_that_was_too_much_work_is_evaluated_for_no_more_pods_of_the_situation():
     bomb = pod_check("lists.range(9999).map(x, lists.range(9999) + [pod.priority]).size() > 0")
     other = pod_check("pod.scheduled", "other")
-    began = time.process_time()
-    found = report(cluster(*zoned(4)), manifests_of(deployment("web", 20, cpu="100m")), policy(bomb, other))
-    assert time.process_time() - began < 2
+    with Effort() as effort:
+        found = report(cluster(*zoned(4)), manifests_of(deployment("web", 20, cpu="100m")), policy(bomb, other))
+    assert effort.turns < SOON
     (of_bomb,) = [result for result in found.results if result.check == "c"]
     assert of_bomb.outcome is CheckOutcome.INCONCLUSIVE
     assert of_bomb.message == f"the expression cannot be evaluated: {LIMIT} (and 1 other message)"
@@ -307,9 +327,9 @@ def test_five_hundred_bombs_in_one_policy_end_in_bounded_time_each_inconclusive_
         pod_check(f"lists.range(9999).map(x, lists.range(9999)).size() > {n}", f"c{n}", line=n + 1) for n in range(500)
     ]
     programs = Programs(PolicyExpressions(documents.CheckPolicy("p", tuple(placed))))
-    began = time.process_time()
-    verdicts = [programs.judgement(documents.Scope.POD, {**VALUES, "pod": POD}).judge(check) for check in placed]
-    assert time.process_time() - began < 20
+    with Effort() as effort:
+        verdicts = [programs.judgement(documents.Scope.POD, {**VALUES, "pod": POD}).judge(check) for check in placed]
+    assert effort.turns < 5 * SOON
     for number, verdict in enumerate(verdicts):
         assert verdict is not None
         assert verdict.outcome is CheckOutcome.INCONCLUSIVE
