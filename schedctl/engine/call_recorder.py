@@ -72,7 +72,7 @@ class CallRecorder:
             if isinstance(plugin, kind) and getattr(type(plugin), method) is not getattr(kind, method):
                 vars(plugin)[method] = self._wrap(getattr(plugin, method), point, plugin.name)
 
-    def ordered(self) -> list[tuple[str, str, CallCount]]:
+    def in_cycle_order(self) -> list[tuple[str, str, CallCount]]:
         """Return extension point, plugin and counts of everything that was called, in the order of a cycle."""
         place = {point: number for number, (_, _, point) in enumerate(METHODS)}
         found = [(point, plugin, count) for (point, plugin), count in self.counts.items()]

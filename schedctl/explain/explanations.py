@@ -116,7 +116,7 @@ def explain(
     return msgspec.structs.replace(answer, warnings=warnings, notes=[*answer.notes, *_history(info)])
 
 
-def rejected(
+def explain_rejection(
     scheduler: Scheduler,
     pod: PodInfo,
     message: str,
@@ -133,7 +133,7 @@ def rejected(
         shortages: what quotas lack for it.
         hints: whether to look for next steps.
     """
-    found = next_steps.accepted(scheduler, pod, shortages) if hints else []
+    found = next_steps.admission_fixes(scheduler, pod, shortages) if hints else []
     return Explanation(pod=reference(pod), verdict=Verdict.REJECTED, error=message, hints=found)
 
 

@@ -98,7 +98,7 @@ def foreign(scheduler: Scheduler, pod: PodInfo) -> list[Hint]:
     return [_hint(pod_remedies.USE_SCHEDULER, text, trial, trials)]
 
 
-def accepted(scheduler: Scheduler, pod: PodInfo, shortages: Sequence[QuotaShortage] = ()) -> list[Hint]:
+def admission_fixes(scheduler: Scheduler, pod: PodInfo, shortages: Sequence[QuotaShortage] = ()) -> list[Hint]:
     """Return what would make the API server take a pod, none where that is in its message already.
 
     Args:

@@ -24,7 +24,7 @@ def remove_gates(gates: Iterable[str]) -> Remedy:
     names = tuple(gates)
     return Remedy(
         "remove-gates",
-        f"{wording.named('scheduling gate', names, ', ')} removed",
+        f"{wording.name_with_verb('scheduling gate', names, ', ')} removed",
         edit_pod(lambda pod: _replace(pod, spec=_replace(pod.spec, scheduling_gates=None))),
         effort=1,
     )

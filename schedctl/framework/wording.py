@@ -64,7 +64,7 @@ def few(names: Sequence[str], limit: int = FEW, *, number: int | None = None) ->
     return f"{listed} and {more} more" if more > 0 else listed
 
 
-def named(noun: str, names: Sequence[str], joint: str = " and ") -> str:
+def name_with_verb(noun: str, names: Sequence[str], joint: str = " and ") -> str:
     """Return ``pod a is`` or ``pods a and b are``: what some are called, and the verb that follows."""
     several = len(names) > 1
     return f"{noun}{'s' if several else ''} {joint.join(names)} {'are' if several else 'is'}"

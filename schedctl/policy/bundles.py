@@ -59,7 +59,7 @@ def read(source: files.Source, pins: Collection[str]) -> Bundle:
     Raises:
         Unreadable: it cannot be read, has another digest, or holds what a folder of policies does not.
     """
-    data = source.stored(MOST_PACKED)
+    data = source.read_bytes(MOST_PACKED)
     digest = f"sha256:{hashlib.sha256(data).hexdigest()}"
     for pin in pins:
         if pin != digest:

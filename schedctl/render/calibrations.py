@@ -129,9 +129,9 @@ def _refusals(report: CalibrationReport, entries: int) -> Iterator[Block]:
     for each in differing[:entries]:
         yield Line((Span(each.pod, "strong"), Span(f": {each.text}")))
         if not each.agrees:
-            yield notices.quoted("then: ", each.theirs)
+            yield notices.message_of_side("then: ", each.theirs)
             if each.ours:
-                yield notices.quoted("now:  ", each.ours)
+                yield notices.message_of_side("now:  ", each.ours)
     yield from notices.rest(len(differing) - entries, indent=0)
 
 

@@ -22,7 +22,7 @@ def against(side: str, first: str) -> Span:
     return Span(f"{side} against {first}: ", "strong")
 
 
-def unmoved(side: str, first: str, pods: int, pending: int) -> Line:
+def no_moves(side: str, first: str, pods: int, pending: int) -> Line:
     """Return that a side moves no pod.
 
     Args:

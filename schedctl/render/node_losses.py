@@ -40,7 +40,7 @@ def answer(report: NodeLossReport) -> Line:
     """Return the answer in a line."""
     summary = report.summary
     doubts = notices.doubt(report.guesses)
-    tried = kinds_tried(report.results)
+    tried = losses_by_kind(report.results)
     unanswered = Span(
         f"; {summary.failed} of {summary.scenarios} could not be answered" if summary.failed else "", "bad"
     )
@@ -52,7 +52,7 @@ def answer(report: NodeLossReport) -> Line:
     return Line((Span(text, "bad"), Span(f" ({tried} tried)"), unanswered, *doubts))
 
 
-def kinds_tried(results: Sequence[LossResult]) -> str:
+def losses_by_kind(results: Sequence[LossResult]) -> str:
     """Return how many losses of which kind there were: ``17 nodes, 3 zones``."""
     kinds: dict[str, int] = {}
     for each in sorted(results, key=lambda each: (each.by != "node", each.by)):

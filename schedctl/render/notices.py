@@ -123,7 +123,7 @@ def kubernetes_line(message: str, indent: int = 0) -> Iterator[Block]:
         yield Line((Span(message),), indent, hang=0, fold=_CLAUSES)
 
 
-def quoted(label: str, message: str, indent: int = 2) -> Line:
+def message_of_side(label: str, message: str, indent: int = 2) -> Line:
     """Return the FailedScheduling line of one of several sides or times, after which it is."""
     return Line((Span(label, "strong"), Span(message)), indent, hang=len(label), fold=_CLAUSES)
 

@@ -70,7 +70,7 @@ def lines(report: pod_comparisons.ExplainComparison, *, wide: bool = False, limi
 
 def _tally(tally: pod_comparisons.Tally, first: pod_comparisons.SideSummary, pods: int) -> Line:
     if tally.same == pods:
-        return comparisons.unmoved(tally.side, first.side.name, pods, pods - first.scheduled)
+        return comparisons.no_moves(tally.side, first.side.name, pods, pods - first.scheduled)
     parts = (
         (tally.same, f"{tally.same} the same", ""),
         (tally.moves, comparisons.plural(tally.moves, "moves", "move"), "strong"),

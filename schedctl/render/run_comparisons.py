@@ -68,7 +68,7 @@ def _summary(
     difference: run_comparisons.PlacementDifference, others: run_comparisons.PlacementDifference, first: str, pods: int
 ) -> Line:
     if not any((difference.moves, difference.breaks, difference.mends, others.moves, others.breaks, others.mends)):
-        return comparisons.unmoved(difference.side, first, pods, pods - difference.same)
+        return comparisons.no_moves(difference.side, first, pods, pods - difference.same)
     nowhere = pods - difference.same - difference.moves - difference.breaks - difference.mends
     parts = (
         (difference.same, f"{difference.same} of {counts.of(pods, 'pod')} the same", ""),
@@ -143,7 +143,7 @@ def _workload(result: run_comparisons.WorkloadComparison, entries: int) -> Itera
     messages = [outcome.messages for outcome in result.outcomes]
     for outcome in result.outcomes if any(each != messages[0] for each in messages) else ():
         for message in outcome.messages:
-            yield notices.quoted(f"{outcome.side}: ", message)
+            yield notices.message_of_side(f"{outcome.side}: ", message)
 
 
 def _others(others: Sequence[run_comparisons.OtherComparison], sides: Sequence[Side], entries: int) -> Iterator[Block]:

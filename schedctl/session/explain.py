@@ -208,7 +208,7 @@ def explain_objects(
                 pod, notes, refusals = pod_of(obj, cluster, options.node)
             if pod is not None and (message := created.refusal(pod, refusals)):
                 info, shortages = PodInfo(with_scheduler(pod, profile)), created.shortages(pod)
-                rejected = explanations.rejected(scheduler, info, message, shortages, hints=hints)
+                rejected = explanations.explain_rejection(scheduler, info, message, shortages, hints=hints)
                 yield _replace(rejected, notes=notes)
                 continue
             if pod is None:

@@ -254,7 +254,7 @@ class Session:
                 seconds=round(count.seconds, 6),
                 rows=count.rows,
             )
-            for point, plugin, count in self._recorder.ordered()
+            for point, plugin, count in self._recorder.in_cycle_order()
         ]
         conditions: Metadata = report.metadata  # type: ignore[attr-defined]
         metadata = msgspec.structs.replace(conditions, plugin_calls=calls)

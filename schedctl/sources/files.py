@@ -81,7 +81,7 @@ class Source:
         with self._open(stdin) as file:
             return self.text_of(_read(file, MAX_BYTES))
 
-    def stored(self, most: int) -> bytes:
+    def read_bytes(self, most: int) -> bytes:
         """Return a file as it is stored, neither unpacked nor decoded.
 
         Raises:

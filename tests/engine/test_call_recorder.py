@@ -40,7 +40,7 @@ def watched():
 
 
 def counts(recorder, plugin="Picky"):
-    return {point: (count.calls, count.rows) for point, name, count in recorder.ordered() if name == plugin}
+    return {point: (count.calls, count.rows) for point, name, count in recorder.in_cycle_order() if name == plugin}
 
 
 def test_calls_and_rows_are_counted_by_extension_point(watched):
@@ -64,7 +64,7 @@ def test_answers_are_the_same_with_and_without(watched):
 def test_points_come_in_the_order_of_a_cycle_and_the_slowest_plugin_first(watched):
     scheduler, recorder = watched
     scheduler.attempt(scheduler.cluster.pending["default/x"])
-    ordered = recorder.ordered()
+    ordered = recorder.in_cycle_order()
     points = list(dict.fromkeys(point for point, _, _ in ordered))
     assert points == ["preEnqueue", "preFilter", "filter", "preScore", "score", "normalizeScore"]
     seconds = [count.seconds for point, _, count in ordered if point == "filter"]

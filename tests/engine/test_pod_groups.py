@@ -134,7 +134,7 @@ def test_calls_about_a_group_are_counted():
     for plugin in scheduler.profiles["default-scheduler"].plugins.values():
         recorder.watch(plugin)
     scheduler.attempt_group(group(gang=2, rack=True), infos)
-    points = {point for point, _, _ in recorder.ordered()}
+    points = {point for point, _, _ in recorder.in_cycle_order()}
     assert {"placementGenerate", "placementFeasible", "placementScore"} <= points
 
 

@@ -17,7 +17,7 @@ from schedctl.framework.commands import kubectl
 from schedctl.framework.device_classes import IMPLICIT_PREFIX
 from schedctl.framework.pod_remedies import lower_request
 from schedctl.framework.remedies import Evidence, Reach, Rejection, Remedies, Remedy, Together
-from schedctl.framework.wording import few, name_of, named, shorten
+from schedctl.framework.wording import few, name_of, name_with_verb, shorten
 from schedctl.plugins.dynamic_resources.claims import users_of
 
 _MOST_CHOICES = 6
@@ -200,7 +200,7 @@ def _free_claims(claims: Sequence[str], users: tuple[str, ...], devices_in_words
         return pod
 
     by = f" by pod{'s' if len(users) > 1 else ''} {few(users)}" if users else ""
-    condition = f"{named('claim', claims)} no longer in use{by}{devices_in_words}"
+    condition = f"{name_with_verb('claim', claims)} no longer in use{by}{devices_in_words}"
     return Remedy("free-claims", condition, free, effort=4, subject=tuple(claims), reach=Reach.OTHER_PODS)
 
 

@@ -10,7 +10,7 @@ from schedctl.api import meta, storage
 from schedctl.api.pods import Pod
 from schedctl.cache.cluster import Cluster
 from schedctl.framework.remedies import MOST_REMOVED_PODS, Evidence, Reach, Rejection, Remedies, Remedy, remove_pods
-from schedctl.framework.wording import named
+from schedctl.framework.wording import name_with_verb
 from schedctl.plugins.node_volume_limits.wording import excess
 
 _replace = msgspec.structs.replace
@@ -63,7 +63,7 @@ def _detach(node: str, pods: tuple[str, ...], attached: Sequence[Evidence]) -> R
                 cluster.delete(attachment)
         return pod
 
-    condition = f"{named('volume', volumes)} detached from {node}"
+    condition = f"{name_with_verb('volume', volumes)} detached from {node}"
     reach = Reach.OTHER_PODS if pods else Reach.NODE
     if pods:
         condition = f"{removal.condition} and {condition}"

@@ -19,7 +19,7 @@ from schedctl.framework.commands import kubectl
 from schedctl.framework.remedies import Advice, Evidence, Rejection, Remedies, Remedy, Together, edit_object
 from schedctl.framework.similar import closest_name, did_you_mean
 from schedctl.framework.volume_matching import Mismatch
-from schedctl.framework.wording import FEW, name_of, named
+from schedctl.framework.wording import FEW, name_of, name_with_verb
 from schedctl.plugins.volume_binding.claims import UnboundReason, mounted_claims
 
 _REMOVE_CLAIM_REF = '[{"op":"remove","path":"/spec/claimRef"}]'
@@ -122,7 +122,7 @@ def _replace_deleted(namespace: str, claim: str, cluster: Cluster) -> Advice:
         for info in cluster.pod_table
         if info.namespace == namespace and any(each.name == claim for each in mounted_claims(info.pod))
     ]
-    gone = named("pod", users[:FEW]) if users else "it is"
+    gone = name_with_verb("pod", users[:FEW]) if users else "it is"
     again = f"create claim {claim} again once {gone} gone"
     if not volume:
         command = kubectl("describe", "pvc", claim, namespace=namespace)

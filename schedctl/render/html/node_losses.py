@@ -28,7 +28,7 @@ def page(report: NodeLossReport) -> Page:
         maps = [node_maps.answers_data(report.node_map, _answers(report.results))]
         data = {"nodes": node_maps.data(report.node_map), "maps": maps}
     style = "bad" if summary.leaving_pending else "unsure" if summary.failed else "good"
-    subject = f"{texts.kinds_tried(report.results)}, each lost in turn"
+    subject = f"{texts.losses_by_kind(report.results)}, each lost in turn"
     verdict = texts.answer(report).spans[0].text.partition(" (")[0]
     return Page("n-1", subject, verdict, style, report.metadata, _lead(report), [*_sections(report)], data)
 

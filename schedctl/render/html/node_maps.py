@@ -53,14 +53,14 @@ class NodeAnswers:
     details: Mapping[str, str] = field(default_factory=dict)
 
 
-def ordered(nodes: NodeMap) -> list[MappedNode]:
+def drawing_order(nodes: NodeMap) -> list[MappedNode]:
     """Return the nodes in the order in which they are drawn: by zone, pool and name."""
     return sorted(nodes.nodes, key=lambda node: (node.zone, node.pool, node.name))
 
 
 def data(nodes: NodeMap) -> dict[str, Any]:
     """Return the nodes as columns, for the script."""
-    places = ordered(nodes)
+    places = drawing_order(nodes)
     zones = [*dict.fromkeys(node.zone for node in places)]
     pools = [*dict.fromkeys(node.pool for node in places)]
     zone_codes, pool_codes = ({name: code for code, name in enumerate(names)} for names in (zones, pools))
@@ -86,7 +86,7 @@ def data(nodes: NodeMap) -> dict[str, Any]:
 
 def answers_data(nodes: NodeMap, answers: NodeAnswers) -> dict[str, Any]:
     """Return what a map says of each node, for the script; texts that nodes share are there once."""
-    places = ordered(nodes)
+    places = drawing_order(nodes)
     last = len(answers.categories) - 1
     texts = {"": 0}
     codes = [texts.setdefault(answers.details.get(node.name, ""), len(texts)) for node in places]
@@ -106,7 +106,7 @@ def figure(nodes: NodeMap, answers: NodeAnswers, number: int = 0) -> Content:
         answers: what is said of them.
         number: which of the maps of the page it is.
     """
-    places = ordered(nodes)
+    places = drawing_order(nodes)
     if not places:
         return element("p", "The cluster has no nodes.")
     tally = Counter(answers.category_of.get(node.name, len(answers.categories) - 1) for node in places)
