@@ -14,6 +14,7 @@ IndexArray = npt.NDArray[np.intp]
 IntArray = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float64]
 
+NO_ROWS: IndexArray = np.empty(0, np.intp)
 T = TypeVar("T", bound=Hashable)
 ABSENT = -1
 """The code of a label that is not there; an empty value has a code of its own."""

@@ -19,9 +19,9 @@ from schedctl.api.meta import Namespace, key_of
 from schedctl.api.nodes import Node
 from schedctl.api.pods import FINISHED, Pod
 from schedctl.cache.changes import Change, ChangeKind
+from schedctl.cache.counters import Counters
 from schedctl.cache.footprints import group_equal_pods
 from schedctl.cache.nodes import ClusterView
-from schedctl.cache.pod_counters import PodCounters
 from schedctl.cache.pod_info import PodInfo
 from schedctl.cache.reads import Unheard
 from schedctl.releases import NEWEST, Release
@@ -53,7 +53,7 @@ class Cluster(ClusterView):
         What was worked out of them is worked out again, and who listens here does not listen there.
         """
         fresh = {"sealed": False, "reads": Unheard(), "observer": None, "_undo": None, "_derived": {}}
-        changes = {"_log": [], "_log_begins": self._generation, "_counters": PodCounters()}
+        changes = {"_log": [], "_log_begins": self._generation, "_counters": Counters()}
         return self.__dict__ | fresh | changes
 
     @classmethod

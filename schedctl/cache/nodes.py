@@ -26,14 +26,17 @@ from schedctl.api.selectors import LabelQuery, Requirement
 from schedctl.cache.affinity_terms import AffinityTerms
 from schedctl.cache.arrays import BoolArray, CodeArray, IndexArray, IntArray, Interner, read_only
 from schedctl.cache.changes import Change
+from schedctl.cache.counters import Counters
 from schedctl.cache.footprints import POD_COUNT, SCORED_CPU, SCORED_MEMORY
 from schedctl.cache.labels import LabelColumns
 from schedctl.cache.node_table import NodeTable
 from schedctl.cache.pod_changes import PodChanges
-from schedctl.cache.pod_counters import PodCounter, PodCounters, PodQuery, TermCounter
+from schedctl.cache.pod_counters import PodCounter
 from schedctl.cache.pod_info import PodInfo
+from schedctl.cache.pod_queries import PodQuery
 from schedctl.cache.pod_table import PodTable
 from schedctl.cache.reads import Reads, Tracked, Unheard
+from schedctl.cache.term_counters import TermCounter
 from schedctl.releases import NEWEST, Release
 
 T = TypeVar("T")
@@ -90,7 +93,7 @@ class ClusterView:
         self._derived: dict[Callable[[ClusterView], Any], tuple[int, Any]] = {}
         self._log: list[Change] = []
         self._log_begins = 0
-        self._counters = PodCounters()
+        self._counters = Counters()
         self._rows: IndexArray | None = None
         self._by_name: tuple[IndexArray, IndexArray] | None = None
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from schedctl.api.nodes import Node
 from schedctl.api.pods import Pod
-from schedctl.cache.arrays import BoolArray, IndexArray
+from schedctl.cache.arrays import NO_ROWS, BoolArray, IndexArray
 from schedctl.cache.cluster import Cluster
 from schedctl.cache.nodes import Nodes, ReadObserver
 from schedctl.cache.pod_info import PodInfo
@@ -38,7 +38,6 @@ from schedctl.framework.profiles import Profile
 from schedctl.framework.reasons import CodeColumn, Reason, Verdicts
 from schedctl.framework.statuses import SUCCESS, Code, Status
 
-_NO_ROWS: IndexArray = np.empty(0, np.intp)
 _CHANGED = "the cluster has changed since this attempt: run it again"
 
 
@@ -103,7 +102,7 @@ class Attempt:
     equivalence_class: EquivalenceClass | None = None
     _details: _Details = field(default_factory=_Details)
     _best: BoolArray | None = None
-    _tie_rows: IndexArray = field(default_factory=lambda: _NO_ROWS)
+    _tie_rows: IndexArray = field(default_factory=lambda: NO_ROWS)
     _chosen: int = NO_NODE
 
     @property

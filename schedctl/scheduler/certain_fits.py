@@ -17,8 +17,8 @@ from schedctl.api.pods import PodSpec
 from schedctl.api.resources import kubelet_grant
 from schedctl.cache.affinity_terms import carried_terms
 from schedctl.cache.arrays import BoolArray, IndexArray, IntArray
+from schedctl.cache.domain_sums import NO_DOMAIN
 from schedctl.cache.node_matching import nodes_meeting
-from schedctl.cache.pod_counters import NO_DOMAIN
 from schedctl.cache.pod_info import PodInfo
 from schedctl.engine.attempts import Attempt, matrix
 from schedctl.engine.attempts import attempt as run_cycle

@@ -12,12 +12,12 @@ import numpy as np
 import numpy.typing as npt
 
 from schedctl.api.pods import Pod
-from schedctl.cache.arrays import BoolArray, IndexArray, IntArray
+from schedctl.cache.arrays import NO_ROWS, BoolArray, IndexArray, IntArray
 from schedctl.cache.nodes import Nodes
 from schedctl.cache.pod_info import PodInfo
 from schedctl.cache.reads import Reads
 from schedctl.engine.batching.reading import ReadingRunner
-from schedctl.engine.batching.surroundings import NO_ROWS, ChangeLog, Foresight, Surroundings, distinct
+from schedctl.engine.batching.surroundings import ChangeLog, Foresight, Surroundings, distinct
 from schedctl.framework.arithmetic import MAX_NODE_SCORE
 from schedctl.framework.cycles import Cycle
 from schedctl.framework.points import FilterPlugin, NodeSet, Plugin, PreFilterPlugin, PreScorePlugin, ScorePlugin

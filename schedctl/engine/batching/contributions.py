@@ -12,10 +12,10 @@ from collections.abc import Callable, Iterator, Mapping
 import numpy as np
 import numpy.typing as npt
 
-from schedctl.cache.arrays import BoolArray, IndexArray, IntArray
+from schedctl.cache.arrays import NO_ROWS, BoolArray, IndexArray, IntArray
 from schedctl.cache.nodes import Nodes
 from schedctl.engine.batching.answer_columns import AnswerColumn, CannotUpdate
-from schedctl.engine.batching.surroundings import NO_ROWS, Surroundings, distinct
+from schedctl.engine.batching.surroundings import Surroundings, distinct
 from schedctl.framework.arithmetic import MAX_NODE_SCORE
 from schedctl.framework.points import ScorePlugin
 from schedctl.framework.profiles import Profile

@@ -11,14 +11,14 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
-from schedctl.cache.arrays import BoolArray, IndexArray, IntArray
+from schedctl.cache.arrays import NO_ROWS, BoolArray, IndexArray, IntArray
 from schedctl.cache.changes import Change, ChangeKind
 from schedctl.cache.nodes import Nodes
 from schedctl.cache.pod_info import PodInfo
 from schedctl.engine.batching.answer_columns import AnswerColumn, CannotUpdate
 from schedctl.engine.batching.contributions import Contributions
 from schedctl.engine.batching.lookahead import Lookahead
-from schedctl.engine.batching.surroundings import NO_ROWS, Foresight, Surroundings, distinct
+from schedctl.engine.batching.surroundings import Foresight, Surroundings, distinct
 from schedctl.framework.cycles import Cycle, CycleState
 from schedctl.framework.points import NodeSet
 from schedctl.framework.profiles import Profile

@@ -8,11 +8,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from schedctl.cache.arrays import IndexArray
+from schedctl.cache.arrays import NO_ROWS, IndexArray
 from schedctl.cache.cluster import Cluster
 from schedctl.cache.nodes import Nodes
 
-NO_ROWS: IndexArray = np.empty(0, np.intp)
 _SINGLE = 4
 """Up to how many numbers are put in order one by one."""
 _LOG_KEPT = 64

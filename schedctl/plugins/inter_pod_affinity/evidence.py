@@ -13,8 +13,8 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from schedctl.cache.affinity_terms import carried_terms
+from schedctl.cache.domain_sums import NO_DOMAIN
 from schedctl.cache.nodes import Nodes
-from schedctl.cache.pod_counters import NO_DOMAIN
 from schedctl.cache.pod_info import AffinityTerm, PodInfo
 from schedctl.framework.selector_wording import describe_selector
 from schedctl.plugins.inter_pod_affinity.state import AffinityState, matches_all, term_matcher

@@ -1,7 +1,7 @@
 """InterPodAffinity: with which pods a pod may, must or would rather share a zone, a rack or a node.
 
 The rules go both ways: the pod's terms are about running pods, and theirs about the pod. Nothing here looks at nodes or
-running pods one by one: `schedctl.cache.pod_counters` keeps the counts by topology domain and
+running pods one by one: `schedctl.cache.counters` keeps the counts by topology domain and
 the sums of the terms of running pods, and `evidence` finds the pods behind a refusal when somebody reads it.
 """
 
@@ -15,8 +15,8 @@ from typing_extensions import override
 
 from schedctl.api import field_errors, meta, selectors
 from schedctl.cache.arrays import BoolArray, IntArray
+from schedctl.cache.domain_sums import NO_DOMAIN
 from schedctl.cache.nodes import ClusterView, Nodes
-from schedctl.cache.pod_counters import NO_DOMAIN
 from schedctl.cache.pod_info import AffinityTerm, PodInfo
 from schedctl.config.args import InterPodAffinityArgs
 from schedctl.errors import PluginError

@@ -16,9 +16,10 @@ from schedctl.api import meta, selectors
 from schedctl.cache.arrays import BoolArray, IndexArray, IntArray
 from schedctl.cache.nodes import ClusterView, Nodes
 from schedctl.cache.pod_changes import PodChanges
-from schedctl.cache.pod_counters import DomainCounter, PodCounter, TermCounter
+from schedctl.cache.pod_counters import DomainCounter, PodCounter
 from schedctl.cache.pod_info import AffinityTerm, PodInfo
 from schedctl.cache.pod_table import NO_NODE
+from schedctl.cache.term_counters import TermCounter
 
 
 def domains_of(nodes: Nodes, key: str) -> IndexArray:

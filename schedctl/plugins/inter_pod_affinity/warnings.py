@@ -9,8 +9,8 @@ import numpy as np
 from schedctl.api.meta import Namespace
 from schedctl.api.selectors import SelectorError
 from schedctl.cache.arrays import BoolArray
+from schedctl.cache.domain_sums import NO_DOMAIN
 from schedctl.cache.nodes import ClusterView
-from schedctl.cache.pod_counters import NO_DOMAIN
 from schedctl.cache.pod_info import AffinityTerm, PodInfo
 from schedctl.framework.remarks import Remark
 from schedctl.framework.selector_wording import describe_mismatch, describe_selector, is_near_miss
