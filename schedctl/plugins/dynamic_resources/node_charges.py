@@ -6,7 +6,7 @@ and the status of the assumed pod says it, so that the node counts it from then 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal, NamedTuple
 
 import msgspec
@@ -85,15 +85,17 @@ def charge_on(
         allocations: what each has, or would be given there.
         cluster: where it is to go.
     """
-    charging = {
-        meta.key_of(claim): (claim, allocation)  # a pod may name one claim twice
-        for claim, allocation in zip(claims, allocations, strict=True)
+    # a pod may name one claim twice: it counts once, with what it was given last
+    by_key = {meta.key_of(claim): (claim, allocation) for claim, allocation in zip(claims, allocations, strict=True)}
+    charging = [
+        (claim, allocation)
+        for claim, allocation in by_key.values()
         if any(_resources_of(_known(result, cluster, row)) for result in _results(allocation))
-    }
+    ]
     if not charging:
         return None
     try:
-        statuses = tuple(_statuses(row, pod, charging.values(), cluster))
+        statuses = tuple(_statuses(row, pod, charging, cluster))
     except ChargeFault as fault:
         return Charge(fault=str(fault))
     return _judge(pod.pod, statuses, cluster.request_rules)
@@ -173,7 +175,7 @@ def _is_reached(where: devices.ResourceSliceSpec | devices.Device, cluster: Clus
 def _statuses(
     row: int,
     pod: PodInfo,
-    charging: Collection[tuple[devices.ResourceClaim, devices.AllocationResult | None]],
+    charging: Sequence[tuple[devices.ResourceClaim, devices.AllocationResult | None]],
     cluster: ClusterView,
 ) -> Iterator[pods.NodeAllocatableResourceClaimStatus]:
     """Yield what each claim takes, in the order of their names.
