@@ -18,10 +18,8 @@ from typing import Any
 from families import FAMILIES, OF_PODS, case
 from prove import AGAIN
 from record import HERE, answers
+from record_switched import ALWAYS
 from schedctl.releases import Release, parse_gates, parse_release
-
-ALWAYS = "SchedulerAsyncPreemption=false,SchedulerAsyncAPICalls=false"
-"""What the oracle sets by itself, unless it is told the gates."""
 
 
 def compared(oracle: str, release: Release, family: str, seeds: range, gates: str) -> dict[str, Any]:

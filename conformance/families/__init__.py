@@ -14,6 +14,7 @@ from families.cases import Case, Manifest
 from families.device_alphas import DEVICE_GATE_FAMILIES
 from families.device_charges import CHARGE_FAMILIES
 from families.device_concerns import devices_advanced
+from families.device_names import NAME_FAMILIES
 from families.device_searches import SEARCH_FAMILIES
 from families.devices import devices, devices_claims, devices_extended
 from families.evictions import nominated, preemption, preemption_pdb
@@ -68,7 +69,7 @@ FAMILIES: dict[str, Callable[[Case], None]] = {
 }
 
 
-OF_PODS = FAMILIES | DEVICE_GATE_FAMILIES | CHARGE_FAMILIES | SEARCH_FAMILIES | GATE_FAMILIES
+OF_PODS = FAMILIES | DEVICE_GATE_FAMILIES | CHARGE_FAMILIES | NAME_FAMILIES | SEARCH_FAMILIES | GATE_FAMILIES
 """All but those of pod groups, by name."""
 
 

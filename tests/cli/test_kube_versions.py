@@ -154,7 +154,7 @@ def test_the_variable_and_the_configuration_set_the_version(schedctl, state, tmp
             id="a gate of a later version",
         ),
         pytest.param(
-            ("--feature-gates", "DRANodeAllocatableResources=true"),
+            ("--kube-version", "1.36", "--feature-gates", "DRANodeAllocatableResources=true"),
             "feature gate DRANodeAllocatableResources is not modelled",
             id="a gate that changes decisions and is not modelled",
         ),
