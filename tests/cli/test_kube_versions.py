@@ -139,6 +139,16 @@ def test_the_variable_and_the_configuration_set_the_version(schedctl, state, tmp
             id="a locked gate",
         ),
         pytest.param(
+            ("--kube-version", "1.36 or so"),
+            'error: --kube-version "1.36 or so" is no version of Kubernetes',
+            id="a version with words behind it",
+        ),
+        pytest.param(
+            ("--kube-version", "1.37.1.2"),
+            'error: --kube-version "1.37.1.2" is no version of Kubernetes',
+            id="a version of four numbers",
+        ),
+        pytest.param(
             ("--feature-gates", "DRADeviceTaints=false"),
             "hint: set DRADeviceTaintRules=false as well, or leave DRADeviceTaints on",
             id="a gate that another one needs",
@@ -165,6 +175,29 @@ def test_a_version_or_gate_that_cannot_be_is_refused_with_the_next_step(schedctl
     assert ended.code == 2
     assert message in ended.err
     assert "hint: " in ended.err
+
+
+def test_a_version_that_is_none_is_told_by_what_says_it(schedctl, state, monkeypatch, tmp_path):
+    monkeypatch.setenv("SCHEDCTL_KUBE_VERSION", "new")
+    assert schedctl("explain", "pod", "default/web", "-f", state("")).err == (
+        'error: SCHEDCTL_KUBE_VERSION "new" is no version of Kubernetes\n'
+        "hint: e.g. `SCHEDCTL_KUBE_VERSION=1.36`; there are v1.34.4, v1.35.4, v1.36.3, v1.37.1\n"
+    )
+    monkeypatch.delenv("SCHEDCTL_KUBE_VERSION")
+    settings = tmp_path / "settings.yaml"
+    settings.write_text("apiVersion: schedctl.dev/v1alpha1\nkind: Config\ndefaults: {kubeVersion: new}\n")
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "home"))
+    (tmp_path / "home/schedctl").mkdir(parents=True)
+    settings.rename(tmp_path / "home/schedctl/config.yaml")
+    ended = schedctl("explain", "pod", "default/web", "-f", state(""))
+    assert ended.err.startswith('error: kubeVersion of the settings "new" is no version of Kubernetes\nhint: e.g. `kube')
+
+
+@pytest.mark.parametrize("written", ["v1.36.0-gke.7", "1.36+", "v1.36.3-eks-5e0fdde", "1.36.2+k3s1"])
+def test_a_version_as_clouds_write_it_is_that_version(schedctl, state, written):
+    ended = schedctl("explain", "pod", "default/web", "-f", state(""), "--kube-version", written)
+    assert ended.err == ""
+    assert "kube-scheduler v1.36.3 rules" in ended.out
 
 
 @pytest.fixture
