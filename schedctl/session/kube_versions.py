@@ -230,7 +230,7 @@ def _skew(state: StateVersion | None, release: Release) -> VersionSkew | None:
         for what in texts
     ]
     oldest, newest = state.schedulers
-    consequence = ", but answers follow"
+    subject, consequence = f"{_WHOSE[state.source]} {_version_range(state)}", ", but answers follow"
     if oldest <= release.minor <= newest:
         versions = f"v{oldest[0]}.{oldest[1]} to v{newest[0]}.{newest[1]}"
         consequence = f", so that kube-scheduler may be {versions}; answers follow"
@@ -239,7 +239,7 @@ def _skew(state: StateVersion | None, release: Release) -> VersionSkew | None:
         state_version=state.version,
         rules_version=release.version,
         differences=changes,
-        text=f"{_WHOSE[state.source]} {_version_range(state)}{consequence} the rules of kube-scheduler {release.version}",
+        text=f"{subject}{consequence} the rules of kube-scheduler {release.version}",
     )
 
 

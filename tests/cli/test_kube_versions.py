@@ -190,7 +190,7 @@ def test_a_version_that_is_none_is_told_by_what_says_it(schedctl, state, monkeyp
     (tmp_path / "home/schedctl").mkdir(parents=True)
     settings.rename(tmp_path / "home/schedctl/config.yaml")
     ended = schedctl("explain", "pod", "default/web", "-f", state(""))
-    assert ended.err.startswith('error: kubeVersion of the settings "new" is no version of Kubernetes\nhint: e.g. `kube')
+    assert ended.err.startswith('error: kubeVersion of the settings "new" is no version of Kubernetes\n')
 
 
 @pytest.mark.parametrize("written", ["v1.36.0-gke.7", "1.36+", "v1.36.3-eks-5e0fdde", "1.36.2+k3s1"])
@@ -220,6 +220,20 @@ def test_kubelets_of_several_versions_are_judged_by_the_newest_and_what_was_assu
         "warning: the kubelets are v1.34.2 to v1.36.1, and the API server's version is not known; kube-scheduler is"
         " assumed to be v1.36, as the newest kubelet, but may be v1.35 to v1.37\n"
         "hint: name kube-scheduler's own with `--kube-version`\n"
+    )
+
+
+def test_kubelets_further_apart_than_kubernetes_supports_are_told_as_that(schedctl, upgrading):
+    ended = schedctl("explain", "pod", "default/web", "-f", upgrading("v1.30.2", "v1.36.1"))
+    assert ended.err == (
+        "warning: the kubelets are v1.30.2 to v1.36.1, and the API server's version is not known; kube-scheduler is"
+        " assumed to be v1.36, as the newest kubelet; Kubernetes supports no cluster whose kubelets are more than 3"
+        " minor versions apart\n"
+        "hint: name kube-scheduler's own with `--kube-version`\n"
+    )
+    ended = schedctl("explain", "pod", "default/web", "-f", upgrading("v1.37.2", "v1.40.1"))
+    assert ended.err.startswith(
+        "warning: the kubelets are v1.37.2 to v1.40.1, but answers follow the rules of kube-sch"
     )
 
 
