@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from copy import copy
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 import typer
@@ -41,6 +42,11 @@ _VERSION_OPTIONS = {
     "feature_gates": (options.FeatureGates, ""),
     "strict_version": (options.StrictVersion, False),
 }
+_ELSEWHERE = {
+    "ENVIRONMENT": ("SCHEDCTL_KUBE_VERSION", "SCHEDCTL_KUBE_VERSION="),
+    "DEFAULT_MAP": ("kubeVersion of the settings", "kubeVersion: "),
+}
+"""By where it comes from, if it is not typed: what sets the version, and how."""
 _CLUSTER_OPTIONS = (
     "context",
     "kubeconfig",
@@ -105,10 +111,20 @@ def _source(values: Mapping[str, Any], context: typer.Context) -> StateSource:
         values["live"],
         _access(values) if cluster_options else None,
         values["scheduler_config_from_cluster"],
-        versions=VersionOptions(
-            values.get("kube_version", ""), values.get("feature_gates", ""), values.get("strict_version", False)
-        ),
+        versions=_versions(values, context),
     )
+
+
+def _versions(values: Mapping[str, Any], context: typer.Context) -> VersionOptions:
+    """Return what options, variables and settings say about the version, and which of them says it."""
+    versions = VersionOptions(
+        values.get("kube_version", ""), values.get("feature_gates", ""), values.get("strict_version", False)
+    )
+    source = context.get_parameter_source("kube_version")
+    if source is None or source.name not in _ELSEWHERE:
+        return versions
+    option, setting = _ELSEWHERE[source.name]
+    return replace(versions, option=option, setting=setting)
 
 
 def _is_typed(name: str, context: typer.Context) -> bool:

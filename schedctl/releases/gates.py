@@ -33,6 +33,7 @@ MODELLED: Final = OF_GROUPS | frozenset(
         "DRAExtendedResource",
         "DRAFractionalCapacityRange",
         "DRAListTypeAttributes",
+        "DRANodeAllocatableResources",
         "DRAOptionalNodeOperations",
         "DRAPartitionableDevices",
         "DRAPrioritizedList",
@@ -60,7 +61,7 @@ MODELLED: Final = OF_GROUPS | frozenset(
 _NOT_YET: Final = {
     "v1.34": OF_GROUPS,
     "v1.35": OF_GROUPS,
-    "v1.36": OF_GROUPS,
+    "v1.36": OF_GROUPS | {"DRANodeAllocatableResources"},
 }
 """Those that are reproduced only as they are by default, by minor version."""
 
@@ -71,7 +72,6 @@ DECISIVE: Final = MODELLED | frozenset(
     {
         "CSIMigrationPortworx",
         "CompositePodGroup",
-        "DRANodeAllocatableResources",
         "DRAWorkloadResourceClaims",
         "GangScheduling",
         GENERIC_WORKLOAD,

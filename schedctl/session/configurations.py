@@ -19,7 +19,7 @@ from schedctl.config.types import SchedulerConfiguration
 from schedctl.documents.spelling import nearest
 from schedctl.errors import ConfigError, Problem, UsageError
 from schedctl.framework.registries import Registry
-from schedctl.releases import NEWEST, Release
+from schedctl.releases import NEWEST, Release, is_version
 from schedctl.reports.metadata import BUILT_IN
 from schedctl.scheduler import configurations as scheduler_configurations
 from schedctl.scheduler import discovery
@@ -400,6 +400,9 @@ def suggest_profile_for(pod: Pod, choice: ConfigurationChoice, notifier: Notifie
 def unknown_profile(profile: str) -> UsageError:
     """Return what to say of a name that is neither a profile that ships nor a file."""
     name, at, version = profile.rpartition("@")
+    if at and name in shipped_files() and is_version(version):
+        command = f"`schedctl profiles show {name} --kube-version {version}`"
+        return UsageError(f'"{profile}": a version behind @ is for `profiles diff`', command)
     if at and name in shipped_files():
         return UsageError(f'"{version}" in "{profile}" is no version of Kubernetes', f"e.g. `{name}@1.36`")
     return UsageError(f'unknown profile "{profile}"', _hint(profile, list(shipped_files())))

@@ -155,7 +155,9 @@ class Session:
             ConfigError: that kube-scheduler would refuse the configuration.
             UsageError: it is no version, or none that is reproduced and has to be; or it refuses a feature gate.
         """
-        versions = replace(self.source.versions, kube_version=version, option="--compare-version")
+        versions = replace(
+            self.source.versions, kube_version=version, option="--compare-version", setting="--compare-version "
+        )
         source = replace(self.source, versions=versions)
         other = Session(source, self._options, SILENT, self._what_ifs, self._kinds)
         kube_versions.tell_nearest(other.rules, self.notifier)

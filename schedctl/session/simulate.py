@@ -16,6 +16,7 @@ from schedctl.scheduler.gaps import AssumptionLog, log_assumptions
 from schedctl.scheduler.sides import sides
 from schedctl.session import node_maps, pending_reasons, runs, traces, what_ifs
 from schedctl.session.configurations import ConfigurationChoice
+from schedctl.session.node_order_reuse import warn_of_reuse
 from schedctl.session.sessions import Session
 from schedctl.simulation import report_builder, run_steps, utilisation
 from schedctl.simulation.outcomes import RunEnd
@@ -67,7 +68,7 @@ class _Question:
         """Carry the manifests out under a configuration."""
         scheduler, options = self.session.scheduler(choice), self.options
         with self.session.notifier.progress("scheduling") as progress:
-            return scheduler, run_simulation(
+            facts = run_simulation(
                 scheduler,
                 self.manifests.objects,
                 passed=self.manifests.ignored,
@@ -83,6 +84,8 @@ class _Question:
                 ),
                 progress=runs.RunProgress(progress),
             )
+        warn_of_reuse(facts.run, scheduler, self.session.notifier)
+        return scheduler, facts
 
 
 def simulate(

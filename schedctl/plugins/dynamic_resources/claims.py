@@ -88,6 +88,12 @@ def claim_keys(pod: PodInfo) -> Iterator[str]:
             yield f"{pod.namespace}/{name}"
 
 
+def keys_by_reference(pod: PodInfo) -> dict[str, str]:
+    """Return the keys of the claims that a pod refers to, by the names that its containers call them."""
+    references = ((reference.name, _name(pod, reference)) for reference in pod.pod.spec.resource_claims or ())
+    return {reference: f"{pod.namespace}/{name}" for reference, name in references if isinstance(name, str)}
+
+
 def is_pod(owner: meta.OwnerReference, pod: PodInfo) -> bool:
     """Return whether an owner is the pod: by uid, and by name where neither has one yet."""
     metadata = pod.pod.metadata

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 import numpy as np
+import numpy.typing as npt
 from typing_extensions import override
 
 from schedctl.api import devices, field_errors, meta, node_selectors, resources, selectors
@@ -65,6 +66,7 @@ if TYPE_CHECKING:
     from schedctl.devices.allocator import Allocator
     from schedctl.framework.remedies import Rejection, Remedies
     from schedctl.framework.wording import Allocation, Wording
+    from schedctl.plugins.dynamic_resources.node_charges import Shortage
     from schedctl.plugins.dynamic_resources.search import ClaimSearch, Finding
 
 
@@ -118,6 +120,25 @@ class UnscoredDynamicResources(
     failed_here = Reason("{text}", unresolvable=True)
     failed = Reason("{text}", code=Code.ERROR)
     unavailable = Reason("resourceclaim not available on the node", unresolvable=True)
+    shared = Reason(
+        "node allocatable resource claim {claim} has a mapped device and cannot be shared across pods",
+        unresolvable=True,
+    )
+    insufficient = Reason("Insufficient {resource}")
+    uncovered_request = Reason(
+        "pod level request for {resource} is insufficient to cover the aggregated container and node-allocatable"
+        " DRA requests",
+        unresolvable=True,
+    )
+    uncovered_limit = Reason(
+        "pod level limit for {resource} is insufficient to cover the aggregated container and node-allocatable"
+        " DRA limits",
+        unresolvable=True,
+    )
+    uncovered_container_limit = Reason(
+        "pod level limit for {resource} is insufficient to cover the limit and DRA overhead for container {container}",
+        unresolvable=True,
+    )
 
     def __init__(self, args: Any, handle: Handle) -> None:
         super().__init__(args, handle)
@@ -200,10 +221,15 @@ class UnscoredDynamicResources(
                 outcomes = search.outcomes(rows)
         else:
             outcomes = search.outcomes(rows)
+        findings = NodeLookup(search.finding, rows)
+        parts = _judge_charges(search, nodes, outcomes) if search.charges else ACCEPT
+        if parts.parts:  # nothing else is found out about a node that is refused for that
+            taken, found = parts.mask, search.finding
+            outcomes = np.where(taken, np.int8(Outcome.FITS), outcomes)
+            findings = NodeLookup(lambda at: None if taken[at] else found(int(rows[at])), np.arange(len(rows)))
         if not outcomes.any():
-            return Verdicts((), NodeLookup(search.finding, rows))
+            return Verdicts(parts.parts, findings)
         claims = [meta.key_of(claim) for claim in search.claims]
-        parts = ACCEPT
         for outcome in np.unique(outcomes).tolist():
             mask = outcomes == outcome
             match outcome:
@@ -219,7 +245,9 @@ class UnscoredDynamicResources(
                     parts |= self.failed.where(mask, text=NodeLookup(search.text, rows))
                 case Outcome.UNAVAILABLE:
                     parts |= self.unavailable.where(mask, claims=NodeLookup(search.unusable_claims, rows))
-        return Verdicts(parts.parts, NodeLookup(search.finding, rows))
+                case Outcome.SHARED:
+                    parts |= self.shared.where(mask, claim=NodeLookup(search.shared_claim, rows))
+        return Verdicts(parts.parts, findings)
 
     def post_filter(self, cycle: Cycle, nodes: Nodes, codes: CodeColumn) -> PostFilterResult:
         """Deallocate an idle claim that was not available on some node reached, or drop a claim left behind.
@@ -260,6 +288,19 @@ class UnscoredDynamicResources(
                 removed.append(search.special)
         status = unschedulable("deallocation and deletion of ResourceClaims completed")
         return PodGroupPostFilterResult(status, objects=tuple(objects), removed=tuple(removed))
+
+    @override
+    def pod_on_node(self, cycle: Cycle, pod: PodInfo, node_name: str) -> PodInfo:
+        """Write down in the pod's status what its claims take of the node."""
+        if not self._features.charges:
+            return pod
+        from schedctl.plugins.dynamic_resources.node_charges import with_statuses
+
+        search = _search_of(cycle)
+        row = self.handle.cluster.node_table.row_of[node_name]
+        found = search.finding(row) if search is not None else None
+        statuses = found.charged if found is not None else ()
+        return with_statuses(pod, statuses, self.handle.cluster.request_rules)
 
     def reserve(self, cycle: Cycle, node_name: str) -> Status:
         """Note what Filter found for the node, so that nobody else takes it."""
@@ -347,7 +388,8 @@ class UnscoredDynamicResources(
     def signature(self, pod: PodInfo) -> Hashable | None:
         """The resources the pod asks for, any of which a DeviceClass may come to back, and what its claims ask for.
 
-        None if the resources are devices, or a claim is not one that is only to be allocated.
+        None if the resources are devices, or a claim is not one that is only to be allocated, or devices may take some
+        of what a node has for pods.
         """
         demand = pod.demand
         known = self._requested.get(id(demand))
@@ -366,7 +408,7 @@ class UnscoredDynamicResources(
             return None
         if not pod.pod.spec.resource_claims:
             return names
-        claims = self._shareable(pod)
+        claims = None if self._features.charges else self._shareable(pod)
         return None if claims is None else (names, *(msgspec.json.encode(claim.spec.devices) for claim in claims))
 
     # -- inside ------------------------------------------------------------------
@@ -544,7 +586,8 @@ class DynamicResources(UnscoredDynamicResources, ScorePlugin):
             key = search.equivalence_key(row)
             if key not in worth:
                 found = search.finding(row)
-                allocated = found if found is not None and found.allocations is not None else None
+                noted = found is not None and (found.allocations is not None or bool(found.charged))
+                allocated = found if noted else None
                 worth[key] = worth_of(search.claims, allocated) if allocated is not None else 0
             scores[position] = worth[key]
         return scores
@@ -570,6 +613,19 @@ def _allocator(claims: Sequence[devices.ResourceClaim], cluster: ClusterView) ->
     from schedctl.devices.allocator import Allocator
 
     return Allocator(cluster, devices_in_use(cluster))
+
+
+def _judge_charges(search: ClaimSearch, nodes: Nodes, outcomes: npt.NDArray[np.int8]) -> Verdicts:
+    """Refuse nodes for what devices take of their own resources, where the claims could be had otherwise."""
+    from schedctl.plugins.dynamic_resources.charge_verdicts import ChargeReasons, judge_charges
+
+    plugin = UnscoredDynamicResources
+    uncovered: dict[Shortage, Reason] = {
+        "request": plugin.uncovered_request,
+        "limit": plugin.uncovered_limit,
+        "containerLimit": plugin.uncovered_container_limit,
+    }
+    return judge_charges(search, nodes, outcomes, ChargeReasons(plugin.failed, plugin.insufficient, uncovered))
 
 
 def _search_of(cycle: Cycle) -> ClaimSearch | None:
