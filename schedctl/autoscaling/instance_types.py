@@ -11,11 +11,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from schedctl.api import topology
+from schedctl.api import node_labels, topology
 from schedctl.api.meta import ObjectMeta
 from schedctl.api.nodes import Node, NodeSpec, NodeStatus
 from schedctl.api.quantities import parse
-from schedctl.autoscaling import labels as node_labels
 from schedctl.autoscaling.groups import NodeTemplate, TemplateField
 from schedctl.documents.spelling import did_you_mean, nearest
 from schedctl.errors import InputError, Problem

@@ -7,13 +7,12 @@ from dataclasses import dataclass, replace
 
 import msgspec
 
-from schedctl.api import topology
+from schedctl.api import node_labels, topology
 from schedctl.api.autoscalers import EC2NodeClass, NodeClaim, NodePool, Requirement
 from schedctl.api.meta import Quantity
 from schedctl.api.pods import ResourceList
 from schedctl.api.quantities import parse
 from schedctl.api.resources import CPU, MEMORY, allocatable
-from schedctl.autoscaling import labels as node_labels
 from schedctl.autoscaling import requirements as rules
 from schedctl.autoscaling.groups import Autoscaler, NodeGroup, NodeTemplate, TemplateField
 from schedctl.autoscaling.instance_types import Catalogue, InstanceType

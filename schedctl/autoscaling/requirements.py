@@ -5,9 +5,8 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from schedctl.api import topology
+from schedctl.api import node_labels, topology
 from schedctl.api.autoscalers import Requirement
-from schedctl.autoscaling import labels as node_labels
 
 _NUMBERS: Mapping[str, Callable[[int, int], bool]] = {
     "Gt": operator.gt,

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from schedctl.api import topology
+from schedctl.api import node_labels, topology
 from schedctl.api.autoscalers import NodeClaim
 from schedctl.api.meta import Namespace, controller_of
 from schedctl.api.nodes import Taint
 from schedctl.api.resources import allocatable
 from schedctl.api.selectors import LabelQuery
 from schedctl.api.workloads import DaemonSet
-from schedctl.autoscaling import labels as node_labels
 from schedctl.cache.cluster import Cluster
 from schedctl.cache.pod_info import PodInfo
 from schedctl.simulation.karpenter.offers import NODES, Pool

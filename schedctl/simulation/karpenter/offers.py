@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from schedctl.api import topology
+from schedctl.api import node_labels, topology
 from schedctl.api.autoscalers import NodePool
 from schedctl.api.nodes import Taint
 from schedctl.api.resources import allocatable
-from schedctl.autoscaling import labels as node_labels
 from schedctl.autoscaling.groups import NodeGroup, NodeTemplate
 from schedctl.autoscaling.instance_types import Catalogue
 from schedctl.simulation.karpenter import value_sets
