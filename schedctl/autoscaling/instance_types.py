@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import hashlib
 import io
 import json
 import re
@@ -153,10 +154,12 @@ class Catalogue:
     Attributes:
         types: by name.
         source: the file they are from, "" for none.
+        digest: ``sha256:...`` of that file, "" for none.
     """
 
     types: Mapping[str, InstanceType] = field(default_factory=dict)
     source: str = ""
+    digest: str = ""
 
     def __bool__(self) -> bool:
         return bool(self.types)
@@ -177,7 +180,8 @@ def load(path: str) -> Catalogue:
         InputError: it cannot be read, or not understood; with every problem.
     """
     try:
-        text = Path(path).read_text(encoding="utf-8-sig")
+        data = Path(path).read_bytes()
+        text = data.decode("utf-8-sig")
     except OSError as error:
         message = f"cannot be read: {(error.strerror or str(error)).lower()}"
         raise InputError([Problem(message, path, hint="`--instance-types` takes a CSV or JSON file")]) from None
@@ -194,7 +198,7 @@ def load(path: str) -> Catalogue:
         problems.append(Problem("no instance type in the file", path, hint=f"its columns are {', '.join(_FIELDS)}"))
     if problems:
         raise InputError(problems)
-    return Catalogue(types, path)
+    return Catalogue(types, path, f"sha256:{hashlib.sha256(data).hexdigest()}")
 
 
 @dataclass(frozen=True, slots=True)

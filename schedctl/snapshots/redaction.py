@@ -420,7 +420,7 @@ class Redaction:
 
 
 def _composed_names(objects: Objects) -> set[tuple[str, ...]]:
-    """Return what names are made of: those of StatefulSets' pods and claims, of claims of ephemeral volumes, of MachineSets."""
+    """Return what names are made of: those of pods and claims of StatefulSets, of ephemeral volumes, of machines."""
     made: set[tuple[str, ...]] = set()
     for pod in objects.get("Pod", ()):
         owner, ordinal = meta.controller_of(pod), _ORDINAL_END.fullmatch(pod.metadata.name)
