@@ -21,6 +21,16 @@ from schedctl.documents.spelling import did_you_mean, nearest
 from schedctl.errors import InputError, Problem
 
 GPU = "nvidia.com/gpu"
+_AWS = "karpenter.k8s.aws/instance-"
+LABELS = frozenset(
+    (
+        node_labels.INSTANCE_TYPE,
+        node_labels.ARCHITECTURE,
+        node_labels.OPERATING_SYSTEM,
+        *(f"{_AWS}{each}" for each in ("family", "size", "category", "generation", "cpu", "memory", "gpu-count")),
+    )
+)
+"""The labels that a catalogue gives types, or by their absence says that they lack."""
 _FIELDS = ("name", "cpu", "memory", "pods", "gpu", "architecture", "zones", "pricePerHour", "spot")
 _ALIASES = {
     "instancetype": "name",
@@ -117,14 +127,13 @@ class InstanceType:
         found = {node_labels.INSTANCE_TYPE: self.name, node_labels.ARCHITECTURE: self.architecture}
         found[node_labels.OPERATING_SYSTEM] = "linux"
         family, dot, size = self.name.partition(".")
-        aws = "karpenter.k8s.aws/instance-"
         if dot:
-            found |= {f"{aws}family": family, f"{aws}size": size}
+            found |= {f"{_AWS}family": family, f"{_AWS}size": size}
             shape = re.match(r"([a-z]+)(\d+)", family)
             if shape is not None:
-                found |= {f"{aws}category": shape[1], f"{aws}generation": shape[2]}
-        found |= {f"{aws}cpu": str(self.cpu // 1000), f"{aws}memory": str(self.memory >> 20)}
-        return found | ({f"{aws}gpu-count": str(self.gpu)} if self.gpu else {})
+                found |= {f"{_AWS}category": shape[1], f"{_AWS}generation": shape[2]}
+        found |= {f"{_AWS}cpu": str(self.cpu // 1000), f"{_AWS}memory": str(self.memory >> 20)}
+        return found | ({f"{_AWS}gpu-count": str(self.gpu)} if self.gpu else {})
 
     def template(self, group: str, zone: str = "", *, spot: bool = False) -> NodeTemplate:
         """Return a new node of a group that is of this type."""
