@@ -66,7 +66,7 @@ def test_pods_and_instance_types_of_nodes_are_the_same_where_nothing_is_left_to_
 
 
 def comparable(command):
-    """A command as far as chance leaves it: of empty nodes beyond a budget Karpenter takes any, in the order of a Go map."""
+    """A command as far as chance leaves it: which of the empty nodes go within a budget is the order of a Go map."""
     if command is None:
         return None
     replacements = [(each["nodePool"], tuple(sorted(each["instanceTypes"]))) for each in command["replacements"] or ()]
@@ -75,7 +75,7 @@ def comparable(command):
 
 
 def can_be_launched(command, types) -> bool:
-    """Whether the cloud has what a command asks for: Karpenter insists on spot capacity without looking if there is any."""
+    """Whether the cloud has what a command asks for; Karpenter does not look whether there is spot capacity."""
     for claim in command["replacements"] or ():
         offerings = [each for name in claim["instanceTypes"] for each in types[name]["offerings"]]
         zones = claim["zones"] or [each["zone"] for each in offerings]
