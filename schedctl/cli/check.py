@@ -120,6 +120,7 @@ def check(
         typer.Option("--jobs", min=0, metavar="N", help="Scenarios to simulate side by side (0: one for each core)"),
     ] = 0,
     draws: options.ConfidenceDraws = 200,
+    instance_types: options.InstanceTypes = "",
     output: Annotated[
         str,
         typer.Option(
@@ -171,7 +172,7 @@ def check(
     paths, folders = manifests or [], kustomize or []
     targets = [check_outputs.target(text) for text in report or ()]
     report_files.check(target.file for target in targets)
-    named = [*paths, *folders, *source.paths, baseline, write_baseline, scheduler_config, config]
+    named = [*paths, *folders, *source.paths, baseline, write_baseline, scheduler_config, config, instance_types]
     with FailureReports(targets, named + use_case.policy_files(policies or ()), notifier) as failure:
         user_settings = settings.load(config, ignored=no_config)
         outputs = _Outputs(
@@ -199,6 +200,7 @@ def check(
             jobs=jobs,
             tags=tags or (),
             node_map=outputs.has_pages,
+            types=instance_types,
         )
         inputs = use_case.load(
             session,

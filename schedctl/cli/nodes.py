@@ -158,8 +158,7 @@ def nodes(
         raise UsageError("--shrink and --for were both given", "ask one after the other")
     namespace = source.namespace(namespace) or DEFAULT_NAMESPACE
     scheduler = SchedulerOptions(scheduler_config, profile, plugins=plugin or (), extenders=extenders)
-    kinds = autoscalers.LISTED_KINDS if source.of_cluster else autoscalers.KINDS
-    session = Session(source, scheduler, notifier, what_ifs, kinds)
+    session = Session(source, scheduler, notifier, what_ifs, autoscalers.KINDS)
     user_settings = settings.load(config, ignored=no_config)
     read = None
     if paths or folders:

@@ -101,8 +101,9 @@ def create(
 ) -> None:
     """Write what scheduling reads of a cluster to a file (mode 0600) that -f reads.
 
-    Secrets and ConfigMaps are not read; environment variables, commands and annotations are left out. Kinds that cannot
-    be listed are noted in the file, so that answers which need them are inconclusive.
+    Secrets are not read, nor ConfigMaps but the status of Cluster Autoscaler; environment variables, commands and
+    annotations are left out. Kinds that cannot be listed are noted in the file, so that answers which need them are
+    inconclusive.
     """
     from schedctl.session import snapshots
 

@@ -111,8 +111,7 @@ class SharedCluster:
         Raises:
             SchedctlError: it cannot be read.
         """
-        kinds = autoscalers.LISTED_KINDS if self.source.of_cluster else autoscalers.KINDS
-        session = Session(self.source, self.options, notifier, kinds=kinds)
+        session = Session(self.source, self.options, notifier, kinds=autoscalers.KINDS)
         session.load()
         self._state = session.state
 

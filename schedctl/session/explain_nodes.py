@@ -7,10 +7,10 @@ from collections.abc import Callable, Sequence
 from msgspec.structs import replace
 
 from schedctl.api import label_selectors
+from schedctl.api.node_labels import POOL_LABELS
 from schedctl.api.nodes import Node
 from schedctl.api.pods import Pod
 from schedctl.api.selectors import LabelQuery
-from schedctl.autoscaling.labels import POOL_LABELS
 from schedctl.cache.pod_info import PodInfo
 from schedctl.documents.spelling import suggest_names
 from schedctl.errors import UsageError

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field, replace
 import msgspec
 
 from schedctl.api import topology
+from schedctl.api.node_labels import instance_type_of, is_spot
 from schedctl.autoscaling.detection import NodeGroups
 from schedctl.autoscaling.judgements import GroupJudgement, judge_groups
-from schedctl.autoscaling.labels import instance_type_of, is_spot
 from schedctl.autoscaling.templates import node_of
 from schedctl.cache.cluster import Cluster
 from schedctl.cache.pod_info import PodInfo

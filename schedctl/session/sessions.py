@@ -5,7 +5,7 @@ The constructor chooses, `Session.load` reads, `Session.change` changes; what is
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeVar
@@ -126,6 +126,10 @@ class Session:
     def kinds_of_state(self) -> tuple[Kind, ...]:
         """Those that are read of the state: besides those of plugins what the question is about."""
         return (*self.kinds, *self._kinds)
+
+    def read_also(self, kinds: Iterable[Kind]) -> None:
+        """Have further kinds read of the state, which is not loaded yet."""
+        self._kinds = tuple(dict.fromkeys((*self._kinds, *kinds)))
 
     def load(self, state: State | None = None, *, about: About | None = None) -> None:
         """Read the state, and complete the configurations by what it says.

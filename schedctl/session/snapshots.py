@@ -8,7 +8,8 @@ from typing import Any, BinaryIO
 
 import msgspec
 
-from schedctl.api.kinds import kind_named
+from schedctl.api import autoscalers
+from schedctl.api.kinds import Kind
 from schedctl.errors import UsageError
 from schedctl.plugins.in_tree import IN_TREE
 from schedctl.reports.snapshots import Header, Redaction, SnapshotDiff, SnapshotReport
@@ -165,7 +166,7 @@ def create(
     # everything that can be wrong with what the user named is found before the cluster is listed, which takes longest
     text = configurations.text(configuration, source, notifier)
     key = redaction.key(notifier)
-    state = source.load(notifier)
+    state = source.load(notifier, kinds=autoscalers.KINDS)
     if any(header.redaction == "strict" for header in state.manifests.snapshots):
         # hashes would pass for names, and be hashed again
         raise UsageError("a strictly redacted snapshot cannot be the source of another", "copy the file")
@@ -175,7 +176,8 @@ def create(
         if redaction.level == "none":
             objects = _as_sent(state)
         else:
-            objects = documents.by_kind((one.kind, one.object) for one in state.manifests.objects)
+            read = ((one.kind, one.object) for one in state.manifests.objects)
+            objects = documents.by_kind((kind, obj) for kind, obj in read if _is_stored(kind, obj))
         return target.write(levels.snapshot(header, objects, redaction.level, key))
 
 
@@ -191,7 +193,7 @@ def inspect(file: str) -> SnapshotReport:
         found.size,
         len(found.data),
         found.read,
-        lambda kind: IN_TREE.plugins_reading(kind_named(kind).struct),
+        lambda kind: IN_TREE.plugins_reading(documents.kind_named(kind).struct),
     )
 
 
@@ -263,6 +265,11 @@ def _header(state: State, configuration: str) -> Header:
         or (configurations_inside.pop() if len(configurations_inside) == 1 else ""),
         configuration_left_out=any(one.configuration_left_out for one in headers),
     )
+
+
+def _is_stored(kind: Kind, obj: Any) -> bool:
+    """Return whether an object goes into a snapshot; of ConfigMaps, which hold anything, one does."""
+    return not kind.only or obj.metadata.name == kind.only.rpartition("/")[2]
 
 
 def _as_sent(state: State) -> dict[str, list[Any]]:

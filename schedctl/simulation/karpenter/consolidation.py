@@ -10,8 +10,8 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from itertools import zip_longest
 
+from schedctl.api import node_labels
 from schedctl.api.topology import HOSTNAME
-from schedctl.autoscaling import labels as node_labels
 from schedctl.cache.pod_info import PodInfo
 from schedctl.reports import counts
 from schedctl.reports.nodes import Keeper

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from schedctl.autoscaling import labels as node_labels
+from schedctl.api import node_labels
 from schedctl.reports import counts
 from schedctl.reports.nodes import KarpenterAnswer, KarpenterCommand, KarpenterStep, KeptNode, LaunchedNode, PlacedPod
 from schedctl.simulation.karpenter.consolidation import Command, Consolidation

@@ -100,7 +100,7 @@ class _Solver:
         for each in self._existing:
             self._topology.register(each.node.host)
         self._claims: list[Claim] = []
-        self._left = {pool.name: model.left_of(pool) for pool in model.pools}
+        self._left = {pool.name: model.left_of(pool, without) for pool in model.pools}
         self._daemons = {pool.name: _daemons_of(pool, model.daemons) for pool in model.pools}
         self._ports = {pool.name: dict(ports) for pool in model.pools for _, ports in (self._daemons[pool.name],)}
         self._solution = Solution()
