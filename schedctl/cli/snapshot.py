@@ -105,8 +105,9 @@ def create(
     be listed are noted in the file, so that answers which need them are inconclusive.
     """
     from schedctl.session import snapshots
+    from schedctl.session.redactions import RedactionOptions
 
-    redaction = snapshots.RedactionOptions.parse(redact, key_file)
+    redaction = RedactionOptions.parse(redact, key_file)
     source = snapshots.with_files(source, tuple(origin or ()))
     target = snapshots.SnapshotTarget(file, force, sys.stdout.buffer)
     target.check()
@@ -187,8 +188,9 @@ def redact_further(
     keys, names of resources and drivers, numbers and times stay.
     """
     from schedctl.session import snapshots
+    from schedctl.session.redactions import RedactionOptions
 
-    redaction = snapshots.RedactionOptions.parse(redact, key_file)
+    redaction = RedactionOptions.parse(redact, key_file)
     destination = snapshots.SnapshotTarget(target, force, sys.stdout.buffer)
     destination.check()
     written = snapshots.redact(source, destination, redaction, StandardError(quiet=quiet))

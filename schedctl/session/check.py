@@ -231,7 +231,12 @@ def load(
         UsageError: standard input is to be read twice.
     """
     source, notifier = session.source, session.notifier
+    _reject_with_redaction(source, options)
     rules = load_policies(policies or settings.check.get("policies", ()), (*paths, *source.paths))
+    if source.redaction is not None and rules.digests:
+        raise UsageError(
+            "--redact strict cannot hide the names in policies", "without a policy, every pod needs a node"
+        )
     if options.standing:
         session.load()
         manifests = workloads_of(session.state)
@@ -248,11 +253,12 @@ def load(
             kinds=session.kinds,
             notifier=notifier,
         )
-        session.load()
+        session.load(created=manifests)
+        manifests = session.names.manifests(manifests)
     if notifier.verbose:
         objects, policies_read = counts.of(len(manifests.objects), "object"), counts.of(len(rules.policies), "policy")
         notifier.say(f"checking {objects} by {policies_read}")
-    digests = runs.inputs(manifests.digests, session.state.manifests.digests, settings.digests)
+    digests = session.inputs_with(manifests.digests, settings.digests)
     return CheckInputs(rules, manifests, digests + policy_inputs(rules, options.baseline))
 
 
@@ -325,6 +331,20 @@ def check(session: Session, inputs: CheckInputs, options: CheckOptions) -> Check
     if options.node_map:
         report = node_maps.add(report, session.cluster)
     return report if options.max_age is None else _with_age(report, options, options.max_age)
+
+
+def _reject_with_redaction(source: StateSource, options: CheckOptions) -> None:
+    """Hold up a check of a redacted state by what names objects in words.
+
+    Raises:
+        UsageError: there is such a thing.
+    """
+    if source.redaction is None:
+        return
+    if options.baseline is not None:
+        raise UsageError("--redact strict cannot hide the names in a baseline", "check without it")
+    if options.inline:
+        raise UsageError("--redact strict does not keep annotations that accept violations", "add --no-inline-ignores")
 
 
 def load_policies(paths: Sequence[str], other_inputs: Sequence[str]) -> reading.Read:

@@ -60,7 +60,7 @@ class GroupOptions:
 
     def kinds(self, source: StateSource) -> tuple[Kind, ...]:
         """Return the kinds that are read of a state; a live cluster is asked for further ones only if need be."""
-        if not source.of_cluster:
+        if not source.of_cluster and source.redaction is None:
             return autoscalers.KINDS
         return autoscalers.LISTED_KINDS if self._are_needed else ()
 

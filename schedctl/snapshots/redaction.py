@@ -9,6 +9,7 @@ from __future__ import annotations
 import ipaddress
 import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Final, Self
 
 import msgspec
@@ -146,11 +147,38 @@ def redact(objects: Objects, key: bytes) -> dict[str, list[Any]]:
     return {kind: [redaction(obj) for obj in found] for kind, found in objects.items()}
 
 
+@dataclass(frozen=True, slots=True)
+class LabelValues:
+    """What stands for the value of a label or taint, which depends on what the key is for.
+
+    Attributes:
+        tokens: what stands for what.
+        compared: the label keys whose values are compared as integers.
+    """
+
+    tokens: Tokens
+    compared: frozenset[str]
+
+    def __call__(self, key: str, value: str) -> str:
+        """Return what stands for a value."""
+        if key == NAME_LABEL:
+            return self.tokens.namespace(value)
+        # Gt and Lt compare integers; ordinals are counted on, and made into names of pods and claims.
+        if (key in self.compared and parse_int64(value) is not None) or (key in _ORDINALS and _is_integer(value)):
+            return value
+        if key in _UIDS:
+            return self.tokens.uid(value)
+        if key in _PLACES:
+            return topology.ZONE_SEPARATOR.join(map(self.tokens.name, value.split(topology.ZONE_SEPARATOR)))
+        return self.tokens.name(value)
+
+
 class Redaction:
     """The rules, as a function of objects.
 
     Attributes:
         tokens: what stands for what.
+        value: what stands for the value of a label or taint, by its key.
 
     Args:
         tokens: what stands for what.
@@ -158,7 +186,7 @@ class Redaction:
     """
 
     def __init__(self, tokens: Tokens, compared: frozenset[str]) -> None:
-        self.tokens, self._compared = tokens, compared
+        self.tokens, self.value = tokens, LabelValues(tokens, compared)
         self._rewriting = Rewriter(self._fields(), self._structs())
 
     @classmethod
@@ -241,7 +269,7 @@ class Redaction:
         )
         whole: dict[type[msgspec.Struct], Rewrite] = dict.fromkeys(requirements, self._requirement)
         whole |= {
-            each: lambda one: _replace(one, value=self._value(one.key, one.value))
+            each: lambda one: _replace(one, value=self.value(one.key, one.value))
             for each in (nodes.Taint, pods.Toleration, devices.DeviceTaint, devices.DeviceToleration)
         }
         whole[meta.Namespace] = self._rename_rule(meta.Namespace, self.tokens.namespace)
@@ -273,23 +301,10 @@ class Redaction:
         return self._rewriting(value) if isinstance(value, msgspec.Struct) else value
 
     def _labels(self, labels: dict[str, str]) -> dict[str, str]:
-        return {key: self._value(key, value) for key, value in labels.items()}
-
-    def _value(self, key: str, value: str) -> str:
-        """Return what stands for the value of a label or taint, which depends on what the key is for."""
-        if key == NAME_LABEL:
-            return self.tokens.namespace(value)
-        # Gt and Lt compare integers; ordinals are counted on, and made into names of pods and claims.
-        if (key in self._compared and parse_int64(value) is not None) or (key in _ORDINALS and _is_integer(value)):
-            return value
-        if key in _UIDS:
-            return self.tokens.uid(value)
-        if key in _PLACES:
-            return topology.ZONE_SEPARATOR.join(map(self.tokens.name, value.split(topology.ZONE_SEPARATOR)))
-        return self.tokens.name(value)
+        return {key: self.value(key, value) for key, value in labels.items()}
 
     def _requirement(self, one: Any) -> Any:
-        return one if one.values is None else _replace(one, values=[self._value(one.key, each) for each in one.values])
+        return one if one.values is None else _replace(one, values=[self.value(one.key, each) for each in one.values])
 
     def _annotations(self, values: dict[str, str]) -> dict[str, str]:
         return {key: self._annotation(key, value) for key, value in values.items()}
@@ -297,7 +312,7 @@ class Redaction:
     def _annotation(self, key: str, value: str) -> str:
         if key == annotation_keys.NODE_SELECTOR:
             pairs = (each.partition("=") for each in value.split(","))
-            return ",".join(f"{label}{equals}{self._value(label.strip(), text)}" for label, equals, text in pairs)
+            return ",".join(f"{label}{equals}{self.value(label.strip(), text)}" for label, equals, text in pairs)
         if key in (annotation_keys.TOLERATIONS, annotation_keys.ALLOWED_TOLERATIONS):
             try:
                 found = _tolerations.decode(value or "[]")
@@ -307,7 +322,7 @@ class Redaction:
         if key == annotation_keys.MIGRATED_PLUGINS:
             listed = value.split(",")
             return ",".join(each if _IN_TREE.fullmatch(each) else self.tokens.name(each) for each in listed)
-        return value if key == annotation_keys.PROVISIONED_BY else self._value(key, value)
+        return value if key == annotation_keys.PROVISIONED_BY else self.value(key, value)
 
     def _prefix(self, text: str) -> str:
         return f"{self.tokens.name(text[:-1])}-" if text.endswith("-") else self.tokens.name(text)
