@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from schedctl.sources import Manifests
     from schedctl.workloads.clusters import AssembledCluster
 
+_has_read = False
+"""Whether this process has read a state."""
 About = Callable[[str, str], bool]
 """Whether a question may be about the object of a kind and a key, of which warnings are then told."""
 _SHOWN = 5
@@ -296,13 +298,14 @@ def _without_collector() -> Iterator[None]:
 
     That is the first state that a process reads, and the only one of nearly all; later ones are collected as usual.
     """
-    is_first = not gc.get_freeze_count()
+    global _has_read  # asking the collector what is frozen takes as long as all that is frozen has objects
     gc.disable()
     try:
         yield
     finally:
-        if is_first:
+        if not _has_read:
             gc.freeze()  # what was read is never garbage, so that later collections need not look through it
+            _has_read = True
         gc.enable()
 
 
