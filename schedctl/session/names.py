@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from schedctl.api.selectors import LabelQuery
-    from schedctl.session.configurations import ConfigurationChoice
     from schedctl.simulation.what_ifs import WhatIf
     from schedctl.sources import Manifests
 
@@ -45,10 +44,6 @@ class Names:
     def manifests(self, read: Manifests) -> Manifests:
         """Return what is to be created."""
         return read
-
-    def configuration(self, choice: ConfigurationChoice) -> ConfigurationChoice:
-        """Return a configuration."""
-        return choice
 
 
 AS_WRITTEN: Final = Names()

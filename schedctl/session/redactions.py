@@ -15,12 +15,10 @@ import msgspec
 from typing_extensions import override
 
 from schedctl.api.kinds import KINDS
-from schedctl.config.args import NodeAffinityArgs
 from schedctl.documents.findings import Place
 from schedctl.documents.texts import Document, Text
 from schedctl.errors import UsageError
 from schedctl.reports.snapshots import Header
-from schedctl.session import configurations
 from schedctl.session.names import Names
 from schedctl.simulation import what_ifs
 from schedctl.simulation.node_choices import ALL, SHORTHANDS
@@ -33,7 +31,6 @@ if TYPE_CHECKING:
     from schedctl.api.selectors import LabelQuery, Requirement
     from schedctl.live.listing import Listing
     from schedctl.reports.snapshots import Redaction
-    from schedctl.session.configurations import ConfigurationChoice
     from schedctl.session.notifiers import Notifier
     from schedctl.simulation.what_ifs import Subject, WhatIf
     from schedctl.sources import Manifests
@@ -161,21 +158,6 @@ class Redactor(Names):
     @override
     def manifests(self, read: Manifests) -> Manifests:
         return replace(read, objects=list(self.created), digests={}, warnings=[], unread=[])
-
-    @override
-    def configuration(self, choice: ConfigurationChoice) -> ConfigurationChoice:
-        configuration = choice.configuration
-        args = (each for profile in configuration.profiles for each in profile.plugin_config)
-        if configuration.extenders or any(
-            isinstance(each.args, NodeAffinityArgs) and each.args.added_affinity for each in args
-        ):
-            raise UsageError(
-                f"{REDACT} cannot hide the names that extenders or an addedAffinity of {choice.origin} compare",
-                "a configuration without them, or `--profile`",
-            )
-        names = configurations.shipped_files()
-        ships = choice.built_in or any(choice.origin.startswith(f"{name}.yaml of ") for name in names)
-        return choice if ships else replace(choice, origin="a configuration of its own")
 
     def _subject(self, subject: Subject) -> Subject:
         return replace(subject, namespace=self.namespace(subject.namespace), name=self.name(subject.name))

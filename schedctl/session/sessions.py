@@ -153,8 +153,9 @@ class Session:
         chosen_for, self.rules = self.rules.release, self.state.rules or self.rules
         if self.rules.release != chosen_for:
             self.choices = self._choose(SILENT)
-        completed = comparisons.complete(self.choices, self.state, self._extenders, self.notifier)
-        self.choices = [*map(self.names.configuration, completed)]
+        self.choices = comparisons.complete(self.choices, self.state, self._extenders, self.notifier)
+        if self.source.redaction is not None:
+            self.choices = [*map(configurations.hide_names, self.choices)]
         self._what_ifs = replace(self._what_ifs, names=self.names)
         kube_versions.tell(self.rules, self.notifier)
 
