@@ -11,7 +11,7 @@ import typer
 from schedctl.cli import options, suggestions
 from schedctl.cli.help_text import OUTPUT, SELECT
 from schedctl.cli.notifiers import StandardError, with_notifier
-from schedctl.cli.state_options import with_state
+from schedctl.cli.state_options import with_redactable_state
 from schedctl.reports.check_formats import CHECK_FORMATS
 from schedctl.session.states import StateSource
 
@@ -38,7 +38,7 @@ Exit codes: 0 no violation; 1 a policy is violated; 2 usage, policy or configura
 """
 
 
-@with_state
+@with_redactable_state
 @with_notifier
 def check(
     manifests: Annotated[
@@ -174,6 +174,7 @@ def check(
     report_files.check(target.file for target in targets)
     named = [*paths, *folders, *source.paths, baseline, write_baseline, scheduler_config, config, instance_types]
     with FailureReports(targets, named + use_case.policy_files(policies or ()), notifier) as failure:
+        failure.redacted = source.redaction is not None
         user_settings = settings.load(config, ignored=no_config)
         outputs = _Outputs(
             check_outputs.parse(output or user_settings.check.get("output", "")),

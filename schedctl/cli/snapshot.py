@@ -106,8 +106,9 @@ def create(
     inconclusive.
     """
     from schedctl.session import snapshots
+    from schedctl.session.redactions import RedactionOptions
 
-    redaction = snapshots.RedactionOptions.parse(redact, key_file)
+    redaction = RedactionOptions.parse(redact, key_file)
     source = snapshots.with_files(source, tuple(origin or ()))
     target = snapshots.SnapshotTarget(file, force, sys.stdout.buffer)
     target.check()
@@ -188,8 +189,9 @@ def redact_further(
     keys, names of resources and drivers, numbers and times stay.
     """
     from schedctl.session import snapshots
+    from schedctl.session.redactions import RedactionOptions
 
-    redaction = snapshots.RedactionOptions.parse(redact, key_file)
+    redaction = RedactionOptions.parse(redact, key_file)
     destination = snapshots.SnapshotTarget(target, force, sys.stdout.buffer)
     destination.check()
     written = snapshots.redact(source, destination, redaction, StandardError(quiet=quiet))

@@ -239,7 +239,12 @@ def load(
         UsageError: standard input is to be read twice.
     """
     source, notifier = session.source, session.notifier
+    _reject_with_redaction(source, options)
     rules = load_policies(policies or settings.check.get("policies", ()), (*paths, *source.paths))
+    if source.redaction is not None and rules.digests:
+        raise UsageError(
+            "--redact strict cannot hide the names in policies", "without a policy, every pod needs a node"
+        )
     if any(_counts_with_new_nodes(policy) for policy in rules.policies):
         session.read_also(autoscalers.KINDS)
     if options.standing:
@@ -258,11 +263,12 @@ def load(
             kinds=session.kinds,
             notifier=notifier,
         )
-        session.load()
+        session.load(created=manifests)
+        manifests = session.names.manifests(manifests)
     if notifier.verbose:
         objects, policies_read = counts.of(len(manifests.objects), "object"), counts.of(len(rules.policies), "policy")
         notifier.say(f"checking {objects} by {policies_read}")
-    digests = runs.inputs(manifests.digests, session.state.manifests.digests, settings.digests)
+    digests = session.inputs_with(manifests.digests, settings.digests)
     digests += policy_inputs(rules, options.baseline)
     catalogue = options.catalogue
     if catalogue:
@@ -344,6 +350,20 @@ def check(session: Session, inputs: CheckInputs, options: CheckOptions) -> Check
 
 def _counts_with_new_nodes(policy: CheckPolicy) -> bool:
     return any(isinstance(each.arguments, Schedulable) and each.arguments.after for each in policy.checks)
+
+
+def _reject_with_redaction(source: StateSource, options: CheckOptions) -> None:
+    """Hold up a check of a redacted state by what names objects in words.
+
+    Raises:
+        UsageError: there is such a thing.
+    """
+    if source.redaction is None:
+        return
+    if options.baseline is not None:
+        raise UsageError("--redact strict cannot hide the names in a baseline", "check without it")
+    if options.inline:
+        raise UsageError("--redact strict does not keep annotations that accept violations", "add --no-inline-ignores")
 
 
 def load_policies(paths: Sequence[str], other_inputs: Sequence[str]) -> reading.Read:

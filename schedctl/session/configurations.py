@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, BinaryIO
 
 from schedctl import KUBERNETES_VERSION, shipped
 from schedctl.config import embedded, expansion, loading
+from schedctl.config.args import NodeAffinityArgs
 from schedctl.config.types import SchedulerConfiguration
 from schedctl.documents.spelling import nearest
 from schedctl.errors import ConfigError, Problem, UsageError
@@ -181,6 +182,23 @@ def complete(choice: ConfigurationChoice, state: State, notifier: Notifier = SIL
     _warn_of_absent(choice, notifier)
     _warn_of_idle(choice, notifier)
     return choice
+
+
+def hide_names(choice: ConfigurationChoice) -> ConfigurationChoice:
+    """Return a choice for a state that was redacted: it compares no names, and says of no file where it is.
+
+    Raises:
+        UsageError: the configuration compares names.
+    """
+    configuration = choice.configuration
+    args = (each.args for profile in configuration.profiles for each in profile.plugin_config)
+    if configuration.extenders or any(isinstance(each, NodeAffinityArgs) and each.added_affinity for each in args):
+        raise UsageError(
+            f"--redact strict cannot hide the names that extenders or an addedAffinity of {choice.origin} compare",
+            "a configuration without them, or `--profile`",
+        )
+    ships = choice.built_in or any(choice.origin.startswith(f"{name}.yaml of ") for name in shipped_files())
+    return choice if ships else replace(choice, origin="a configuration of its own")
 
 
 def kinds(choices: Iterable[ConfigurationChoice]) -> tuple[Kind, ...]:

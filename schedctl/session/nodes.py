@@ -20,7 +20,7 @@ from schedctl.reports import counts
 from schedctl.reports.nodes import KarpenterAnswer, NodesReport
 from schedctl.scheduler import Scheduler
 from schedctl.scheduler.gaps import AssumptionLog, log_assumptions
-from schedctl.session import karpenter, node_maps, runs
+from schedctl.session import karpenter, node_maps
 from schedctl.session.node_inventories import Inventory, inventory
 from schedctl.session.sessions import Session
 from schedctl.simulation import created_objects, node_report_builder, utilisation
@@ -147,7 +147,7 @@ def plan(
                 report = _with_karpenter(report, answer, karpenter.LAUNCH_NOTES)
     if manifests is None:
         return report
-    inputs = runs.inputs(manifests.digests, session.state.manifests.digests, settings or {})
+    inputs = session.inputs_with(manifests.digests, settings or {})
     return msgspec.structs.replace(report, metadata=msgspec.structs.replace(report.metadata, inputs=inputs))
 
 

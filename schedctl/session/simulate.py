@@ -123,7 +123,7 @@ def simulate(
             rollout=options.rollout,
             seed=options.seed,
             skipped_admission=list(options.skip_admission),
-            inputs=runs.inputs(manifests.digests, session.state.manifests.digests, settings or {}),
+            inputs=session.inputs_with(manifests.digests, settings or {}),
         )
         question = _Question(session, manifests, options, before, metadata)
         if options.version:

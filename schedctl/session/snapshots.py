@@ -12,9 +12,10 @@ from schedctl.api import autoscalers
 from schedctl.api.kinds import Kind
 from schedctl.errors import UsageError
 from schedctl.plugins.in_tree import IN_TREE
-from schedctl.reports.snapshots import Header, Redaction, SnapshotDiff, SnapshotReport
+from schedctl.reports.snapshots import Header, SnapshotDiff, SnapshotReport
 from schedctl.session import configurations
 from schedctl.session.notifiers import SILENT, Notifier
+from schedctl.session.redactions import RedactionOptions
 from schedctl.session.states import State, StateSource
 from schedctl.snapshots import comparison, documents, files, inspection, levels
 from schedctl.sources import snapshots
@@ -74,54 +75,6 @@ class WrittenSnapshot:
     name: str
     size: int
     header: Header
-
-
-@dataclass(frozen=True, slots=True)
-class RedactionOptions:
-    """How much is taken out of a snapshot.
-
-    Attributes:
-        level: how much.
-        key_file: of the key of the hashes, made if it is not there; "" for a key that nobody keeps.
-    """
-
-    level: Redaction
-    key_file: str = ""
-
-    @classmethod
-    def parse(cls, level: str, key_file: str) -> RedactionOptions:
-        """Return what ``--redact`` and ``--key-file`` stand for.
-
-        Raises:
-            UsageError: there is no such level, or a key for what is not hashed.
-        """
-        for known in levels.LEVELS:
-            if level == known:
-                if key_file and known != "strict":
-                    raise UsageError("--key-file needs --redact strict", "`--redact strict` hashes them")
-                return cls(known, key_file)
-        raise UsageError(f'unknown redaction level "{level}"', f"--redact takes {', '.join(levels.LEVELS)}")
-
-    def key(self, notifier: Notifier) -> bytes:
-        """Return the key of the hashes, and say where it is if it was made.
-
-        Raises:
-            UsageError: it cannot be had.
-        """
-        if self.level != "strict":
-            return b""
-        path = self.key_file
-        if not path:
-            return files.one_time_key()
-        key, made = files.load_key(Path(path).expanduser())
-        if files.is_readable_by_others(Path(path).expanduser()):
-            text = f"warning: other users can read the key {path} and can guess names with it"
-            notifier.say(text, f"`chmod 600 {path}`")
-        if made:
-            notifier.say(
-                f"created the key {path}: keep it secret and apart from snapshots, because it allows to guess names"
-            )
-        return key
 
 
 def with_files(source: StateSource, paths: tuple[str, ...]) -> StateSource:

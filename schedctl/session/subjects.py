@@ -20,6 +20,7 @@ from schedctl.api.selectors import LabelQuery
 from schedctl.api.workloads import Service
 from schedctl.documents.spelling import nearest, similar, suggest_names
 from schedctl.errors import UsageError
+from schedctl.session.names import Names
 from schedctl.session.subject_kinds import BY_NAME, KINDS, POD, SHORT_NAMES, SubjectKind, kind_named, kind_without_pods
 from schedctl.workloads.clusters import AssembledCluster, every_pod
 
@@ -34,6 +35,10 @@ class ObjectName:
     name: str
     namespace: str = ""
 
+    def under(self, names: Names) -> ObjectName:
+        """Return the same object as a state names it."""
+        return ObjectName(self.kind, names.name(self.name), names.namespace(self.namespace))
+
 
 @dataclass(frozen=True, slots=True)
 class Scope:
@@ -46,6 +51,10 @@ class Scope:
 
     namespace: str
     assumed: bool = False
+
+    def under(self, names: Names) -> Scope:
+        """Return the same namespaces as a state names them."""
+        return replace(self, namespace=names.namespace(self.namespace))
 
     def __contains__(self, namespace: str) -> bool:
         return self.namespace in ("", namespace)
@@ -107,6 +116,12 @@ class Question:
     def may_be_about(self, kind: str, key: str) -> bool:
         """Return whether the object of a kind and key may be asked about; without names every object may."""
         return not self.names or named_among(self.names, self.scope, kind, key)
+
+    def under(self, names: Names) -> Question:
+        """Return the same question with the names that a state has."""
+        query = None if self.query is None else names.query(self.query)
+        named = tuple(each.under(names) for each in self.names)
+        return replace(self, names=named, query=query, scope=self.scope.under(names))
 
     def with_successors(self, successors: Mapping[str, str]) -> Question:
         """Return the question about the pods that have taken the place of those named, by key of the one before."""

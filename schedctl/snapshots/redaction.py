@@ -9,7 +9,7 @@ from __future__ import annotations
 import ipaddress
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, Final, Self
 
 import msgspec
@@ -156,11 +156,38 @@ def redact(objects: Objects, key: bytes) -> dict[str, list[Any]]:
     return {kind: [redaction(obj) for obj in found] for kind, found in objects.items()}
 
 
+@dataclass(frozen=True, slots=True)
+class LabelValues:
+    """What stands for the value of a label or taint, which depends on what the key is for.
+
+    Attributes:
+        tokens: what stands for what.
+        compared: the label keys whose values are compared as integers.
+    """
+
+    tokens: Tokens
+    compared: frozenset[str]
+
+    def __call__(self, key: str, value: str) -> str:
+        """Return what stands for a value."""
+        if key == NAME_LABEL:
+            return self.tokens.namespace(value)
+        # Gt and Lt compare integers; ordinals are counted on, and made into names of pods and claims.
+        if (key in self.compared and parse_int64(value) is not None) or (key in _ORDINALS and _is_integer(value)):
+            return value
+        if key in _UIDS:
+            return self.tokens.uid(value)
+        if key in _PLACES:
+            return topology.ZONE_SEPARATOR.join(map(self.tokens.name, value.split(topology.ZONE_SEPARATOR)))
+        return self.tokens.name(value)
+
+
 class Redaction:
     """The rules, as a function of objects.
 
     Attributes:
         tokens: what stands for what.
+        value: what stands for the value of a label or taint, by its key.
 
     Args:
         tokens: what stands for what.
@@ -169,7 +196,7 @@ class Redaction:
     """
 
     def __init__(self, tokens: Tokens, compared: frozenset[str], groups: Sequence[str] = ()) -> None:
-        self.tokens, self._compared = tokens, compared
+        self.tokens, self.value = tokens, LabelValues(tokens, compared)
         names = "|".join(rf"(?<![A-Za-z0-9]){re.escape(each)}(?![A-Za-z0-9])" for each in groups)
         self._groups = re.compile(f"({names})") if names else None
         self._rewriting = Rewriter(self._fields(), self._structs())
@@ -232,7 +259,7 @@ class Redaction:
             (policies.PodDisruptionBudgetStatus, "disrupted_pods"): lambda pod_names: dict.fromkeys(
                 map(name, pod_names)
             ),
-            (autoscalers.Subnet, "zone"): lambda zone: self._value(topology.ZONE, zone),
+            (autoscalers.Subnet, "zone"): lambda zone: self.value(topology.ZONE, zone),
             (autoscalers.ConfigMap, "data"): self._status,
         }
         kept = {(struct, field) for struct, fields in KEPT.items() for field in fields.split()}
@@ -258,7 +285,7 @@ class Redaction:
         )
         whole: dict[type[msgspec.Struct], Rewrite] = dict.fromkeys(requirements, self._requirement)
         whole |= {
-            each: lambda one: _replace(one, value=self._value(one.key, one.value))
+            each: lambda one: _replace(one, value=self.value(one.key, one.value))
             for each in (nodes.Taint, pods.Toleration, devices.DeviceTaint, devices.DeviceToleration)
         }
         whole[meta.Namespace] = self._rename_rule(meta.Namespace, self.tokens.namespace)
@@ -290,23 +317,10 @@ class Redaction:
         return self._rewriting(value) if isinstance(value, msgspec.Struct) else value
 
     def _labels(self, labels: dict[str, str]) -> dict[str, str]:
-        return {key: self._value(key, value) for key, value in labels.items()}
-
-    def _value(self, key: str, value: str) -> str:
-        """Return what stands for the value of a label or taint, which depends on what the key is for."""
-        if key == NAME_LABEL:
-            return self.tokens.namespace(value)
-        # Gt and Lt compare integers; ordinals are counted on, and made into names of pods and claims.
-        if (key in self._compared and parse_int64(value) is not None) or (key in _ORDINALS and _is_integer(value)):
-            return value
-        if key in _UIDS:
-            return self.tokens.uid(value)
-        if key in _PLACES:
-            return topology.ZONE_SEPARATOR.join(map(self.tokens.name, value.split(topology.ZONE_SEPARATOR)))
-        return self.tokens.name(value)
+        return {key: self.value(key, value) for key, value in labels.items()}
 
     def _requirement(self, one: Any) -> Any:
-        return one if one.values is None else _replace(one, values=[self._value(one.key, each) for each in one.values])
+        return one if one.values is None else _replace(one, values=[self.value(one.key, each) for each in one.values])
 
     def _annotations(self, values: dict[str, str]) -> dict[str, str]:
         return {key: self._annotation(key, value) for key, value in values.items()}
@@ -314,7 +328,7 @@ class Redaction:
     def _annotation(self, key: str, value: str) -> str:
         if key in (annotation_keys.NODE_SELECTOR, annotation_keys.MACHINE_LABELS):
             pairs = (each.partition("=") for each in value.split(","))
-            return ",".join(f"{label}{equals}{self._value(label.strip(), text)}" for label, equals, text in pairs)
+            return ",".join(f"{label}{equals}{self.value(label.strip(), text)}" for label, equals, text in pairs)
         if key in (annotation_keys.TOLERATIONS, annotation_keys.ALLOWED_TOLERATIONS):
             try:
                 found = _tolerations.decode(value or "[]")
@@ -337,13 +351,13 @@ class Redaction:
             found = [each.strip().rpartition(":") for each in value.split(",")]
             taints = [(*taint.partition("="), effect) for taint, _, effect in found]
             return ",".join(
-                f"{label}{equals}{self._value(label, text)}:{effect}" for label, equals, text, effect in taints
+                f"{label}{equals}{self.value(label, text)}:{effect}" for label, equals, text, effect in taints
             )
         if key == annotation_keys.MACHINE_GPU_TYPE:
             return self._resource(value)
         if key in annotation_keys.MACHINE_AMOUNTS and _AMOUNT.fullmatch(value):
             return value
-        return self._value(key, value)
+        return self.value(key, value)
 
     def _status(self, data: dict[str, str]) -> dict[str, str]:
         """Return the status of Cluster Autoscaler; in the names of its groups those of the cluster are still found."""

@@ -154,7 +154,7 @@ def _groups(cluster: Cluster, label: str) -> Iterator[Loss]:
 
 
 def _result(loss: Loss, result: NodeLoss | Failure, session: Session) -> LossResult:
-    command = _command(loss, session.source.paths)
+    command = _command(loss, session.source.paths_to_show)
     if isinstance(result, Failure):
         return LossResult(
             rank=0,
