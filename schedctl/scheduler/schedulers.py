@@ -151,7 +151,13 @@ class Scheduler:
         return GroupQueue(hints, clock, backoff, moved, find_group=lambda key: self.cluster.get(PodGroup, key))
 
     def attempt(
-        self, pod: PodInfo | Pod, *, sampling: bool = False, make_room: bool = True, admitted: bool = False
+        self,
+        pod: PodInfo | Pod,
+        *,
+        sampling: bool = False,
+        make_room: bool = True,
+        admitted: bool = False,
+        lazy: bool = False,
     ) -> Attempt:
         """Run one scheduling cycle for a pod and return its facts; nothing is placed.
 
@@ -160,6 +166,8 @@ class Scheduler:
             sampling: look at as many nodes as kube-scheduler would, instead of all.
             make_room: whether to run PostFilter when no node is feasible.
             admitted: whether PreEnqueue has let the pod in already, as it has those that come out of a queue.
+            lazy: where no node is feasible, work out why only when it is read, as long as the cluster stays as it is;
+                for whoever asks many pods whether they fit.
 
         Raises:
             KeyError: no profile serves the pod's scheduler name.
@@ -176,6 +184,7 @@ class Scheduler:
             cache=None if profile.extenders else self._cache,
             make_room=make_room,
             admitted=admitted,
+            lazy=lazy,
         )
 
     def attempt_group(

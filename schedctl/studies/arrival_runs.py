@@ -58,7 +58,7 @@ class RunObserver:
         """Called when a pod is bound."""
 
     def on_dropped(self, arrival: Arrival, message: str) -> None:
-        """Called when a pod fits nowhere and is not tried again, with kube-scheduler's line or the fault."""
+        """Called when a pod fits nowhere and is not tried again, with what went wrong."""
 
     def on_gone(self, arrival: Arrival, node: str) -> None:
         """Called when a pod has left its node at the end of its lifetime."""
@@ -136,7 +136,7 @@ class ArrivalRun:
         scheduler, pod = self.scheduler, arrival.pod
         if scheduler.profile_of(pod) is None:
             raise UsageError(f'no profile serves schedulerName "{pod.pod.spec.scheduler_name}" of pod {pod.key}')
-        attempt = scheduler.attempt(pod, sampling=self.sampling, make_room=False)
+        attempt = scheduler.attempt(pod, sampling=self.sampling, make_room=False, lazy=True)
         if self.sampling:
             scheduler.rotate(attempt)
         if not attempt.fits:

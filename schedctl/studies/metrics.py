@@ -6,7 +6,8 @@ Resources that only annotations know, such as shares of GPUs, are counted like o
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from operator import add, sub
 from typing import Protocol, runtime_checkable
 
 import numpy as np
@@ -86,10 +87,19 @@ def capacity_of(cluster: Cluster, resource: Resource) -> int:
 
 @dataclass(slots=True)
 class _Bucket:
-    """The arrivals at which as much has arrived, in whole percent."""
+    """The arrivals at which as much has arrived, in whole percent.
 
+    Attributes:
+        arrivals: how many.
+        allocated: what was allocated of each resource, added up over them.
+        bound, dropped, pending: how many pods were so, added up over them.
+    """
+
+    allocated: list[int]
     arrivals: int = 0
-    totals: dict[str, float] = field(default_factory=dict)
+    bound: int = 0
+    dropped: int = 0
+    pending: int = 0
 
 
 class ArrivalMetrics(RunObserver):
@@ -117,73 +127,71 @@ class ArrivalMetrics(RunObserver):
             )
         self.rows: dict[int, dict[str, float]] = {}
         self._resources = resources
-        self._by = by
-        self._capacity: dict[str, int] = {}
-        self._arrived: dict[str, int] = {each.name: 0 for each in resources}
-        self._allocated: dict[str, int] = {each.name: 0 for each in resources}
+        self._by = [each.name for each in resources].index(by)
+        self._capacity: list[int] = []
+        self._arrived = 0
+        self._allocated = [0] * len(resources)
         self._buckets: dict[int, _Bucket] = {}
-        self._amounts: dict[tuple[int, int], tuple[PodInfo, tuple[tuple[str, int], ...]]] = {}
+        self._amounts: dict[tuple[int, int], tuple[PodInfo, tuple[int, ...]]] = {}
 
     @override
     def on_start(self, scheduler: Scheduler, counts: RunCounts) -> None:
         self._scheduler, self._counts = scheduler, counts
-        self._capacity = {each.name: capacity_of(scheduler.cluster, each) for each in self._resources}
+        self._capacity = [capacity_of(scheduler.cluster, each) for each in self._resources]
         if not self._capacity[self._by]:
-            raise UsageError(f"no node offers {self._by}")
+            raise UsageError(f"no node offers {self._resources[self._by].name}")
 
     @override
     def on_arrived(self, arrival: Arrival) -> None:
-        for name, amount in self._of(arrival.pod):
-            self._arrived[name] += amount
+        self._arrived += self._amounts_of(arrival.pod)[self._by]
 
     @override
     def on_bound(self, arrival: Arrival, node: str) -> None:
-        for name, amount in self._of(arrival.pod):
-            self._allocated[name] += amount
+        self._allocated = [*map(add, self._allocated, self._amounts_of(arrival.pod))]
 
     @override
     def on_gone(self, arrival: Arrival, node: str) -> None:
-        for name, amount in self._of(arrival.pod):
-            self._allocated[name] -= amount
+        self._allocated = [*map(sub, self._allocated, self._amounts_of(arrival.pod))]
 
     @override
     def on_arrival_done(self) -> None:
-        percent = round(_PERCENT * self._arrived[self._by] / self._capacity[self._by])
+        percent = round(_PERCENT * self._arrived / self._capacity[self._by])
         bucket = self._buckets.get(percent)
         if bucket is None:
-            bucket = self._buckets[percent] = _Bucket()
+            bucket = self._buckets[percent] = _Bucket([0] * len(self._resources))
             self.rows[percent] = self._measure()
-        bucket.arrivals += 1
-        values = {
-            name: amount / self._capacity[name] for name, amount in self._allocated.items() if self._capacity[name]
-        }
-        for name, share in values.items():
-            key = f"allocated.{name}"
-            bucket.totals[key] = bucket.totals.get(key, 0.0) + _PERCENT * share
         counts = self._counts
-        numbers = {
-            "bound": counts.bound - counts.gone,
-            "dropped": counts.dropped,
-            "pending": counts.arrived - counts.bound - counts.dropped,
-        }
-        for key, number in numbers.items():
-            bucket.totals[key] = bucket.totals.get(key, 0.0) + number
+        bucket.arrivals += 1
+        bucket.allocated = [*map(add, bucket.allocated, self._allocated)]
+        bucket.bound += counts.bound - counts.gone
+        bucket.dropped += counts.dropped
+        bucket.pending += counts.arrived - counts.bound - counts.dropped
 
     def table(self) -> dict[int, dict[str, float]]:
         """Return the rows, in order, with the averages of all arrivals so far."""
         return {
-            percent: {key: round(total / self._buckets[percent].arrivals, _DIGITS) for key, total in averages.items()}
-            | {key: round(value, _DIGITS) for key, value in self.rows[percent].items()}
-            for percent, averages in sorted((each, bucket.totals) for each, bucket in self._buckets.items())
+            percent: {
+                name: round(value, _DIGITS) for name, value in (self._averages(bucket) | self.rows[percent]).items()
+            }
+            for percent, bucket in sorted(self._buckets.items())
         }
 
-    def _of(self, pod: PodInfo) -> tuple[tuple[str, int], ...]:
+    def _averages(self, bucket: _Bucket) -> dict[str, float]:
+        allocated = {
+            f"allocated.{resource.name}": _PERCENT * amount / capacity / bucket.arrivals
+            for resource, amount, capacity in zip(self._resources, bucket.allocated, self._capacity, strict=True)
+            if capacity
+        }
+        pods = {"bound": bucket.bound, "dropped": bucket.dropped, "pending": bucket.pending}
+        return allocated | {name: number / bucket.arrivals for name, number in pods.items()}
+
+    def _amounts_of(self, pod: PodInfo) -> tuple[int, ...]:
         """Return what a pod asks for of each resource; pods of one model share the answer."""
         model = id(pod.pod.spec), id(pod.pod.metadata.annotations)
         known = self._amounts.get(model)
         if known is None:
-            amounts = tuple((each.name, each.amount(pod)) for each in self._resources)
-            known = self._amounts[model] = pod, amounts  # with the pod, so that nobody else gets its ids
+            # with the pod, so that nobody else gets its ids
+            known = self._amounts[model] = pod, tuple(each.amount(pod) for each in self._resources)
         return known[1]
 
     def _measure(self) -> dict[str, float]:

@@ -217,6 +217,19 @@ def test_an_order_of_nodes_that_a_seed_shuffles_decides_between_ties_for_the_who
     assert placed(8) != placed(7)
 
 
+def test_a_node_that_comes_later_stands_behind_the_shuffled_order():
+    state = cluster(node("m", cpu="2"), node("n", cpu="2"))
+    scheduler = Scheduler(state)
+    choose = first_in_shuffled_order(["m", "n"], 7)
+    first = choose(scheduler.attempt(pod("x", cpu="1")), 1)
+    state.add_node(node("a", cpu="2"))
+    state.add_node(node("b", cpu="2"))
+    assert choose(scheduler.attempt(pod("x", cpu="1")), 1) == first
+    state.remove_node("m")
+    state.remove_node("n")
+    assert choose(scheduler.attempt(pod("x", cpu="1")), 1) == "a"
+
+
 def test_observers_hear_of_a_run_with_a_queue_too():
     said = []
 
