@@ -34,7 +34,7 @@ def draw_ties(seed: int) -> TieBreaker:
         cluster = outcome.cluster
         place = random.Random(f"{seed}/{outcome.pod.key}/{number}").choice(range(len(rows)))
         # of hundreds of ties one is named, not all: a run asks for every pod
-        return cluster.node_table.names[rows[np.argsort(cluster.name_rank[rows])[place]]]
+        return cluster.node_table.names[int(rows[np.argsort(cluster.name_rank[rows])[place]])]
 
     return choose
 
@@ -66,7 +66,7 @@ class _Order:
         if cluster is not self._cluster or cluster.nodes_since != self._since:
             self._cluster, self._since = cluster, cluster.nodes_since
             self._rank = self._rank_of(cluster.node_table.names)
-        return cluster.node_table.names[rows[self._rank[rows].argmin()]]
+        return cluster.node_table.names[int(rows[self._rank[rows].argmin()])]
 
     def _rank_of(self, names: Sequence[str]) -> IndexArray:
         """Return the place of each row of nodes in the order, intp (rows,)."""
