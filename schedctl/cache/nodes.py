@@ -245,6 +245,13 @@ class ClusterView:
         """The place of each live node row when nodes are ordered by name, intp (rows,)."""
         return self._order_by_name()[1]
 
+    def rank_by(self, key: Callable[[str], Any]) -> IndexArray:
+        """Return the place of each live node row when nodes are ordered by a key of their names, intp (rows,)."""
+        names, rows = self._node_table.names, self.rows
+        rank = np.zeros(len(names), np.intp)
+        rank[sorted(rows.tolist(), key=lambda row: key(names[row]))] = np.arange(len(rows))
+        return read_only(rank)
+
     @property
     def in_name_order(self) -> bool:
         """Whether the nodes arrived in the order of their names."""

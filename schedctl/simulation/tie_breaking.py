@@ -9,8 +9,6 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-import numpy as np
-
 from schedctl.cache.arrays import IndexArray
 from schedctl.cache.cluster import Cluster
 from schedctl.engine.attempts import Attempt
@@ -34,7 +32,7 @@ def draw_ties(seed: int) -> TieBreaker:
         cluster = outcome.cluster
         place = random.Random(f"{seed}/{outcome.pod.key}/{number}").choice(range(len(rows)))
         # of hundreds of ties one is named, not all: a run asks for every pod
-        return cluster.node_table.names[int(rows[np.argsort(cluster.name_rank[rows])[place]])]
+        return cluster.node_table.names[int(rows[cluster.name_rank[rows].argsort()[place]])]
 
     return choose
 
@@ -53,10 +51,11 @@ class _Order:
     """Takes the first of the ties in an order of the nodes, of which it knows the place of each row."""
 
     def __init__(self, order: Sequence[str]) -> None:
-        self._places = {name: place for place, name in enumerate(order)}
+        places = {name: place for place, name in enumerate(order)}
+        self._place = lambda name: (places.get(name, len(places)), name)
         self._cluster: Cluster | None = None
         self._since = -1
-        self._rank: IndexArray = np.empty(0, np.intp)
+        self._rank: IndexArray
 
     def __call__(self, outcome: Attempt, number: int) -> str:
         rows = outcome.tie_rows
@@ -65,16 +64,8 @@ class _Order:
         cluster = outcome.cluster
         if cluster is not self._cluster or cluster.nodes_since != self._since:
             self._cluster, self._since = cluster, cluster.nodes_since
-            self._rank = self._rank_of(cluster.node_table.names)
+            self._rank = cluster.rank_by(self._place)
         return cluster.node_table.names[int(rows[self._rank[rows].argmin()])]
-
-    def _rank_of(self, names: Sequence[str]) -> IndexArray:
-        """Return the place of each row of nodes in the order, intp (rows,)."""
-        places, last = self._places, len(self._places)
-        ordered = sorted(range(len(names)), key=lambda row: (places.get(names[row], last), names[row]))
-        rank = np.empty(len(names), np.intp)
-        rank[ordered] = np.arange(len(names))
-        return rank
 
 
 def replay_nodes(nodes: Mapping[str, str]) -> TieBreaker:

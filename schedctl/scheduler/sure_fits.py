@@ -18,7 +18,7 @@ from schedctl.cache.arrays import BoolArray, IndexArray
 from schedctl.cache.pod_info import PodInfo
 from schedctl.framework.profiles import Profile
 from schedctl.plugins.in_tree import plugins_of
-from schedctl.scheduler import Scheduler
+from schedctl.scheduler.schedulers import Scheduler
 
 _SPREAD = "PodTopologySpread"
 _DO_NOT_SCHEDULE = "DoNotSchedule"
