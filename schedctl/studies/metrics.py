@@ -10,13 +10,13 @@ from dataclasses import dataclass
 from operator import add, sub
 from typing import Protocol, runtime_checkable
 
-import numpy as np
 from typing_extensions import override
 
 from schedctl.cache.cluster import Cluster
 from schedctl.cache.pod_info import PodInfo
 from schedctl.errors import UsageError
 from schedctl.scheduler import Scheduler
+from schedctl.studies import cluster_measures
 from schedctl.studies.arrival_runs import RunCounts, RunObserver
 from schedctl.studies.arrivals import Arrival
 
@@ -63,18 +63,24 @@ class AnnotatedResource:
 
 @dataclass(frozen=True, slots=True)
 class CountedResource:
-    """A resource that pods request, as the scheduler counts it."""
+    """A resource that pods request, as the scheduler counts it.
+
+    Attributes:
+        name: what it is called in metrics.
+        resource: what pods and nodes call it, "" for the same.
+    """
 
     name: str
+    resource: str = ""
 
     @property
     def offered(self) -> str:
         """The resource of the nodes."""
-        return self.name
+        return self.resource or self.name
 
     def amount(self, pod: PodInfo) -> int:
         """Return what a pod asks for."""
-        return pod.demand.fit_requests.get(self.name, 0)
+        return pod.demand.fit_requests.get(self.offered, 0)
 
 
 Resource = AnnotatedResource | CountedResource
@@ -93,6 +99,7 @@ class _Bucket:
         arrivals: how many.
         allocated: what was allocated of each resource, added up over them.
         bound, dropped, pending: how many pods were so, added up over them.
+        attempts: how many scheduling cycles there had been, added up over them.
     """
 
     allocated: list[int]
@@ -100,15 +107,34 @@ class _Bucket:
     bound: int = 0
     dropped: int = 0
     pending: int = 0
+    attempts: int = 0
+
+
+@dataclass(slots=True)
+class _Model:
+    """Pods that share a spec and annotations.
+
+    Attributes:
+        pod: one of them, kept so that no other pod gets the ids of its parts.
+        amounts: what each asks for of each resource.
+        arrivals: how many of them have arrived.
+    """
+
+    pod: PodInfo
+    amounts: tuple[int, ...]
+    arrivals: int = 0
 
 
 class ArrivalMetrics(RunObserver):
     """Averages over the arrivals at which as much of one resource has arrived, by whole percent of the capacity.
 
+    ``allocated.RESOURCE`` is in percent of the capacity and counts pods that ran before the first arrival; ``bound``,
+    ``dropped`` and ``pending`` are pods, ``attempts`` scheduling cycles since the beginning.
+
     Attributes:
-        rows: by percent, the averages: ``allocated.RESOURCE`` in percent of the capacity, and ``bound``, ``dropped``
-            and ``pending`` pods; what is dear, once for each percent: ``balance.RESOURCE``, the standard deviation of
-            the nodes' use in percent, and what plugins measure.
+        rows: by percent, what is dear and so measured once for each, at the first arrival: ``balance.RESOURCE`` and
+            ``fragmentation.RESOURCE`` of what pods request, ``devices.DRIVER``, and what plugins measure. `table` has
+            the averages beside it.
     """
 
     def __init__(self, resources: Sequence[Resource], by: str) -> None:
@@ -132,7 +158,7 @@ class ArrivalMetrics(RunObserver):
         self._arrived = 0
         self._allocated = [0] * len(resources)
         self._buckets: dict[int, _Bucket] = {}
-        self._amounts: dict[tuple[int, int], tuple[PodInfo, tuple[int, ...]]] = {}
+        self._models: dict[tuple[int, int], _Model] = {}
 
     @override
     def on_start(self, scheduler: Scheduler, counts: RunCounts) -> None:
@@ -140,18 +166,26 @@ class ArrivalMetrics(RunObserver):
         self._capacity = [capacity_of(scheduler.cluster, each) for each in self._resources]
         if not self._capacity[self._by]:
             raise UsageError(f"no node offers {self._resources[self._by].name}")
+        for info in scheduler.cluster.pod_table:
+            self._allocated = [*map(add, self._allocated, self._model_of(info).amounts)]
 
     @override
     def on_arrived(self, arrival: Arrival) -> None:
-        self._arrived += self._amounts_of(arrival.pod)[self._by]
+        model = self._model_of(arrival.pod)
+        model.arrivals += 1
+        self._arrived += model.amounts[self._by]
 
     @override
     def on_bound(self, arrival: Arrival, node: str) -> None:
-        self._allocated = [*map(add, self._allocated, self._amounts_of(arrival.pod))]
+        self._allocated = [*map(add, self._allocated, self._model_of(arrival.pod).amounts)]
 
     @override
     def on_gone(self, arrival: Arrival, node: str) -> None:
-        self._allocated = [*map(sub, self._allocated, self._amounts_of(arrival.pod))]
+        self._allocated = [*map(sub, self._allocated, self._model_of(arrival.pod).amounts)]
+
+    @override
+    def on_evicted(self, pod: PodInfo, node: str) -> None:
+        self._allocated = [*map(sub, self._allocated, self._model_of(pod).amounts)]
 
     @override
     def on_arrival_done(self) -> None:
@@ -166,6 +200,7 @@ class ArrivalMetrics(RunObserver):
         bucket.bound += counts.bound - counts.gone
         bucket.dropped += counts.dropped
         bucket.pending += counts.arrived - counts.bound - counts.dropped
+        bucket.attempts += counts.attempts
 
     def table(self) -> dict[int, dict[str, float]]:
         """Return the rows, in order, with the averages of all arrivals so far."""
@@ -182,26 +217,36 @@ class ArrivalMetrics(RunObserver):
             for resource, amount, capacity in zip(self._resources, bucket.allocated, self._capacity, strict=True)
             if capacity
         }
-        pods = {"bound": bucket.bound, "dropped": bucket.dropped, "pending": bucket.pending}
-        return allocated | {name: number / bucket.arrivals for name, number in pods.items()}
+        counts = {
+            "bound": bucket.bound,
+            "dropped": bucket.dropped,
+            "pending": bucket.pending,
+            "attempts": bucket.attempts,
+        }
+        return allocated | {name: number / bucket.arrivals for name, number in counts.items()}
 
-    def _amounts_of(self, pod: PodInfo) -> tuple[int, ...]:
-        """Return what a pod asks for of each resource; pods of one model share the answer."""
-        model = id(pod.pod.spec), id(pod.pod.metadata.annotations)
-        known = self._amounts.get(model)
+    def _model_of(self, pod: PodInfo) -> _Model:
+        """Return what is known of the pods that share the spec and the annotations of this one."""
+        key = id(pod.pod.spec), id(pod.pod.metadata.annotations)
+        known = self._models.get(key)
         if known is None:
-            # with the pod, so that nobody else gets its ids
-            known = self._amounts[model] = pod, tuple(each.amount(pod) for each in self._resources)
-        return known[1]
+            known = self._models[key] = _Model(pod, tuple(each.amount(pod) for each in self._resources))
+        return known
+
+    def _piece(self, place: int) -> float:
+        """Return how much the pods that have arrived ask for of a resource on average, of those that ask for any."""
+        asking = [each for each in self._models.values() if each.amounts[place] and each.arrivals]
+        arrivals = sum(each.arrivals for each in asking)
+        return sum(each.amounts[place] * each.arrivals for each in asking) / arrivals if arrivals else 0.0
 
     def _measure(self) -> dict[str, float]:
-        cluster, found = self._scheduler.cluster, {}
-        for resource in self._resources:
+        cluster, found = self._scheduler.cluster, dict[str, float]()
+        for place, resource in enumerate(self._resources):
             if isinstance(resource, CountedResource):
-                offered = cluster.nodes.allocatable(resource.name)
-                taken = cluster.nodes.requested(resource.name)
-                shares = _PERCENT * taken[offered > 0] / offered[offered > 0]
-                found[f"balance.{resource.name}"] = float(np.std(shares)) if len(shares) else 0.0
+                name, offered = resource.name, resource.offered
+                found[f"balance.{name}"] = cluster_measures.balance(cluster, offered)
+                found[f"fragmentation.{name}"] = cluster_measures.fragmentation(cluster, offered, self._piece(place))
+        found |= {f"devices.{driver}": share for driver, share in cluster_measures.devices(cluster).items()}
         for profile in self._scheduler.profiles.values():
             for plugin in profile.plugins.values():
                 if isinstance(plugin, MeasuringPlugin):

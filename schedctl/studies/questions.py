@@ -205,9 +205,14 @@ def _traced(form: forms.RunForm) -> list[TracedPod]:
 
 
 def resources_of(form: forms.RunForm) -> list[Resource]:
-    """Return what metrics count: cpu, memory, and the resources that only annotations know."""
-    annotated = (AnnotatedResource(each.name, each.annotations, each.offered) for each in form.resources)
-    return [CountedResource("cpu"), CountedResource("memory"), *annotated]
+    """Return what metrics count: cpu, memory, and what the study adds."""
+    return [CountedResource("cpu"), CountedResource("memory"), *map(_resource, form.resources)]
+
+
+def _resource(form: forms.ResourceForm) -> Resource:
+    if form.annotations:
+        return AnnotatedResource(form.name, form.annotations, form.offered or form.name)
+    return CountedResource(form.name, form.offered)
 
 
 def arrivals_of(form: forms.RunForm, pods: list[TracedPod], seed: int, scheduler: Scheduler) -> list[Arrival]:

@@ -242,12 +242,12 @@ def _mistakes_of_run(run: forms.RunForm) -> Iterator[Problem]:
         if at < 0 or (inflated and at > 100 * arrivals.share):
             hint = f"at most {100 * arrivals.share:g} % arrive, see spec.run.arrivals.share" if inflated else ""
             yield Problem(f"{at} % never arrive", path=f"spec.run.at[{index}]", hint=hint)
+    counted = ["cpu", "memory"]
     for index, each in enumerate(run.resources):
-        if not (each.name and each.annotations and each.offered):
-            yield Problem(
-                "a resource has a name, annotations and what nodes offer", path=f"spec.run.resources[{index}]"
-            )
-    counted = ["cpu", "memory", *(each.name for each in run.resources)]
+        if not each.name or each.name in counted:
+            message = f'resource "{each.name}" is counted already' if each.name else "a resource has a name"
+            yield Problem(message, path=f"spec.run.resources[{index}]")
+        counted.append(each.name)
     if run.by not in counted:
         yield Problem(f'no resource "{run.by}" is counted', path="spec.run.by", hint=did_you_mean(run.by, counted))
 
