@@ -68,6 +68,9 @@ def prepare(read: ReadStudy, notifier: Notifier = SILENT) -> Prepared:
         grid = axis.grid_of(spec.axes, cluster)
     questions.question_of(spec)
     session = _try_each(read, grid, state)
+    missing = [read.problem(path, str(each), each.hint) for path, each in questions.check_names(spec, session)]
+    if missing:
+        raise ConfigError(missing)
     if spec.axes.weights is not None:
         kind = "grid" if spec.axes.weights.grid else "draw"
         for name in getattr(spec.axes.weights, kind):

@@ -68,6 +68,11 @@ def test_nodes_of_openb_offer_a_thousand_for_each_gpu(tmp_path):
         pytest.param(PODS + "a,-1,2,0,0,1,2\n", ["2: cpu_milli is '-1'"], id="a negative number"),
         pytest.param(PODS + f"a,{'9' * 5000},2,0,0,1,2\n", ["2: cpu_milli is '999"], id="a number without end"),
         pytest.param(PODS + "a,1,2,0,0,5,2\n", ["2: deletion_time is before creation_time"], id="gone before it came"),
+        pytest.param(
+            PODS + "a,1,2,0,0,1,2\nb,1,2,0,0,1,2\na,1,2,0,0,3,4\n,1,2,0,0,1,2\n,1,2,0,0,1,2\n",
+            ["4: name a is that of line 2, too", "5: name is missing", "6: name is missing"],
+            id="a name twice, and none",
+        ),
         pytest.param("name,cpu\n", ["1: no column cpu_milli, memory_mib"], id="other columns"),
         pytest.param(PODS, ["no rows"], id="an empty list"),
     ],

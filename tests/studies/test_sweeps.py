@@ -402,3 +402,38 @@ def test_files_that_are_missing_are_all_told_beforehand_with_where_they_were_loo
         (5, "spec.state[1]", f"{tmp_path / 'gone.yaml'} does not exist"),
         (6, "spec.simulate.manifests[0]", f"{tmp_path / 'nowhere.yaml'} does not exist"),
     ]
+
+
+TRACE = "name,cpu_milli,memory_mib,num_gpu,gpu_milli,creation_time,deletion_time\na,4000,1,0,0,0,1\n"
+NODES = "sn,cpu_milli,memory_mib,gpu,model\nn,10000,1000,0,\n"
+
+
+@pytest.mark.parametrize(
+    ("spec", "told"),
+    [
+        pytest.param(
+            "  drain: {nodes: [general-a-1, node/gone, other]}\n",
+            [(6, "spec.drain.nodes[1]", 'node "gone" not found'), (6, "spec.drain.nodes[2]", 'node "other" not found')],
+            id="nodes that are to be drained",
+        ),
+        pytest.param(
+            "  drain: {selector: no=such}\n",
+            [(6, "spec.drain.selector", "no node has these labels")],
+            id="labels that no node has",
+        ),
+        pytest.param(
+            "  capacity: {like: [deploy/web, deploy/nope], namespace: shop}\n",
+            [(6, "spec.capacity.like[1]", 'no Deployment "nope" in namespace shop')],
+            id="a workload to be counted",
+        ),
+        pytest.param(
+            "  run: {nodes: n.csv, trace: {openb: p.csv}, at: [40, 60]}\n",
+            [(6, "spec.run.at[1]", "60 % of cpu never arrive")],
+            id="a share that the trace never comes to",
+        ),
+    ],
+)
+def test_what_the_cluster_does_not_have_is_told_beforehand(tmp_path, spec, told):
+    (tmp_path / "p.csv").write_text(TRACE)
+    (tmp_path / "n.csv").write_text(NODES)
+    assert mistakes(tmp_path, f"  state: [{SHOP}]\n{spec}") == told
