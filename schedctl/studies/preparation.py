@@ -13,6 +13,7 @@ import msgspec
 from schedctl.documents.decoding import Decoder
 from schedctl.documents.spelling import suggest_names
 from schedctl.errors import ConfigError, Problem, UsageError
+from schedctl.reports import counts
 from schedctl.reports.metadata import Metadata
 from schedctl.reports.sweeps import SweepHead
 from schedctl.scheduler import discovery
@@ -87,7 +88,7 @@ def prepare(read: ReadStudy, notifier: Notifier = SILENT) -> Prepared:
     )
     needs_objects = spec.axes.versions or spec.axes.feature_gates
     sent = state if state is None or needs_objects else _without_objects(state)
-    return Prepared(read, SweepWork(spec, grid, sent), head, session.metadata())
+    return Prepared(read, SweepWork(spec, grid, sent), head, _metadata_of_all(spec, grid, state, session))
 
 
 def _state(spec: forms.StudySpec, notifier: Notifier) -> State | None:
@@ -197,6 +198,22 @@ def _try_each(read: ReadStudy, grid: Grid, state: State | None) -> Session:
             with _placed(read, f"spec.axes.{each.name.replace('/', '.', 1)}"):
                 _try_change(found, each.values[0].value)
     return found
+
+
+def _metadata_of_all(spec: forms.StudySpec, grid: Grid, state: State | None, session: Session) -> Metadata:
+    """Return under which conditions all scenarios are run, given the session of one: what differs is not that one's."""
+    metadata = session.metadata()
+    for each in grid.axes:
+        if each.name == axis.VERSION:
+            scenarios = (Scenario(0, {axis.VERSION: value} | _first_own_state(grid)) for value in each.values)
+            versions = [session_of(spec, one, state).metadata().kubernetes_version for one in scenarios]
+            metadata = msgspec.structs.replace(metadata, kubernetes_version=" and ".join(dict.fromkeys(versions)))
+        elif each.name == axis.GATES:
+            metadata = msgspec.structs.replace(metadata, feature_gates=[])
+        elif each.name == axis.CONFIGURATION and len(each.values) > 1:
+            text = counts.of(len(each.values), "configuration")
+            metadata = msgspec.structs.replace(metadata, configuration=text)
+    return metadata
 
 
 def _session_of_first(read: ReadStudy, grid: Grid, state: State | None) -> Session:

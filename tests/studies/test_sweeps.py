@@ -437,3 +437,12 @@ def test_what_the_cluster_does_not_have_is_told_beforehand(tmp_path, spec, told)
     (tmp_path / "p.csv").write_text(TRACE)
     (tmp_path / "n.csv").write_text(NODES)
     assert mistakes(tmp_path, f"  state: [{SHOP}]\n{spec}") == told
+
+
+def test_conditions_that_scenarios_do_not_share_are_not_those_of_the_first(tmp_path):
+    gates = "featureGates: ['', 'GenericWorkload=true']"
+    axes = f"{{versions: ['1.36', '1.37'], configurations: [default, bin-packing], {gates}}}"
+    metadata = prepared(tmp_path, f"{HEAD}  state: [{SHOP}]\n  pending: {{}}\n  axes: {axes}\n").metadata
+    first, last = metadata.kubernetes_version.split(" and ")
+    assert (first[:5], last[:5]) == ("v1.36", "v1.37")
+    assert (metadata.configuration, metadata.feature_gates) == ("2 configurations", [])
