@@ -73,7 +73,7 @@ OPENB ?= examples/studies/fgd/made
 STUDY := build/studies
 study-fgd: $(INSTALLED)  ## the FGD study beside its published table: make study-fgd OPENB=DIR; without, a made trace
 	mkdir -p $(STUDY)
-	$(BIN)/schedctl sweep examples/studies/fgd/study.yaml --set openb=$(OPENB) --results $(STUDY)/fgd.jsonl
+	$(BIN)/schedctl sweep examples/studies/fgd/study.yaml --set openb=$(abspath $(OPENB)) --results $(STUDY)/fgd.jsonl
 	$(BIN)/python examples/studies/fgd/compare.py $(STUDY)/fgd.jsonl $(OPENB) $(STUDY)/fgd.svg
 
 study-packing: $(INSTALLED)  ## the packing study, and the pictures of its page

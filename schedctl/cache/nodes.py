@@ -245,6 +245,13 @@ class ClusterView:
         """The place of each live node row when nodes are ordered by name, intp (rows,)."""
         return self._order_by_name()[1]
 
+    def rank_by(self, key: Callable[[str], Any]) -> IndexArray:
+        """Return the place of each live node row when nodes are ordered by a key of their names, intp (rows,)."""
+        names, rows = self._node_table.names, self.rows
+        rank = np.zeros(len(names), np.intp)
+        rank[sorted(rows.tolist(), key=lambda row: key(names[row]))] = np.arange(len(rows))
+        return read_only(rank)
+
     @property
     def in_name_order(self) -> bool:
         """Whether the nodes arrived in the order of their names."""
@@ -362,7 +369,19 @@ class Nodes:
         bare: whether the column is known by its objects alone; see `as_bare_objects`.
     """
 
-    __slots__ = ("__dict__", "_before", "_known", "_more", "_passing", "_picked", "_whole", "bare", "cluster", "rows")
+    __slots__ = (
+        "__dict__",
+        "_before",
+        "_known",
+        "_more",
+        "_offered",
+        "_passing",
+        "_picked",
+        "_whole",
+        "bare",
+        "cluster",
+        "rows",
+    )
 
     def __init__(self, cluster: ClusterView, rows: IndexArray) -> None:
         self.cluster = cluster
@@ -373,6 +392,7 @@ class Nodes:
         self._picked: IndexArray | None = None  # the positions of `_before` that it takes
         self._more: PodChanges | None = None  # or the changes that it adds
         self._known: dict[str, IntArray] = {}  # usage by quantity, as far as it was asked for
+        self._offered: dict[str, IntArray] = {}  # and what is offered of resources
         self._passing = False  # whether it is dropped before the cluster changes, so that it may keep what it gathers
         self.bare = False
 
@@ -563,10 +583,6 @@ class Nodes:
             known = self._offered[resource] = self.gather(table.column(table.allocatable, resource))
         return known
 
-    @cached_property
-    def _offered(self) -> dict[str, IntArray]:
-        return {}
-
     def matrix(self, names: tuple[str, ...], *, scored: bool = False) -> tuple[IntArray, IntArray] | None:
         """Return what each node offers of some resources and what pods have taken, int64 (r, n) each, to be read.
 
@@ -631,7 +647,7 @@ class Nodes:
         """
         self.cluster.reads.occupancy = True
         numbers = self.gather(self.cluster._node_table.occupied)
-        if self.changes is None:
+        if not self.is_hypothetical or self.changes is None:
             return numbers
         supposed = numbers.copy()
         supposed[self.changes.positions] = -1
@@ -646,7 +662,7 @@ class Nodes:
         """Return the pods standing on the node at a position, supposed changes included."""
         self.cluster.reads.occupancy = True
         pods = self.cluster._pod_table.on(int(self.rows[position]))
-        if self.changes is not None:
+        if self.is_hypothetical and self.changes is not None:
             for info, sign in self.changes.at(position):
                 if sign > 0:
                     pods.append(info)

@@ -332,5 +332,5 @@ def _judge(session: Session, inputs: CheckInputs, options: CheckOptions, draws: 
 
     if not check_draws.are_demanded(inputs):
         return use_case.check(session, inputs, options)
-    engine = engine_of(1 if session.notifier.verbose else jobs, batch=2)
+    engine = engine_of(1 if session.notifier.verbose else jobs)
     return check_draws.check(session, inputs, options, draws, engine)

@@ -82,7 +82,7 @@ def n_1(
     session.load(about=about_nothing)
     # calls are counted in one process, and extenders are asked, or replayed, by one
     alone = notifier.verbose or session.choice.extenders
-    engine = engine_of(1 if alone else jobs, batch=16, weight=attrgetter("weight"))
+    engine = engine_of(1 if alone else jobs, weight=attrgetter("weight"))
     report = node_losses.lose(
         session, by or (), engine=engine, namespace=namespace, fail=exit_code, node_map=printer.is_page
     )

@@ -5,7 +5,7 @@ Each is asked on a fork of the cluster, makes the changes of the scenario there,
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 
@@ -15,6 +15,7 @@ from schedctl.errors import UsageError
 from schedctl.reports.simulations import Fate
 from schedctl.scheduler import Scheduler
 from schedctl.session import capacity as capacities
+from schedctl.session import capacity_models
 from schedctl.session import check as checks
 from schedctl.session import drain as drains
 from schedctl.session import manifests as inputs
@@ -101,6 +102,54 @@ def question_of(spec: forms.StudySpec) -> Question:
     if spec.run is not None:
         return partial(_run, spec.run, _traced(spec.run))
     return _pending
+
+
+def check_names(spec: forms.StudySpec, session: Session) -> Iterator[tuple[str, UsageError]]:
+    """Yield the fields of a question that name what the cluster does not have, and what is to be said of each.
+
+    Args:
+        spec: the study.
+        session: of a scenario, loaded; without what the scenario changes.
+    """
+    form = spec.drain
+    named: list[tuple[str, Callable[[], object]]] = []
+    if form is not None and form.nodes and not (form.selector or form.zone):
+        named += (
+            (f"spec.drain.nodes[{index}]", partial(drains.NodeSelection((name,)).find, session.cluster))
+            for index, name in enumerate(form.nodes)
+        )
+    elif form is not None:
+        selection = drains.NodeSelection((), form.selector, form.zone)
+        named.append((f"spec.drain.{'zone' if form.zone else 'selector'}", partial(selection.find, session.cluster)))
+    if spec.capacity is not None:
+        namespace, assembled = spec.capacity.namespace, session.state.assembled
+        named += (
+            (f"spec.capacity.like[{index}]", partial(capacity_models.find, text, assembled, namespace))
+            for index, text in enumerate(spec.capacity.like)
+        )
+    for path, find in named:
+        try:
+            find()
+        except UsageError as fault:
+            yield path, fault
+    if spec.run is not None:
+        yield from _shares_too_large(spec.run, session)
+
+
+def _shares_too_large(form: forms.RunForm, session: Session) -> Iterator[tuple[str, UsageError]]:
+    """Yield the shares at which a study asks for metrics and that the pods of its trace never come to."""
+    if form.arrivals.process not in ("traced", "atOnce") or not form.at:
+        return
+    counted = next(each for each in resources_of(form) if each.name == form.by)
+    capacity = capacity_of(session.cluster, counted)
+    if not capacity:
+        yield "spec.run.by", UsageError(f"no node offers {form.by}")
+        return
+    most = round(100 * sum(counted.amount(each.model) for each in _traced(form)) / capacity)
+    for index, at in enumerate(form.at):
+        if at > most + _SKIPPED:
+            hint = f"all pods of the trace ask for {most} % of it"
+            yield f"spec.run.at[{index}]", UsageError(f"{at} % of {form.by} never arrive", hint)
 
 
 def _manifests(paths: tuple[str, ...], namespace: str) -> Manifests:
@@ -205,9 +254,14 @@ def _traced(form: forms.RunForm) -> list[TracedPod]:
 
 
 def resources_of(form: forms.RunForm) -> list[Resource]:
-    """Return what metrics count: cpu, memory, and the resources that only annotations know."""
-    annotated = (AnnotatedResource(each.name, each.annotations, each.offered) for each in form.resources)
-    return [CountedResource("cpu"), CountedResource("memory"), *annotated]
+    """Return what metrics count: cpu, memory, and what the study adds."""
+    return [CountedResource("cpu"), CountedResource("memory"), *map(_resource, form.resources)]
+
+
+def _resource(form: forms.ResourceForm) -> Resource:
+    if form.annotations:
+        return AnnotatedResource(form.name, form.annotations, form.offered or form.name)
+    return CountedResource(form.name, form.offered)
 
 
 def arrivals_of(form: forms.RunForm, pods: list[TracedPod], seed: int, scheduler: Scheduler) -> list[Arrival]:

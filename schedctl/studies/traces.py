@@ -148,14 +148,13 @@ def _rows(path: str, columns: Sequence[str], numbers: Sequence[str]) -> Iterator
                 raise InputError(
                     [Problem(f"no column {', '.join(missing)}", path, 1, hint=f"expected {', '.join(columns)}")]
                 )
+            lines: dict[str, int] = {}
             for row in reader:
-                problems += (
-                    Problem(f"{name} is {row[name] or 'missing'!r}, expected a whole number", path, reader.line_num)
-                    for name in numbers
-                    if not _NUMBER.fullmatch(row[name] or "")
-                )
-                if _is_gone_before_it_comes(row):
-                    problems.append(Problem("deletion_time is before creation_time", path, reader.line_num))
+                line = reader.line_num
+                first = lines.setdefault(row[columns[0]] or "", line)
+                if first != line and row[columns[0]]:
+                    problems.append(Problem(f"{columns[0]} {row[columns[0]]} is that of line {first}, too", path, line))
+                problems += (Problem(each, path, line) for each in _mistakes(row, columns[0], numbers))
                 rows.append(row)
     except (OSError, UnicodeError, csv.Error) as error:
         reason = (error.strerror or str(error)).lower() if isinstance(error, OSError) else str(error)
@@ -166,6 +165,17 @@ def _rows(path: str, columns: Sequence[str], numbers: Sequence[str]) -> Iterator
         raise InputError([Problem("no rows", path)])
     for row in rows:
         yield row | {name: int(row[name]) for name in numbers}
+
+
+def _mistakes(row: Mapping[str, Any], name: str, numbers: Sequence[str]) -> Iterator[str]:
+    """Yield what is wrong with a row by itself."""
+    if not row[name]:
+        yield f"{name} is missing"
+    for number in numbers:
+        if not _NUMBER.fullmatch(row[number] or ""):
+            yield f"{number} is {row[number] or 'missing'!r}, expected a whole number"
+    if _is_gone_before_it_comes(row):
+        yield "deletion_time is before creation_time"
 
 
 def _is_gone_before_it_comes(row: Mapping[str, Any]) -> bool:

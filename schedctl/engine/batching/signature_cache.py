@@ -75,6 +75,17 @@ class SignatureCache:
             return None
         return found
 
+    def refusing_class(self, profile: Profile, pod: PodInfo) -> EquivalenceClass | None:
+        """Return the pod's class where that knows, after `update`, that Filter lets no node pass; None otherwise.
+
+        Raises:
+            CycleError: a plugin fails over its signature.
+        """
+        found = self._class_of(profile, pod)
+        is_current = found.generation == self._cluster.generation
+        # who narrows the nodes to none refuses the pod as a whole, and a plugin asked about every pod might fail
+        return found if is_current and not (found.feasible_nodes or found.narrowing_plugins or found.anew) else None
+
     def _class_of(self, profile: Profile, pod: PodInfo) -> EquivalenceClass:
         if self._nodes_since != self._cluster.nodes_since:  # other nodes are other positions for all that is kept
             self._nodes_since = self._cluster.nodes_since
