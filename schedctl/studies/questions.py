@@ -115,16 +115,24 @@ def check_names(spec: forms.StudySpec, session: Session) -> Iterator[tuple[str, 
     named: list[tuple[str, Callable[[], object]]] = []
     if form is not None and form.nodes and not (form.selector or form.zone):
         named += (
-            (f"spec.drain.nodes[{index}]", partial(drains.NodeSelection((name,)).find, session.cluster))
+            (
+                f"spec.drain.nodes[{index}]",
+                partial(drains.NodeSelection((name,)).find, session.cluster, session.names),
+            )
             for index, name in enumerate(form.nodes)
         )
     elif form is not None:
         selection = drains.NodeSelection((), form.selector, form.zone)
-        named.append((f"spec.drain.{'zone' if form.zone else 'selector'}", partial(selection.find, session.cluster)))
+        named.append(
+            (
+                f"spec.drain.{'zone' if form.zone else 'selector'}",
+                partial(selection.find, session.cluster, session.names),
+            )
+        )
     if spec.capacity is not None:
-        namespace, assembled = spec.capacity.namespace, session.state.assembled
+        namespace, state = spec.capacity.namespace, session.state
         named += (
-            (f"spec.capacity.like[{index}]", partial(capacity_models.find, text, assembled, namespace))
+            (f"spec.capacity.like[{index}]", partial(capacity_models.find, text, state, namespace))
             for index, text in enumerate(spec.capacity.like)
         )
     for path, find in named:
