@@ -93,6 +93,7 @@ class AnswerColumn:
         self.out_of_range = False
         self.is_blank = True
         self._score_known: BoolArray | None = None
+        self._is_known_everywhere = False
         self.reset()
 
     def copy_for_scores(self) -> AnswerColumn:
@@ -293,6 +294,7 @@ class AnswerColumn:
             return
         if self._score_known is not None:
             self._score_known[positions] = False
+            self._is_known_everywhere = False
             self.score_log.note(now, positions)
         elif many:
             self._score_all()
@@ -373,12 +375,15 @@ class AnswerColumn:
         if self._filter_known is not None or (before is None and rejected is None):
             return  # nobody has seen others
         if before is None or rejected is None:
-            either = before if before is not None else rejected
-            flipped = NO_ROWS if either is None else np.flatnonzero(either)
+            flipped = before if before is not None else rejected
         else:
-            flipped = np.flatnonzero(before != rejected)
-        if len(flipped):
-            self.filter_log.note(now, flipped)
+            flipped = before != rejected
+        assert flipped is not None
+        many = int(np.count_nonzero(flipped))
+        if many * _FEW > len(flipped):
+            self.filter_log.begin(now)  # not worth finding them: the whole column is looked at anyway
+        elif many:
+            self.filter_log.note(now, np.flatnonzero(flipped))
 
     def _judge_standing(self, standing: BoolArray | None) -> None:
         """Ask about the nodes that stand and are not known, as a filter is asked that does not want all nodes."""
@@ -424,7 +429,7 @@ class AnswerColumn:
     @property
     def is_rated(self) -> bool:
         """Whether the scores of all nodes are known."""
-        return self._score_known is None
+        return self._score_known is None or self._is_known_everywhere
 
     @property
     def skips_score(self) -> bool:
@@ -461,8 +466,9 @@ class AnswerColumn:
         if len(unknown):
             every = len(unknown) == int(np.count_nonzero(feasible))
             raw = self._ask_score(nodes() if every else self._around.column(unknown))
-            self._set_scores(unknown, raw, log=False)
+            self._set_scores(unknown, raw)
             self._score_known[unknown] = True
+            self._is_known_everywhere = bool(self._score_known.all())
 
     def raw_scores(self, nodes: Nodes) -> IntArray:
         """Return the raw scores of a column of feasible nodes, int64 (n,), asked for where they are not known."""
@@ -508,6 +514,7 @@ class AnswerColumn:
         self.out_of_range = False
         self.is_blank = True
         self._score_known = np.zeros(len(self._around.nodes), np.bool_)
+        self._is_known_everywhere = False
         self.score_log.begin(generation)
         self.forgotten += 1
 

@@ -35,16 +35,14 @@ class Contribution:
         same_for_all: the normalised score of all nodes, where they have the same.
         least, most: the extremes of the raw scores of the feasible nodes, as of the last normalisation.
         uniform: whether the raw scores of all nodes are the same, so that it does not matter which are feasible.
-        is_by_row: whether a score is that of the row alone, and known of all rows.
     """
 
-    __slots__ = ("column", "is_by_row", "least", "most", "normalized", "plugin", "same_for_all", "uniform", "weight")
+    __slots__ = ("column", "least", "most", "normalized", "plugin", "same_for_all", "uniform", "weight")
 
     def __init__(self, plugin: ScorePlugin, column: AnswerColumn, weight: int) -> None:
         self.plugin = plugin
         self.column = column
         self.weight = weight
-        self.is_by_row = plugin.foreseeable and not column.normalizes
         self.normalized: npt.NDArray[np.int8] | None = None
         self.same_for_all = 0
         self.least = self.most = 0
@@ -54,9 +52,7 @@ class Contribution:
     def holds_for_any(self) -> bool:
         """Whether it does not matter which nodes are feasible, and the scores of all are known."""
         column = self.column
-        if self.is_by_row:
-            return column.scores is not None and not column.out_of_range
-        return self.uniform and column.is_rated
+        return column.is_rated and (self.uniform if column.normalizes else not column.out_of_range)
 
     def at(self, positions: IndexArray) -> Scores | int:
         """Return the normalised scores at some positions."""
@@ -149,13 +145,12 @@ class Contributions:
             whole = ((self.is_prepared_anew or since < 0) and self._choose_parts()) or whole
         gained = flipped is None or bool(feasible[flipped].any())
         moved: list[IndexArray] = []
-        if not (same or flipped is None or all(part.column.plugin.foreseeable for part in self._parts.values())):
-            moved.append(flipped)  # what others would score a node that was rejected was not known
         for part in self._parts.values():
             column = part.column
-            if not whole and column.score_log.latest <= since and (same or part.holds_for_any):
+            holds = part.holds_for_any
+            if not whole and column.score_log.latest <= since and (same or holds):
                 continue
-            if not whole and part.is_by_row and column.scores is not None and not column.out_of_range:
+            if not whole and holds and not column.normalizes:
                 found = column.score_log.since(since)
             else:
                 found = self._refresh(part, feasible, nodes, -1 if whole else since, same=same, gained=gained)
@@ -164,7 +159,7 @@ class Contributions:
             elif len(found):
                 moved.append(found)
         self.generation = self._around.cluster.generation
-        if whole or flipped is None:
+        if whole:
             self._sum_everywhere()
             return None
         if not moved:
@@ -282,7 +277,8 @@ class Contributions:
             least == most
             and part.plugin.normalizes_by_extremes
             and not part.plugin.reads_feasible_set
-            and (len(raw) == len(feasible) or (part.plugin.foreseeable and bool((column.scores == least).all())))
+            and column.is_rated
+            and (len(raw) == len(feasible) or bool((column.scores == least).all()))
         )
         before = part.everywhere()
         self._normalize(part, feasible, nodes(), raw)

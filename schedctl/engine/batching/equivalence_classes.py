@@ -163,7 +163,10 @@ class EquivalenceClass:
                 feasible &= ~rejected
         self.feasible = feasible
         self.feasible_nodes = int(np.count_nonzero(feasible))
-        return None if first else np.flatnonzero(before != feasible)
+        if first:
+            return None
+        flipped = before != feasible
+        return None if np.count_nonzero(flipped) * _FEW > len(flipped) else np.flatnonzero(flipped)
 
     def _stand_at(self, at: IndexArray) -> IndexArray:
         fits = np.ones(len(at), np.bool_) if self._searched is None else self._searched[at]
@@ -194,7 +197,9 @@ class EquivalenceClass:
         """Bring the totals up to date."""
         contributions = self._contributions
         moved = contributions.update(self.feasible, self._feasible_column, renewed=renewed, flipped=flipped)
-        if moved is not None and flipped is not None and len(flipped):
+        if flipped is None:
+            moved = None
+        elif moved is not None and len(flipped):
             many = (len(moved) + len(flipped)) * _FEW > len(self.nodes)
             moved = None if many else distinct((moved, flipped), len(self.nodes))
         if contributions.is_prepared_anew:
@@ -209,7 +214,8 @@ class EquivalenceClass:
             at = moved.item()
             self.totals[at] = sums.item(at) if self.feasible.item(at) else _INFEASIBLE
         elif len(moved):
-            self.totals[moved] = np.where(self.feasible[moved], sums[moved], _INFEASIBLE)
+            everywhere = self.feasible_nodes == len(self.nodes)
+            self.totals[moved] = sums[moved] if everywhere else np.where(self.feasible[moved], sums[moved], _INFEASIBLE)
 
     # -- one row, foreseen -------------------------------------------------------
 

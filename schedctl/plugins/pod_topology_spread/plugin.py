@@ -15,7 +15,8 @@ from typing_extensions import override
 
 from schedctl.api.nodes import Node
 from schedctl.api.selectors import SelectorError
-from schedctl.cache.arrays import IntArray
+from schedctl.cache.arrays import BoolArray, IntArray
+from schedctl.cache.domain_sums import NO_DOMAIN
 from schedctl.cache.nodes import Nodes
 from schedctl.cache.pod_info import PodInfo
 from schedctl.errors import PluginError
@@ -216,8 +217,11 @@ class PodTopologySpread(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlug
     def _judge(self, spread: HardSpread, nodes: Nodes) -> Verdicts:
         constraint = spread.constraint
         key, domains = constraint.topology_key, nodes.gather(spread.domains.codes)
-        lacking = domains == 0
-        verdicts = self.missing.where(lacking, topology_key=key) if lacking.any() else ACCEPT
+        verdicts, standing = ACCEPT, None
+        if not spread.everywhere:
+            standing = domains != NO_DOMAIN
+            if not standing.all():
+                verdicts = self.missing.where(~standing, topology_key=key)
         counts: Lookup | IntArray
         floor: int | IntArray
         if spread.supposed is None:
@@ -225,23 +229,25 @@ class PodTopologySpread(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlug
             most = constraint.max_skew - (spread.self_match - floor)
             if len(nodes) > len(spread.counts):
                 crowded = spread.counts > most
-                crowded[0] = False  # no domain: those nodes are refused for the missing label
+                crowded[NO_DOMAIN] = False  # those nodes are refused for the missing label
                 if not crowded.any():
                     return verdicts
-                refused = crowded[domains]
+                refused = crowded.take(domains)
             else:
-                refused = (spread.counts[domains] > most) & ~lacking
+                refused = _standing(spread.counts[domains] > most, standing)
                 if not refused.any():
                     return verdicts
-            counts = Lookup(spread.counts.copy(), domains.copy())
+            domains = domains.copy()
+            counts = Lookup(spread.counts.copy(), domains)
         else:
             counts = here = spread.counts[domains] + spread.supposed
             floor = spread.floors(domains, here)
-            refused = (here + (spread.self_match - floor) > constraint.max_skew) & ~lacking
+            refused = _standing(here + (spread.self_match - floor) > constraint.max_skew, standing)
+            domains = domains.copy()
         return verdicts | self.skewed.where(
             refused,
             topology_key=key,
-            domain=Lookup(spread.domains.values.values, domains.copy()),
+            domain=Lookup(spread.domains.values.values, domains),
             count=counts,
             self_match=spread.self_match,
             minimum=floor,
@@ -295,6 +301,10 @@ class PodTopologySpread(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlug
         from schedctl.plugins.pod_topology_spread.remedies import remedies
 
         return remedies(pod, rejection, self.handle.cluster)
+
+
+def _standing(refused: BoolArray, standing: BoolArray | None) -> BoolArray:
+    return refused if standing is None else refused & standing
 
 
 def _after_relabelling(constraints: Iterable[Constraint], before: PodInfo, after: PodInfo) -> Hint:
