@@ -54,9 +54,19 @@ class Domains:
 
     def alone(self, row: int) -> bool:
         """Return whether no other row is in the domain of a row."""
+        return bool(self._size[self._codes[row]] == 1)
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether every row has the label."""
+        return not self._size[0]
+
+    @property
+    def _size(self) -> IntArray:
+        """How many rows each domain has, int64 (domains,)."""
         if self._sizes is None:
-            self._sizes = np.bincount(self.codes)
-        return bool(self._sizes[self._codes[row]] == 1)
+            self._sizes = np.bincount(self.codes, minlength=1)
+        return self._sizes
 
     def members(self, domain: int) -> IndexArray:
         """Return the rows of a domain, intp, read-only; each is looked for once."""

@@ -227,7 +227,10 @@ class AnswerColumn:
         self._ask_again(positions)
 
     def _changed(self, reads: Reads, since: int, *, moved_objects: bool) -> IndexArray | None:
-        """Return the node rows that have changed in what was read of them, None for all."""
+        """Return the node rows that have changed in what was read of them, None where it is not known which.
+
+        Where these are many, all are taken to have changed.
+        """
         if (moved_objects or Pod in reads.versions) and not self._cluster.holds(reads):
             return None
         parts = []
@@ -245,6 +248,8 @@ class AnswerColumn:
                 parts.append(rows if self._around.whole else self._alive(rows))
         if not parts:
             return NO_ROWS
+        if any(len(rows) * _FEW > len(self._around.nodes) for rows in parts):
+            return self._around.nodes.rows
         return parts[0] if len(parts) == 1 else distinct(parts, len(self._cluster.node_table))
 
     def _alive(self, rows: IndexArray) -> IndexArray:
@@ -379,11 +384,7 @@ class AnswerColumn:
         else:
             flipped = before != rejected
         assert flipped is not None
-        many = int(np.count_nonzero(flipped))
-        if many * _FEW > len(flipped):
-            self.filter_log.begin(now)  # not worth finding them: the whole column is looked at anyway
-        elif many:
-            self.filter_log.note(now, np.flatnonzero(flipped))
+        _note(self.filter_log, now, flipped)
 
     def _judge_standing(self, standing: BoolArray | None) -> None:
         """Ask about the nodes that stand and are not known, as a filter is asked that does not want all nodes."""
@@ -483,9 +484,7 @@ class AnswerColumn:
     def _score_all(self) -> None:
         raw = self._ask_score(self._around.nodes)
         if self._score_known is None and self.scores is not None:
-            moved = np.flatnonzero(self.scores != raw)
-            if len(moved):
-                self.score_log.note(self._cluster.generation, moved)
+            _note(self.score_log, self._cluster.generation, self.scores != raw)
         self.scores, self._score_known = None, None
         self._set_scores(slice(None), raw, log=False)
 
@@ -517,6 +516,15 @@ class AnswerColumn:
         self._is_known_everywhere = False
         self.score_log.begin(generation)
         self.forgotten += 1
+
+
+def _note(log: ChangeLog, generation: int, changed: BoolArray) -> None:
+    """Take down which positions have changed; where that are many, whole columns are looked at anyway."""
+    many = int(np.count_nonzero(changed))
+    if many * _FEW > len(changed):
+        log.begin(generation)
+    elif many:
+        log.note(generation, np.flatnonzero(changed))
 
 
 def _skips(answer: Status | NodeSet | None) -> bool:

@@ -264,7 +264,7 @@ class Contributions:
         if moved is not None and not len(moved) and (same or part.uniform):
             return NO_ROWS
         assert column.scores is not None
-        raw = (column.scores if feasible.all() else column.scores[feasible]).astype(np.int64)
+        raw = (column.scores if feasible.all() else column.scores[feasible]).astype(np.int64, copy=False)
         least, most = int(raw.min()), int(raw.max())
         kept = (least, most) == (part.least, part.most) and part.plugin.normalizes_by_extremes and not gained
         if kept and since >= 0:
@@ -295,11 +295,13 @@ class Contributions:
         """Normalise the raw scores of the feasible nodes."""
         scores = _in_range(part.column.runner.normalize(part.plugin, part.column.cycle, nodes, raw))
         first = int(scores[0])
-        if not part.uniform and (len(scores) < len(feasible) or not bool((scores == first).all())):
+        if len(scores) < len(feasible) and not part.uniform:
             part.normalized = np.zeros(len(feasible), _SCORE)
             part.normalized[feasible] = scores
-        else:
+        elif part.uniform or bool((scores == first).all()):
             part.normalized, part.same_for_all = None, first
+        else:
+            part.normalized = scores.astype(_SCORE)
 
     def _normalize_rows(self, part: Contribution, feasible: BoolArray, positions: IndexArray) -> IndexArray:
         """Normalise the new raw scores of a few nodes, beside the extremes, which are as they were."""

@@ -91,7 +91,6 @@ class HardSpread:
         present: bool (domains,), the domains with a node that takes part.
         number: how many that are.
         self_match: 1 if the pod itself would be counted, else 0.
-        everywhere: whether every node is known to be in a domain.
         supposed: int64 (n,), what pods supposed at each position add to its domain; None where nothing is.
     """
 
@@ -100,7 +99,6 @@ class HardSpread:
     present: BoolArray
     number: int
     self_match: int
-    everywhere: bool
     supposed: IntArray | None = None
 
     @property
@@ -247,8 +245,7 @@ class SoftState:
 def hard_state(cluster: ClusterView, pod: PodInfo, constraints: Sequence[Constraint]) -> HardState:
     """Count the pods of each DoNotSchedule constraint over all nodes."""
     participants = _Participants(cluster, pod, constraints)
-    spreads = (_hard(cluster, pod, c, participants.of(c), participants.complete is None) for c in constraints)
-    return HardState(tuple(spreads), pod.namespace)
+    return HardState(tuple(_hard(cluster, pod, c, participants.of(c)) for c in constraints), pod.namespace)
 
 
 def soft_state(nodes: Nodes, pod: PodInfo, constraints: Sequence[Constraint], *, all_keys: bool) -> SoftState:
@@ -310,14 +307,12 @@ class _Participants:
         return None if tolerated.all() else tolerated[table.taints[: len(table)]]
 
 
-def _hard(
-    cluster: ClusterView, pod: PodInfo, constraint: Constraint, eligible: BoolArray | None, everywhere: bool
-) -> HardSpread:
+def _hard(cluster: ClusterView, pod: PodInfo, constraint: Constraint, eligible: BoolArray | None) -> HardSpread:
     pods = count_pods(cluster, pod.namespace, constraint.selector)
     counter = pods.by_domain(constraint.topology_key, eligible)
     present = counter.present
     self_match = int(constraint.selector.matches(pod.labels))
-    return HardSpread(constraint, counter, present, int(np.count_nonzero(present)), self_match, everywhere)
+    return HardSpread(constraint, counter, present, int(np.count_nonzero(present)), self_match)
 
 
 def _hypothetical_counts(spread: HardSpread, nodes: Nodes, changes: PodChanges, matching: BoolArray) -> IntArray | None:

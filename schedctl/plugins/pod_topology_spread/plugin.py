@@ -177,10 +177,8 @@ class PodTopologySpread(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlug
         counted = None if ignored is None else ~ignored[nodes.rows]
         considered = scores if counted is None else scores[counted]
         most = int(considered.max(initial=0))
-        if most == 0:
-            normalized = np.full_like(scores, MAX_NODE_SCORE)
-        else:  # upstream: MaxNodeScore * (maxScore + minScore - score) / maxScore
-            normalized = truncdiv(MAX_NODE_SCORE * (most + int(considered.min()) - scores), most)
+        # upstream: MaxNodeScore * (maxScore + minScore - score) / maxScore
+        normalized = _turned(scores, most, int(considered.min())) if most else np.full_like(scores, MAX_NODE_SCORE)
         return normalized if counted is None else np.where(counted, normalized, 0)
 
     def _after_assigned_pod(self, pod: PodInfo, before: PodInfo | None, after: PodInfo | None) -> Hint:
@@ -218,7 +216,7 @@ class PodTopologySpread(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlug
         constraint = spread.constraint
         key, domains = constraint.topology_key, nodes.gather(spread.domains.codes)
         verdicts, standing = ACCEPT, None
-        if not spread.everywhere:
+        if not spread.domains.is_complete:
             standing = domains != NO_DOMAIN
             if not standing.all():
                 verdicts = self.missing.where(~standing, topology_key=key)
@@ -301,6 +299,14 @@ class PodTopologySpread(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlug
         from schedctl.plugins.pod_topology_spread.remedies import remedies
 
         return remedies(pod, rejection, self.handle.cluster)
+
+
+def _turned(scores: IntArray, most: int, least: int) -> IntArray:
+    """Return scores of 0 to `most` turned round; where they are small numbers, each is worked out once."""
+    if most < len(scores):
+        turned: IntArray = truncdiv(MAX_NODE_SCORE * (most + least - np.arange(most + 1)), most).take(scores)
+        return turned
+    return truncdiv(MAX_NODE_SCORE * (most + least - scores), most)
 
 
 def _standing(refused: BoolArray, standing: BoolArray | None) -> BoolArray:
