@@ -129,12 +129,15 @@ class FewRows:
     def _numbers(self, nodes: Nodes, pod_requests: Mapping[str, int]) -> list[tuple[list[int], list[int], int]] | None:
         """Return of each resource what nodes offer, what is taken, and what the pod requests; None if more is to it."""
         found = nodes.numbers(self._names, scored=self._minimum) if self._applies else None
-        amounts = [pod_requests.get(name, 0) for name in self._names]
-        if found is None or not all(0 <= amount < LARGE for amount in amounts):
+        if found is None:
             return None
-        if not all(all(offered) for offered, _ in found):
-            return None  # what a node does not offer takes no part
-        return [(offered, taken, amount) for (offered, taken), amount in zip(found, amounts, strict=True)]
+        numbers = []
+        for name, (offered, taken) in zip(self._names, found, strict=True):
+            amount = pod_requests.get(name, 0)
+            if 0 in offered or not 0 <= amount < LARGE:  # what a node does not offer takes no part
+                return None
+            numbers.append((offered, taken, amount))
+        return numbers
 
 
 PAIR = 2

@@ -39,6 +39,7 @@ class NodeResourcesBalancedAllocation(PreScorePlugin, ScorePlugin):
         super().__init__(args, handle)
         self._improves = self.release.includes(ReleaseChange.BALANCE_IMPROVEMENT)
         self._rate = improvement if self._improves else evenness
+        self._names = [spec.name for spec in args.resources]
         self._few = FewRows(args.resources, minimum=False)
 
     def signature(self, pod: PodInfo) -> Hashable:
@@ -66,4 +67,4 @@ class NodeResourcesBalancedAllocation(PreScorePlugin, ScorePlugin):
         return self._rate(columns, len(nodes))
 
     def _requests_any(self, requests: Mapping[str, int]) -> bool:
-        return any(requests.get(spec.name, 0) for spec in self.args.resources)
+        return any(map(requests.get, self._names))

@@ -137,11 +137,12 @@ class AnswerColumn:
 
     def _note_reads(self) -> None:
         """Take note of what the plugin has read by now; classes that share the column may have to look at it anew."""
-        depends = self.runner.depends_on_pods
+        on_its_node, elsewhere = self.runner.changes_with_pods()
+        depends = on_its_node or elsewhere
         if depends and not self.depends_on_pods:
             self._around.epoch += 1
         self.depends_on_pods = depends
-        self._rests_on_row_alone = self.runner.rests_on_row_alone
+        self._rests_on_row_alone = on_its_node and not elsewhere
 
     # -- keeping current ---------------------------------------------------------
 
@@ -175,18 +176,11 @@ class AnswerColumn:
         now = cluster.generation
         moved_objects = cluster.objects_since > since
         if since != now and (self.depends_on_pods or moved_objects):
-            # nearly always: a pod has been placed, and nothing else that could change an answer has happened
-            if (
-                foresight is not None
-                and foresight.since == since
-                and self._rests_on_row_alone
-                and not moved_objects
-                and self._take(foresight)
-            ):
-                self.generation = now
-                return
             try:
-                if self._has_lapsed(since, moved_objects=moved_objects):
+                if self._rests_on_row_alone and not moved_objects:  # nearly always: pods have come, and nothing else
+                    if foresight is None or foresight.since != since or not self._take(foresight):
+                        self._renew(self._around.changed_rows(since)[1], foresight)
+                elif self._has_lapsed(since, moved_objects=moved_objects):
                     self.reset()
                 else:
                     self._update_rows(since, foresight, moved_objects=moved_objects)
@@ -218,13 +212,15 @@ class AnswerColumn:
             self._forget_filter(self._cluster.generation)
             self._forget_scores(self._cluster.generation)
             return
+        self._renew(changed, foresight)
+
+    def _renew(self, changed: IndexArray, foresight: Foresight | None) -> None:
+        """Bring the answers about some node rows up to date."""
         if not len(changed):
             return
-        alone = foresight is not None and len(changed) == 1 and int(changed[0]) == foresight.row
-        if alone and foresight is not None and self._take(foresight):
+        if foresight is not None and len(changed) == 1 and int(changed[0]) == foresight.row and self._take(foresight):
             return
-        positions = changed if self._around.whole else self._around.nodes.positions(changed)
-        self._ask_again(positions)
+        self._ask_again(changed if self._around.whole else self._around.nodes.positions(changed))
 
     def _changed(self, reads: Reads, since: int, *, moved_objects: bool) -> IndexArray | None:
         """Return the node rows that have changed in what was read of them, None where it is not known which.
@@ -248,7 +244,7 @@ class AnswerColumn:
                 parts.append(rows if self._around.whole else self._alive(rows))
         if not parts:
             return NO_ROWS
-        if any(len(rows) * _FEW > len(self._around.nodes) for rows in parts):
+        if max(map(len, parts)) * _FEW > len(self._around.nodes):
             return self._around.nodes.rows
         return parts[0] if len(parts) == 1 else distinct(parts, len(self._cluster.node_table))
 
@@ -280,21 +276,14 @@ class AnswerColumn:
         now, around = self._cluster.generation, self._around
         many = len(positions) * _FEW > len(around.nodes)
         self.verdicts = None
-        if self._filters and self._filter_known is not None:
-            self._filter_known[positions] = False
-            self.filter_log.note(now, positions)
-        elif self._filters and many:
-            self._judge_all()
-        elif self._filters:
-            rejected = self._ask_filter(around.column(positions))
-            before = self.rejected[positions] if self.rejected is not None else None
-            if before is None:
-                flipped = positions[rejected] if rejected is not None else NO_ROWS
+        if self._filters:
+            if self._filter_known is not None:
+                self._filter_known[positions] = False
+                self.filter_log.note(now, positions)
+            elif many:
+                self._judge_all()
             else:
-                flipped = positions[before] if rejected is None else positions[before != rejected]
-            if len(flipped):
-                self._rejections()[positions] = False if rejected is None else rejected
-                self.filter_log.note(now, flipped)
+                self._judge_again(positions)
         if self.scores is None:
             return
         if self._score_known is not None:
@@ -305,6 +294,18 @@ class AnswerColumn:
             self._score_all()
         else:
             self._set_scores(positions, self._ask_score(around.column(positions)))
+
+    def _judge_again(self, positions: IndexArray) -> None:
+        """Ask Filter about a few nodes of which it was known what it says."""
+        rejected = self._ask_filter(self._around.column(positions))
+        if self.rejected is None:
+            flipped = NO_ROWS if rejected is None else positions[rejected]
+        else:
+            before = self.rejected[positions]
+            flipped = positions[before if rejected is None else before != rejected]
+        if len(flipped):
+            self._rejections()[positions] = False if rejected is None else rejected
+            self.filter_log.note(self._cluster.generation, flipped)
 
     # -- PreFilter and Filter ----------------------------------------------------
 

@@ -147,10 +147,9 @@ class Contributions:
         moved: list[IndexArray] = []
         for part in self._parts.values():
             column = part.column
-            holds = part.holds_for_any
-            if not whole and column.score_log.latest <= since and (same or holds):
+            if not whole and column.score_log.latest <= since and (same or part.holds_for_any):
                 continue
-            if not whole and holds and not column.normalizes:
+            if not (whole or column.normalizes) and part.holds_for_any:
                 found = column.score_log.since(since)
             else:
                 found = self._refresh(part, feasible, nodes, -1 if whole else since, same=same, gained=gained)

@@ -103,7 +103,7 @@ class EquivalenceClass:
                 self._total(renewed=renewed, flipped=flipped)
             else:
                 self._contributions.forget()
-            if foresight is None or everything:
+            if everything:
                 self._resting_on_pods = [column for column in self._all if column.depends_on_pods]
                 self._epoch = self._around.epoch
             self.generation = now
