@@ -81,7 +81,7 @@ class Status:
     @property
     def successful(self) -> bool:
         """Whether it lets the pod go on."""
-        return self.code == Code.SUCCESS
+        return self.code is Code.SUCCESS
 
     def by(self, plugin: str) -> Status:
         """Return the status in the name of a plugin."""

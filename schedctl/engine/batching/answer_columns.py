@@ -312,7 +312,7 @@ class AnswerColumn:
     @property
     def is_judged(self) -> bool:
         """Whether it is known of all nodes whether Filter rejects them."""
-        return self._filter_known is None or self.skips_filter
+        return self._filter_known is None
 
     @property
     def skips_filter(self) -> bool:
@@ -342,8 +342,6 @@ class AnswerColumn:
             CycleError: the plugin fails.
             CannotUpdate: it fails on a node.
         """
-        if self.skips_filter:
-            return None
         if self._filter_known is not None:
             if self._filters_any_row:
                 self._judge_all()

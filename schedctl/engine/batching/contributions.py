@@ -206,14 +206,14 @@ class Contributions:
     def _prepare(self, nodes: Callable[[], Nodes], *, same: bool) -> None:
         """Ask PreScore where its answer may be another."""
         for name in self._names:
-            if self._columns[name].plugin.reads_feasible_set:
-                self._seed(name, same=same)
-            column = self._column_of(name)
+            column = self._columns[name]
+            if column.plugin.reads_feasible_set:
+                column = self._seed(name, same=same)
             if not column.is_prepared:
                 column.ask_pre_score(nodes())
                 self.is_prepared_anew = True
 
-    def _seed(self, name: str, *, same: bool) -> None:
+    def _seed(self, name: str, *, same: bool) -> AnswerColumn:
         """Have a column of its own ask PreScore again, from the state on that the shared one's PreFilter has left."""
         shared, private = self._columns[name], self._private.get(name)
         if private is None:
@@ -223,6 +223,7 @@ class Contributions:
             private.begin_from(shared)
         elif not (same or (private.skips_score and private.plugin.foreseeable)):
             private.reset_scores()
+        return private
 
     def _choose_parts(self) -> bool:
         """See who contributes; return whether that are others than before."""

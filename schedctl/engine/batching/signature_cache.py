@@ -98,8 +98,8 @@ class SignatureCache:
         # hashing all signatures would take longer than the rest of this: they are, mostly, what they were
         if written is not None and written.found is not None and parts == written.parts:
             return written.found
-        if written is None or written.found is None:
-            signatures = tuple(signature_of(plugin, pod) for plugin in profile.deciding_plugins)
+        if written is None:
+            signatures = tuple([signature_of(plugin, pod) for plugin in profile.deciding_plugins])
         else:
             parts = tuple([signature_of(plugin, pod) for _, plugin in profile.pod_specific_plugins])
             signatures = written.with_parts(profile, parts)
