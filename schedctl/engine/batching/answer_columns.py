@@ -75,6 +75,7 @@ class AnswerColumn:
         self.generation = around.cluster.generation
         self._filters_any_row = isinstance(plugin, FilterPlugin) and (plugin.filters_all_nodes or plugin.foreseeable)
         self.normalizes = isinstance(plugin, ScorePlugin) and type(plugin).normalize is not ScorePlugin.normalize
+        self._dtype = np.dtype(np.int64 if self.normalizes else np.int8)
         self.has_findings = False
         self.depends_on_pods = True
         self._rests_on_row_alone = False
@@ -484,22 +485,26 @@ class AnswerColumn:
         raw = self._ask_score(self._around.nodes)
         if self._score_known is None and self.scores is not None:
             _note(self.score_log, self._cluster.generation, self.scores != raw)
-        self.scores, self._score_known = None, None
-        self._set_scores(slice(None), raw, log=False)
+        self._score_known = None
+        self.is_blank = True
+        self.scores = self._checked(raw).astype(self._dtype)
 
-    def _set_scores(self, where: IndexArray | slice, raw: IntArray, *, log: bool = True) -> None:
+    def _set_scores(self, where: IndexArray, raw: IntArray) -> None:
         if self.scores is None:
-            self.scores = np.zeros(len(self._around.nodes), np.int64 if self.normalizes else np.int8)
+            self.scores = np.zeros(len(self._around.nodes), self._dtype)
             self.is_blank = True
+        self.score_log.note(self._cluster.generation, where)
+        self.scores[where] = self._checked(raw)
+
+    def _checked(self, raw: IntArray) -> IntArray:
+        """Return scores, -1 in the place of those that are none, and take note of what they are like."""
         most = int(raw.view(np.uint64).max(initial=0))  # as unsigned integers, negative scores are the largest
         if most:
             self.is_blank = False
         if most > MAX_NODE_SCORE and not self.normalizes:
             self.out_of_range = True
             raw = np.where((raw < 0) | (raw > MAX_NODE_SCORE), -1, raw)
-        if log and isinstance(where, np.ndarray):
-            self.score_log.note(self._cluster.generation, where)
-        self.scores[where] = raw
+        return raw
 
     def _ask_score(self, column: Nodes) -> IntArray:
         assert isinstance(self.plugin, ScorePlugin)

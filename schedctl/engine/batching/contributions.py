@@ -265,8 +265,9 @@ class Contributions:
             return NO_ROWS
         assert column.scores is not None
         raw = (column.scores if feasible.all() else column.scores[feasible]).astype(np.int64, copy=False)
-        least, most = int(raw.min()), int(raw.max())
-        kept = (least, most) == (part.least, part.most) and part.plugin.normalizes_by_extremes and not gained
+        by_extremes = part.plugin.normalizes_by_extremes
+        least, most = (int(raw.min()), int(raw.max())) if by_extremes else (0, 0)
+        kept = by_extremes and (least, most) == (part.least, part.most) and not gained
         if kept and since >= 0:
             if moved is not None:
                 return self._normalize_rows(part, feasible, moved)
@@ -274,8 +275,8 @@ class Contributions:
                 return NO_ROWS
         part.least, part.most = least, most
         part.uniform = (
-            least == most
-            and part.plugin.normalizes_by_extremes
+            by_extremes
+            and least == most
             and not part.plugin.reads_feasible_set
             and column.is_rated
             and (len(raw) == len(feasible) or bool((column.scores == least).all()))
@@ -293,7 +294,8 @@ class Contributions:
 
     def _normalize(self, part: Contribution, feasible: BoolArray, nodes: Nodes, raw: IntArray) -> None:
         """Normalise the raw scores of the feasible nodes."""
-        scores = _in_range(part.column.runner.normalize(part.plugin, part.column.cycle, nodes, raw))
+        normalized = part.column.runner.normalize(part.plugin, part.column.cycle, nodes, raw)
+        scores = _in_range(normalized).astype(_SCORE)
         first = int(scores[0])
         if len(scores) < len(feasible) and not part.uniform:
             part.normalized = np.zeros(len(feasible), _SCORE)
@@ -301,7 +303,7 @@ class Contributions:
         elif part.uniform or bool((scores == first).all()):
             part.normalized, part.same_for_all = None, first
         else:
-            part.normalized = scores.astype(_SCORE)
+            part.normalized = scores
 
     def _normalize_rows(self, part: Contribution, feasible: BoolArray, positions: IndexArray) -> IndexArray:
         """Normalise the new raw scores of a few nodes, beside the extremes, which are as they were."""

@@ -20,7 +20,7 @@ from schedctl.cache.domain_sums import NO_DOMAIN
 from schedctl.cache.nodes import Nodes
 from schedctl.cache.pod_info import PodInfo
 from schedctl.errors import PluginError
-from schedctl.framework.arithmetic import MAX_NODE_SCORE, round_half_away, truncdiv
+from schedctl.framework.arithmetic import MAX_NODE_SCORE, round_half_up, truncdiv
 from schedctl.framework.cycles import Cycle, StateKey
 from schedctl.framework.events import (
     Action,
@@ -166,7 +166,7 @@ class PodTopologySpread(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlug
         scores = first.worth(nodes)
         for spread in others:
             scores += spread.worth(nodes)
-        rounded = round_half_away(scores).astype(np.int64)
+        rounded = round_half_up(scores)
         if state.ignored is not None:
             rounded[state.ignored[nodes.rows]] = 0
         return rounded
