@@ -203,7 +203,7 @@ class EquivalenceClass:
             moved = None
         elif moved is not None and len(flipped):
             many = (len(moved) + len(flipped)) * _FEW > len(self.nodes)
-            moved = None if many else distinct((moved, flipped), len(self.nodes))
+            moved = None if many else np.concatenate((moved, flipped))
         if contributions.is_prepared_anew:
             self._state = None
         sums = contributions.sums
