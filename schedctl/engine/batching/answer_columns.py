@@ -93,6 +93,7 @@ class AnswerColumn:
         self.score_log = ChangeLog(self.generation)
         self.out_of_range = False
         self.is_blank = True
+        self._is_uniform: bool | None = None
         self._score_known: BoolArray | None = None
         self._is_known_everywhere = False
         self.reset()
@@ -270,6 +271,7 @@ class AnswerColumn:
         if self.scores is not None and score is not None and self.scores.item(position) != score:
             self.scores[position] = score
             self.is_blank = False
+            self._is_uniform = None
             self.score_log.note(self._cluster.generation, foresight.positions)
         return True
 
@@ -433,6 +435,15 @@ class AnswerColumn:
         return self._score_known is None or self._is_known_everywhere
 
     @property
+    def is_uniform(self) -> bool:
+        """Whether the raw scores of all nodes are known, and the same."""
+        if not self.is_rated or self.scores is None:
+            return False
+        if self._is_uniform is None:
+            self._is_uniform = self.is_blank or bool((self.scores == self.scores[0]).all())
+        return self._is_uniform
+
+    @property
     def skips_score(self) -> bool:
         """Whether Score is left out."""
         return self.name in self.cycle.skip_score
@@ -498,6 +509,7 @@ class AnswerColumn:
 
     def _checked(self, raw: IntArray) -> IntArray:
         """Return scores, -1 in the place of those that are none, and take note of what they are like."""
+        self._is_uniform = None
         most = int(raw.view(np.uint64).max(initial=0))  # as unsigned integers, negative scores are the largest
         if most:
             self.is_blank = False
@@ -514,6 +526,7 @@ class AnswerColumn:
 
     def _forget_scores(self, generation: int) -> None:
         self.scores = None
+        self._is_uniform = None
         self.out_of_range = False
         self.is_blank = True
         self._score_known = np.zeros(len(self._around.nodes), np.bool_)

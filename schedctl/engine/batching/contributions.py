@@ -34,7 +34,7 @@ class Contribution:
         normalized: int8 (n,), true where a node is feasible; None where all have the same, or it is the column's.
         same_for_all: the normalised score of all nodes, where they have the same.
         least, most: the extremes of the raw scores of the feasible nodes, as of the last normalisation.
-        uniform: whether the raw scores of all nodes are the same, so that it does not matter which are feasible.
+        uniform: whether the raw scores of all nodes were the same then, so that it did not matter which are feasible.
     """
 
     __slots__ = ("column", "least", "most", "normalized", "plugin", "same_for_all", "uniform", "weight")
@@ -52,7 +52,9 @@ class Contribution:
     def holds_for_any(self) -> bool:
         """Whether it does not matter which nodes are feasible, and the scores of all are known."""
         column = self.column
-        return column.is_rated and (self.uniform if column.normalizes else not column.out_of_range)
+        if column.normalizes:
+            return self.uniform and column.is_uniform
+        return column.is_rated and not column.out_of_range
 
     def at(self, positions: IndexArray) -> Scores | int:
         """Return the normalised scores at some positions."""
@@ -261,26 +263,20 @@ class Contributions:
                 if bool((column.scores[feasible] < 0).any()):
                     raise CannotUpdate
             return moved
-        if moved is not None and not len(moved) and (same or part.uniform):
+        if moved is not None and not len(moved) and (same or part.holds_for_any):
             return NO_ROWS
         assert column.scores is not None
+        plugin = part.plugin
         raw = (column.scores if feasible.all() else column.scores[feasible]).astype(np.int64, copy=False)
-        by_extremes = part.plugin.normalizes_by_extremes
-        least, most = (int(raw.min()), int(raw.max())) if by_extremes else (0, 0)
-        kept = by_extremes and (least, most) == (part.least, part.most) and not gained
-        if kept and since >= 0:
-            if moved is not None:
-                return self._normalize_rows(part, feasible, moved)
-            if part.uniform and least == most:
+        least, most = (int(raw.min()), int(raw.max())) if plugin.normalizes_by_extremes else (0, 0)
+        uniform = plugin.normalizes_by_extremes and not plugin.reads_feasible_set and column.is_uniform
+        if since >= 0 and plugin.normalizes_by_extremes and (least, most) == (part.least, part.most):
+            if uniform and part.uniform:
                 return NO_ROWS
-        part.least, part.most = least, most
-        part.uniform = (
-            by_extremes
-            and least == most
-            and not part.plugin.reads_feasible_set
-            and column.is_rated
-            and (len(raw) == len(feasible) or bool((column.scores == least).all()))
-        )
+            if moved is not None and not gained:
+                part.uniform = False
+                return self._normalize_rows(part, feasible, moved)
+        part.least, part.most, part.uniform = least, most, uniform
         before = part.everywhere()
         self._normalize(part, feasible, nodes(), raw)
         if since < 0:
