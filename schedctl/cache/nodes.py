@@ -582,7 +582,7 @@ class Nodes:
         return known
 
     def numbers(self, names: tuple[str, ...], *, scored: bool = False) -> list[tuple[list[int], list[int]]] | None:
-        """Return of each resource what each node offers and what pods have taken, as Python's own numbers.
+        """Return of each resource what each node offers and what pods have taken, as Python's own numbers, to be read.
 
         For columns of a few rows, for which these are cheaper than arrays. None for others, and where there is more to
         it: pods are supposed, nobody has spoken of a resource, or amounts are too large for plain arithmetic.
