@@ -40,10 +40,8 @@ from schedctl.cache.term_counters import TermCounter
 from schedctl.releases import NEWEST, Release
 
 T = TypeVar("T")
-_SCORED = {resources.CPU: SCORED_CPU, resources.MEMORY: SCORED_MEMORY}
-"""The quantities that are scored with a minimum."""
-_CPU_AND_MEMORY = (resources.CPU, resources.MEMORY)
-"""As they stand among the quantities that are scored."""
+FEW_ROWS = 64
+"""Up to how many rows plain arithmetic is cheaper than NumPy's calls."""
 
 
 class ReadObserver(Protocol):
@@ -583,42 +581,32 @@ class Nodes:
             known = self._offered[resource] = self.gather(table.column(table.allocatable, resource))
         return known
 
-    def matrix(self, names: tuple[str, ...], *, scored: bool = False) -> tuple[IntArray, IntArray] | None:
-        """Return what each node offers of some resources and what pods have taken, int64 (r, n) each, to be read.
+    def numbers(self, names: tuple[str, ...], *, scored: bool = False) -> list[tuple[list[int], list[int]]] | None:
+        """Return of each resource what each node offers and what pods have taken, as Python's own numbers, to be read.
 
-        For columns of a few rows, of which it is cheaper to gather all resources at once; None where some resource is
-        not known at all.
+        For columns of a few rows, for which these are cheaper than arrays. None for others, and where there is more to
+        it: pods are supposed, nobody has spoken of a resource, or amounts are too large for plain arithmetic.
 
         Args:
-            names: of the resources.
+            names: of the resources; of pods it is their number that is taken.
             scored: whether of cpu and memory what was taken has the minimum for containers that ask for none.
         """
+        table = self.cluster._node_table
+        if len(self.rows) > FEW_ROWS or self.is_hypothetical or table.has_large_amounts:
+            return None
         reads = self.cluster.reads
         reads.description = reads.occupancy = True
-        codes = self.cluster._node_table.codes(names)
+        codes = table.codes(names)
         if codes is None:
             return None
-        offered, requested, of_scored = self._matrices
-        if self.is_hypothetical:
-            quantities = [_SCORED.get(name, name) if scored else name for name in names]
-            return offered[codes], np.array([self._usage(quantity) for quantity in quantities])
-        if not scored:
-            return offered[codes], requested[codes]
-        if names == _CPU_AND_MEMORY:
-            return offered[codes], of_scored
-        taken = [of_scored[_CPU_AND_MEMORY.index(n)] if n in _SCORED else self._usage(n) for n in names]
-        return offered[codes], np.array(taken)
-
-    @property
-    def _matrices(self) -> tuple[IntArray, IntArray, IntArray]:
-        """All that nodes offer, and what is requested and scored of it, by resource and position."""
-        found: tuple[IntArray, IntArray, IntArray] | None = self.__dict__.get("matrices")
+        found = self.__dict__.get("numbers_known")
         if found is None:
-            table, rows = self.cluster._node_table, self.rows
-            found = table.allocatable[:, rows], table.requested[:, rows], table.scored[:, rows]
+            found = table.numbers(self.rows)
             if self._passing:
-                self.__dict__["matrices"] = found
-        return found
+                self.__dict__["numbers_known"] = found
+        offered, requested, with_minimum = found
+        taken = with_minimum if scored else requested
+        return [(offered[code], taken[code]) for code in codes]
 
     # -- what pods have taken ----------------------------------------------------
 

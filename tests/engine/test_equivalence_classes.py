@@ -221,6 +221,18 @@ def test_newly_feasible_node_is_judged():
     assert uses_class(ask(scheduler, web(3)))
 
 
+def test_a_taint_that_came_while_the_node_was_full_counts_once_it_is_not():
+    full = pod("full", cpu="1", on="a")
+    scheduler = Scheduler(cluster(node("a", cpu="1"), node("b", cpu="1"), full))
+    place(scheduler, web(0))
+    replace_node(scheduler.cluster, "a", cpu="1", taints=[{"key": "old", "effect": "PreferNoSchedule"}])
+    place(scheduler, web(1), web(2))
+    scheduler.cluster.remove_pod(full)
+    judged = ask(scheduler, web(3))
+    assert uses_class(judged)
+    assert (judged.feasible, judged.chosen) == (2, "b")
+
+
 # -- by domain -------------------------------------------------------------------
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable
 from weakref import WeakValueDictionary
 
-from schedctl.api.resources import kubelet_grant
+from schedctl.api.resources import grant_identity, kubelet_grant
 from schedctl.api.sharing import content
 from schedctl.cache.cluster import Cluster
 from schedctl.cache.pod_info import PodInfo
@@ -45,7 +45,7 @@ class SignatureCache:
         self._classes: dict[_Key, EquivalenceClass] = {}
         self._columns: WeakValueDictionary[tuple[str, str, Hashable], AnswerColumn] = WeakValueDictionary()
         self._written: dict[tuple[str, bytes], _Written] = {}
-        self._contents: dict[int, tuple[PodInfo, bytes]] = {}
+        self._contents: dict[Hashable, tuple[PodInfo, bytes]] = {}
         self._around = Surroundings(cluster)
 
     def runner(self, profile: Profile, pod: PodInfo) -> CachedRunner:
@@ -98,8 +98,8 @@ class SignatureCache:
         # hashing all signatures would take longer than the rest of this: they are, mostly, what they were
         if written is not None and written.found is not None and parts == written.parts:
             return written.found
-        if written is None or written.found is None:
-            signatures = tuple(signature_of(plugin, pod) for plugin in profile.deciding_plugins)
+        if written is None:
+            signatures = tuple([signature_of(plugin, pod) for plugin in profile.deciding_plugins])
         else:
             parts = tuple([signature_of(plugin, pod) for _, plugin in profile.pod_specific_plugins])
             signatures = written.with_parts(profile, parts)
@@ -150,16 +150,20 @@ class SignatureCache:
 
     def _content_of(self, pod: PodInfo) -> bytes:
         """Return all that a template writes of a pod, and the kubelet grants it; b"" where it cannot be compared."""
-        known = self._contents.get(id(pod))
+        metadata, spec, status, ends = pod.pod.metadata, pod.pod.spec, pod.pod.status, pod.is_terminating
+        labels, owners = metadata.labels, metadata.owner_references
+        named = ""
+        if spec.volumes and any(volume.ephemeral for volume in spec.volumes):
+            named = metadata.name  # so are its claims
+        # pods of one template share the very parts, as a rule; holding one of them keeps the ids from being used again
+        parts = metadata.namespace, id(labels), id(owners), id(spec), named, grant_identity(status), ends
+        known = self._contents.get(parts)
         if known is not None:
             return known[1]
-        metadata, spec = pod.pod.metadata, pod.pod.spec
-        named = metadata.name if any(volume.ephemeral for volume in spec.volumes or ()) else ""  # so are its claims
-        template = metadata.namespace, metadata.labels, metadata.owner_references, spec, named
-        encoded = content((template, kubelet_grant(pod.pod.status), pod.is_terminating)) or b""
+        encoded = content((metadata.namespace, labels, owners, spec, named, kubelet_grant(status), ends)) or b""
         if len(self._contents) >= _SIGNATURES_KEPT:
             self._contents.clear()
-        self._contents[id(pod)] = pod, encoded
+        self._contents[parts] = pod, encoded
         return encoded
 
 
