@@ -54,16 +54,12 @@ SWITCHES: dict[str, list[tuple[str, str]]] = {
     ],
     "devices_grouped": [*_UNSWITCHED, ("1.37", "DRADeviceCompatibilityGroups=true")],
     "devices_fractional": [*_UNSWITCHED, ("1.37", "DRAFractionalCapacityRange=true")],
-    "devices_namesakes": [
-        ("1.35", "DRAPartitionableDevices=true"),
-        ("1.36", ""),
-        ("1.37", ""),
-    ],
+    "devices_namesakes": [*_UNSWITCHED, ("1.35", "DRAPartitionableDevices=true")],
     "devices_ruled": [
+        *_UNSWITCHED,
         ("1.34", "DRADeviceTaints=true"),
         ("1.35", "DRADeviceTaints=true,DRADeviceTaintRules=true"),
         ("1.36", "DRADeviceTaintRules=true"),
-        ("1.37", ""),
     ],
     "devices_unprepared": [
         *_UNSWITCHED,
