@@ -250,6 +250,8 @@ class Redaction:
             (pods.ContainerResourceClaim, "request"): self._request,
             (pods.ContainerExtendedResourceRequest, "request_name"): self._request,
             (pods.ContainerExtendedResourceRequest, "resource_name"): self._resource,
+            (pods.NodeAllocatableMappedResources, "name"): self._resource,
+            (pods.NodeAllocatableOverheadResources, "name"): self._resource,
             (devices.DeviceClassSpec, "extended_resource_name"): self._resource,
             (devices.DeviceRequest, "name"): self._request,
             (devices.DeviceSubRequest, "name"): self._request,

@@ -8,6 +8,7 @@ from schedctl.config.loading import default
 from schedctl.plugins.in_tree import plugins_of
 from schedctl.releases import NEWEST, RELEASES, UnmodelledGateError
 from schedctl.scheduler import Scheduler
+from schedctl.session.decisions import decide, reserve
 from schedctl.testing.builders import cluster, node, pod
 
 RELEASE = NEWEST.with_gates({"DRANodeAllocatableResources": True})
@@ -178,6 +179,24 @@ def test_resources_of_a_pod_as_a_whole_have_to_cover_its_devices(resources, limi
 def test_a_claim_that_is_named_twice_counts_once():
     incoming = user(claims=("part", "part"))
     assert refusal(scheduler(node("a", cpu="3"), devices("a", CPU), claim(held="a"), incoming), incoming).successful
+
+
+@pytest.mark.parametrize(
+    ("charged", "refusal"),
+    [
+        pytest.param(
+            CPU,
+            "what the devices of claim part take of the node has to be written into the status of the pod before the"
+            " bind, and schedctl does not write that; leave the pod to kube-scheduler",
+            id="a pod whose devices take something",
+        ),
+        pytest.param({}, "", id="any other pod"),
+    ],
+)
+def test_a_bind_that_would_leave_out_what_devices_take_is_refused(charged, refusal):
+    incoming = user()
+    scheduling = scheduler(node("a"), devices("a", charged), claim(), incoming)
+    assert decide(reserve(scheduling, incoming, "a")).refusal == refusal
 
 
 def test_v1_36_writes_it_down_in_another_way_that_is_not_modelled():

@@ -165,7 +165,11 @@ def test_no_text_is_left_but_what_is_listed(kind):
 
 ALSO_KEPT = {
     "DeviceClass": {("DeviceClassSpec", "extended_resource_name")},
-    "Pod": {("ContainerExtendedResourceRequest", "resource_name")},
+    "Pod": {
+        ("ContainerExtendedResourceRequest", "resource_name"),
+        ("NodeAllocatableMappedResources", "name"),
+        ("NodeAllocatableOverheadResources", "name"),
+    },
 }
 """Resource names."""
 
