@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import pickle
 import threading
+import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -26,6 +27,10 @@ R = TypeVar("R")
 
 _AHEAD = 4
 """How many batches for each thread are under way at a time."""
+_HELD = 16
+"""How many batches for each thread there are at most, those included whose results wait for one before them."""
+_POLL = 0.05
+"""After how many seconds it is looked again whether the first batch is done."""
 _TRIES = 3
 _WAIT = 30.0
 """How many seconds a first worker is waited for."""
@@ -116,11 +121,16 @@ class _Run:
         """Yield the results in order."""
         under_way: deque[_Batch] = deque()
         while True:
-            ahead = _AHEAD * max(sum(self._client.nthreads().values()), 1)
-            for batch in islice(self._batches, max(ahead - len(under_way), 0)):
+            threads = max(sum(self._client.nthreads().values()), 1)
+            running = sum(not each.future.done() for each in under_way)
+            room = min(_AHEAD * threads - running, _HELD * threads - len(under_way))
+            for batch in islice(self._batches, max(room, 0)):
                 under_way.append(_Batch(batch, self._submit(batch)))
             if not under_way:
                 return
+            if not under_way[0].future.done():  # the others go on meanwhile
+                time.sleep(_POLL)
+                continue
             found = self._wait(under_way)
             if found is not None:
                 under_way.popleft()

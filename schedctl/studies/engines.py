@@ -141,7 +141,8 @@ class Processes:
         try:
             while True:
                 running = self._running(under_way, pace)
-                for batch in islice(more, min(_AHEAD * self._jobs - len(running), _HELD * self._jobs - len(under_way))):
+                room = min(_AHEAD * self._jobs - len(running), _HELD * self._jobs - len(under_way))
+                for batch in islice(more, max(room, 0)):
                     under_way.append(_Batch(batch, _submit(pool, batch)))
                     running.append(under_way[-1].future)
                 if not under_way:

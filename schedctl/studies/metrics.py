@@ -132,6 +132,7 @@ class ArrivalMetrics(RunObserver):
     ``dropped`` and ``pending`` are pods, ``attempts`` scheduling cycles since the beginning.
 
     Attributes:
+        counts: what has come about in the run.
         rows: by percent, what is dear and so measured once for each, at the first arrival: ``balance.RESOURCE`` and
             ``fragmentation.RESOURCE`` of what pods request, ``devices.DRIVER``, and what plugins measure. `table` has
             the averages beside it.
@@ -151,6 +152,7 @@ class ArrivalMetrics(RunObserver):
             raise UsageError(
                 f'no resource "{by}" is counted', f"counted are {', '.join(each.name for each in resources)}"
             )
+        self.counts = RunCounts()
         self.rows: dict[int, dict[str, float]] = {}
         self._resources = resources
         self._by = [each.name for each in resources].index(by)
@@ -162,7 +164,7 @@ class ArrivalMetrics(RunObserver):
 
     @override
     def on_start(self, scheduler: Scheduler, counts: RunCounts) -> None:
-        self._scheduler, self._counts = scheduler, counts
+        self._scheduler, self.counts = scheduler, counts
         self._capacity = [capacity_of(scheduler.cluster, each) for each in self._resources]
         if not self._capacity[self._by]:
             raise UsageError(f"no node offers {self._resources[self._by].name}")
@@ -194,7 +196,7 @@ class ArrivalMetrics(RunObserver):
         if bucket is None:
             bucket = self._buckets[percent] = _Bucket([0] * len(self._resources))
             self.rows[percent] = self._measure()
-        counts = self._counts
+        counts = self.counts
         bucket.arrivals += 1
         bucket.allocated = [*map(add, bucket.allocated, self._allocated)]
         bucket.bound += counts.bound - counts.gone

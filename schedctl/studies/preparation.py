@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -68,7 +68,7 @@ def prepare(read: ReadStudy, notifier: Notifier = SILENT) -> Prepared:
     with _placed(read, "spec.axes"):
         grid = axis.grid_of(spec.axes, cluster)
     questions.question_of(spec)
-    session = _try_each(read, grid, state)
+    session, versions = _try_each(read, grid, state)
     missing = [read.problem(path, str(each), each.hint) for path, each in questions.check_names(spec, session)]
     if missing:
         raise ConfigError(missing)
@@ -88,7 +88,7 @@ def prepare(read: ReadStudy, notifier: Notifier = SILENT) -> Prepared:
     )
     needs_objects = spec.axes.versions or spec.axes.feature_gates
     sent = state if state is None or needs_objects else _without_objects(state)
-    return Prepared(read, SweepWork(spec, grid, sent), head, _metadata_of_all(spec, grid, state, session))
+    return Prepared(read, SweepWork(spec, grid, sent), head, _metadata_of_all(grid, session.metadata(), versions))
 
 
 def _state(spec: forms.StudySpec, notifier: Notifier) -> State | None:
@@ -182,9 +182,9 @@ def _check_arguments(read: ReadStudy) -> None:
         raise ConfigError(sorted(problems, key=lambda each: (each.line, each.column)))
 
 
-def _try_each(read: ReadStudy, grid: Grid, state: State | None) -> Session:
-    """Return the session of the first scenario, after all versions, gates, configurations and scales were tried."""
-    spec = read.study.spec
+def _try_each(read: ReadStudy, grid: Grid, state: State | None) -> tuple[Session, list[str]]:
+    """Try all versions, gates, configurations and scales; return a session of the first scenario, and the versions."""
+    spec, versions = read.study.spec, list[str]()
     first: Session | None = None
     for each in grid.axes:
         if each.name in _FIELDS:
@@ -192,23 +192,22 @@ def _try_each(read: ReadStudy, grid: Grid, state: State | None) -> Session:
                 with _placed(read, f"spec.axes.{_FIELDS[each.name]}[{index}]"):
                     session = session_of(spec, Scenario(0, {each.name: value} | _first_own_state(grid)), state)
                 first = first or session
+                if each.name == axis.VERSION:
+                    versions.append(session.metadata().kubernetes_version)
     found = first or _session_of_first(read, grid, state)
     for each in grid.axes:
         if each.name.startswith(f"{axis.SCALE}/"):
             with _placed(read, f"spec.axes.{each.name.replace('/', '.', 1)}"):
                 _try_change(found, each.values[0].value)
-    return found
+    return found, versions
 
 
-def _metadata_of_all(spec: forms.StudySpec, grid: Grid, state: State | None, session: Session) -> Metadata:
-    """Return under which conditions all scenarios are run, given the session of one: what differs is not that one's."""
-    metadata = session.metadata()
+def _metadata_of_all(grid: Grid, metadata: Metadata, versions: Sequence[str]) -> Metadata:
+    """Return under which conditions all scenarios are run, given those of one, without what is that one's alone."""
+    if versions:
+        metadata = msgspec.structs.replace(metadata, kubernetes_version=" and ".join(dict.fromkeys(versions)))
     for each in grid.axes:
-        if each.name == axis.VERSION:
-            scenarios = (Scenario(0, {axis.VERSION: value} | _first_own_state(grid)) for value in each.values)
-            versions = [session_of(spec, one, state).metadata().kubernetes_version for one in scenarios]
-            metadata = msgspec.structs.replace(metadata, kubernetes_version=" and ".join(dict.fromkeys(versions)))
-        elif each.name == axis.GATES:
+        if each.name == axis.GATES:
             metadata = msgspec.structs.replace(metadata, feature_gates=[])
         elif each.name == axis.CONFIGURATION and len(each.values) > 1:
             text = counts.of(len(each.values), "configuration")

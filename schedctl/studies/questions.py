@@ -31,7 +31,7 @@ from schedctl.simulation.simulations import simulate as run_simulation
 from schedctl.simulation.tie_breaking import TieBreaker, draw_ties, first_by_name, first_in_shuffled_order
 from schedctl.sources import Manifests
 from schedctl.studies import arrivals, forms, traces
-from schedctl.studies.arrival_runs import ArrivalRun, run_with_queue
+from schedctl.studies.arrival_runs import ArrivalRun, RunCounts, run_with_queue
 from schedctl.studies.arrivals import Arrival
 from schedctl.studies.metrics import AnnotatedResource, ArrivalMetrics, CountedResource, Resource, capacity_of
 from schedctl.studies.traces import TracedPod
@@ -297,12 +297,15 @@ def _run(form: forms.RunForm, pods: list[TracedPod], setting: Setting) -> Answer
         facts = run_with_queue(
             scheduler, coming, choose=choose, sampling=form.sampling, horizon=horizon, observers=[metrics]
         )
-        found = _of_run(facts, {"arrived": float(len(coming))})
+        found = _of_run(facts, _of_counts(metrics.counts))
         return replace(found, values=found.values | _sampled(form, metrics))
     loop = ArrivalRun(scheduler, choose=choose, sampling=form.sampling, horizon=horizon, observers=[metrics])
-    counts = loop.run(coming)
+    return Answer(_of_counts(loop.run(coming)) | _sampled(form, metrics))
+
+
+def _of_counts(counts: RunCounts) -> dict[str, float]:
     values = {"arrived": counts.arrived, "bound": counts.bound, "dropped": counts.dropped, "gone": counts.gone}
-    return Answer({name: float(value) for name, value in values.items()} | _sampled(form, metrics))
+    return {name: float(value) for name, value in values.items()}
 
 
 def _tie_breaker(ties: str, seed: int, scheduler: Scheduler) -> TieBreaker:
@@ -321,10 +324,12 @@ def _row_at(table: Mapping[int, Mapping[str, float]], percent: int, by: str) -> 
     """Return the metrics at a share, or at the last one before it: large pods skip some.
 
     Raises:
-        UsageError: so much never arrived.
+        UsageError: so much never arrived, or more than that at once.
     """
-    at = max((each for each in table if each <= percent), default=None)
-    if at is None or at + _SKIPPED < percent:
-        most = max(table, default=0)
+    most = max(table, default=0)
+    if most + _SKIPPED < percent:
         raise UsageError(f"{percent} % of {by} never arrived", f"at most {most} % did: see spec.run.at")
+    at = max((each for each in table if each <= percent), default=None)
+    if at is None:
+        raise UsageError(f"{percent} % of {by} had arrived at no time: with the first pod it was {min(table)} %")
     return table[at]

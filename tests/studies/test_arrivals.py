@@ -104,8 +104,22 @@ def test_a_timeline_says_when_pods_came_and_how_long_they_ran(tmp_path):
     assert (first.name, first.arrives, first.lifetime) == ("default/a", 3.0, 10.0)
     assert (second.arrives, second.lifetime) == (5.0, None)
     assert first.model.pod.spec.node_name == ""
-    with pytest.raises(InputError, match="pod default/b is not in the state"):
-        traces.read_timeline(file, {"default/a": known["default/a"]})
+    assert [each.pod.key for each in arrivals.as_traced([first, second])] == ["default/a", "default/b"]
+    assert next(arrivals.poisson([first], 1, rate=1.0, count=1)).pod.key == "default/a-0"
+
+
+def test_pods_of_a_timeline_that_nobody_describes_are_all_told(tmp_path):
+    records = [timeline.Moved(float(number), f"default/p{number}", "Active") for number in range(7)]
+    file = written(tmp_path, b"\n".join(timeline.lines(records)).decode())
+    names = ", ".join(f"default/p{number}" for number in range(1, 6))
+    with pytest.raises(InputError, match=f"6 pods of the timeline in none of the manifests: {names} and 1 more"):
+        traces.read_timeline(file, {"default/p0": pod("p0").pod})
+
+
+def test_a_timeline_in_which_no_pod_arrives_is_told(tmp_path):
+    file = written(tmp_path, b"\n".join(timeline.lines([timeline.Ended(1.0, "settled")])).decode())
+    with pytest.raises(InputError, match="no pod arrives in this timeline"):
+        traces.read_timeline(file, {})
 
 
 # -- when pods come ---------------------------------------------------------------------------

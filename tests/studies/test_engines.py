@@ -33,17 +33,18 @@ class Squares:
 
 @dataclass(frozen=True)
 class Killed:
-    """Kills the worker that runs number 5, as often as there is no file to say that it did."""
+    """Kills the worker that runs a number, as often as there is no file to say that it did."""
 
     folder: Path
     times: int
+    number: int = 5
 
     def begin(self) -> Callable[[int], int]:
         return self.run
 
     def run(self, number: int) -> int:
         deaths = len(list(self.folder.iterdir()))
-        if number == 5 and deaths < self.times:
+        if number == self.number and deaths < self.times:
             (self.folder / str(deaths)).touch()
             os.kill(os.getpid(), signal.SIGKILL)
         return number
@@ -127,6 +128,12 @@ def pace(size):
     made = Pace(100)
     made.size = size
     return made
+
+
+def test_many_scenarios_of_a_batch_that_killed_its_worker_are_tried_one_by_one(tmp_path):
+    found = [*Processes(1, batch=64).results(Killed(tmp_path, times=100, number=90), range(200))]
+    assert found[90] == Failure("the worker process ended 3 times while it ran this scenario")
+    assert [each for each in found if not isinstance(each, Failure)] == [n for n in range(200) if n != 90]
 
 
 def test_batches_keep_the_order_and_the_rest():

@@ -439,6 +439,37 @@ def test_what_the_cluster_does_not_have_is_told_beforehand(tmp_path, spec, told)
     assert mistakes(tmp_path, f"  state: [{SHOP}]\n{spec}") == told
 
 
+@pytest.mark.parametrize("pending", ["drop", "retry"])
+def test_runs_say_how_many_pods_came_and_were_bound_whatever_becomes_of_others(tmp_path, pending):
+    (tmp_path / "p.csv").write_text(TRACE + "b,8000,1,0,0,5,6\nc,3000,1,0,0,5,6\n")
+    (tmp_path / "n.csv").write_text(NODES)
+    spec = f"  run: {{nodes: n.csv, trace: {{openb: p.csv}}, pending: {pending}, horizon: 9, at: [40, 150]}}\n"
+    report, path = swept(tmp_path, HEAD + spec)
+    (row,) = rows(path)
+    assert (report.summary.answered, report.decisive, row["error"]) == (1, "bound", "")
+    values = row["values"]
+    assert (values["arrived"], values["bound"], values["gone"]) == (3.0, 2.0, 0.0)
+    assert (values["dropped"], values["pending@150"]) == ((1.0, 0.0) if pending == "drop" else (0.0, 1.0))
+
+
+@pytest.mark.parametrize(
+    ("at", "value", "error"),
+    [
+        pytest.param(45, 40.0, "", id="between two arrivals"),
+        pytest.param(119, 40.0, "", id="just before a large pod"),
+        pytest.param(120, 40.0, "", id="with a large pod, which is dropped"),
+        pytest.param(30, None, "30 % of cpu had arrived at no time: with the first pod it was 40 %", id="too early"),
+    ],
+)
+def test_metrics_are_those_of_the_last_arrival_before_a_share(tmp_path, at, value, error):
+    (tmp_path / "p.csv").write_text(TRACE + "b,8000,1,0,0,5,6\n")
+    (tmp_path / "n.csv").write_text(NODES)
+    spec = f"  run: {{nodes: n.csv, trace: {{openb: p.csv}}, at: [{at}]}}\n"
+    _, path = swept(tmp_path, HEAD + spec)
+    (row,) = rows(path)
+    assert (row["values"].get(f"allocated.cpu@{at}"), row["error"]) == (value, error)
+
+
 def test_conditions_that_scenarios_do_not_share_are_not_those_of_the_first(tmp_path):
     gates = "featureGates: ['', 'GenericWorkload=true']"
     axes = f"{{versions: ['1.36', '1.37'], configurations: [default, bin-packing], {gates}}}"
