@@ -384,3 +384,39 @@ def test_new_nodes_are_tried_on_the_whole_group(schedctl, folder, pods, least, t
     explain = ("explain", "podgroup", "train", "-n", "ml", *files, *ON)
     assert text in schedctl(*explain, "--node-groups", str(folder / "nodes.yaml")).out
     assert "scale-up" not in schedctl(*explain).out
+
+
+JOBSET = """
+apiVersion: jobset.x-k8s.io/v1alpha2
+kind: JobSet
+metadata: {name: train, namespace: ml}
+spec:
+  replicatedJobs:
+    - name: worker
+      template:
+        spec: {parallelism: 2, completions: 2, template: {spec: {containers: [{name: a, image: a}]}}}
+---
+apiVersion: scheduling.k8s.io/v1beta1
+kind: Workload
+metadata: {name: train, namespace: ml}
+spec: {podGroupTemplates: [{name: workers, schedulingPolicy: {gang: {minCount: 2}}}]}
+---
+"""
+
+
+ITS_GROUP = GROUP.format(least=2).replace("spec: {", "spec: {workloadRef: {workloadName: train}, ")
+PASSED_OVER = "note: ignored, because scheduling does not read them: 1 Workload"
+
+
+@pytest.mark.parametrize(
+    ("more", "gates", "code", "line"),
+    [
+        pytest.param("", ON, 5, "guess: Workload ml/train: not modelled", id="its groups are unknown"),
+        pytest.param("", (), 0, PASSED_OVER, id="groups are off"),
+        pytest.param(ITS_GROUP, ON, 1, PASSED_OVER, id="its group is there, of which the pods are none"),
+    ],
+)
+def test_a_workload_beside_a_job_set_is_never_passed_over(schedctl, folder, more, gates, code, line):
+    (folder / "new.yaml").write_text(JOBSET + more)
+    ended = schedctl("simulate", str(folder / "new.yaml"), "-f", str(folder / "state.yaml"), *gates, "--exit-code")
+    assert (ended.code, line in ended.out) == (code, True), ended.err + ended.out
