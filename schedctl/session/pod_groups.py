@@ -16,7 +16,7 @@ from schedctl.api.pods import Pod
 from schedctl.autoscaling.detection import NodeGroups
 from schedctl.cache.cluster import Cluster
 from schedctl.cache.pod_info import PodInfo
-from schedctl.explain import explanations
+from schedctl.explain import explanations, group_remedies
 from schedctl.explain.pod_groups import ExplainedGroup, explain_group
 from schedctl.framework.pod_groups import group_key
 from schedctl.releases import GENERIC_WORKLOAD
@@ -148,5 +148,5 @@ def _without_group(scheduler: Scheduler, info: PodInfo, key: str) -> Explanation
         pod_group=key,
         pod_group_text=f"PodGroup {key} does not exist",
         notes=[message] if message else [],
-        hints=[Hint("create-group", f"create PodGroup {key}, or correct spec.schedulingGroup.podGroupName")],
+        hints=[group_remedies.of_missing(key, scheduler.cluster)],
     )

@@ -420,3 +420,23 @@ def test_a_workload_beside_a_job_set_is_never_passed_over(schedctl, folder, more
     (folder / "new.yaml").write_text(JOBSET + more)
     ended = schedctl("simulate", str(folder / "new.yaml"), "-f", str(folder / "state.yaml"), *gates, "--exit-code")
     assert (ended.code, line in ended.out) == (code, True), ended.err + ended.out
+
+
+def test_a_group_that_is_not_there_is_told_with_the_pods_that_wait_for_it(schedctl, folder):
+    (folder / "pods.yaml").write_text(manifest(2))
+    ended = schedctl("explain", "podgroup", "train", "-n", "ml", "-f", str(folder), *ON)
+    assert ended.code == 2
+    assert ended.err.splitlines() == [
+        'error: no PodGroup "train" in namespace ml',
+        "hint: 2 pods (ml/train-0, ml/train-1) name it and wait for it: create it, or correct"
+        " spec.schedulingGroup.podGroupName",
+    ]
+
+
+def test_pods_of_a_run_whose_group_is_not_there_are_told_how_to_get_one(schedctl, folder):
+    (folder / "new.yaml").write_text(
+        manifest(2).replace("podGroupName: train", "podGroupName: trian") + GROUP.format(least=2)
+    )
+    ended = schedctl("simulate", str(folder / "new.yaml"), "-f", str(folder / "state.yaml"), *ON)
+    hint = 'hint: create PodGroup ml/trian, or correct spec.schedulingGroup.podGroupName (did you mean "train"?)'
+    assert hint in ended.out.splitlines()
