@@ -30,6 +30,7 @@ from schedctl.scheduler.schedulers import Scheduler
 
 _replace = msgspec.structs.replace
 _MOST_WAITING = 20
+_OF_CLAIMS = "DRAWorkloadResourceClaims"
 
 
 @dataclass(slots=True)
@@ -65,10 +66,11 @@ def explain_group(
             scheduler.cluster.remove_pod(info)
         explained = _explain(scheduler, group, hints=hints, node_groups=node_groups)
     result, mine = explained.result, next(iter(scheduler.profiles))
+    more = [group_differences.same_scheduler(mine, others)] if hints and not result.starts else []
     explained.result = _replace(
         result,
         notes=[group_differences.left_out(others), *result.notes],
-        hints=[group_differences.same_scheduler(mine, others), *result.hints] if hints else result.hints,
+        hints=[*more, *result.hints],
     )
     return explained
 
@@ -288,6 +290,9 @@ def _waiting_behind(cluster: Cluster, group: PodGroup) -> list[str]:
 
 def _notes(attempt: GroupAttempt, result: PodGroupResult) -> list[str]:
     notes = []
+    group, release = attempt.cycle.group, attempt.cluster.release
+    if group.spec.resource_claims and not release.enabled(_OF_CLAIMS):
+        notes.append(f"the API server drops spec.resourceClaims of the group while {_OF_CLAIMS} is off")
     if result.topology_key and not result.trials:
         notes.append(f"no node has the label {result.topology_key}, of which all nodes of the group need one value")
     if result.verdict is GroupVerdict.STARTS:

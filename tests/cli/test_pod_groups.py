@@ -167,7 +167,9 @@ def test_a_group_cannot_be_explained_while_there_are_none(schedctl, options, tex
     [
         pytest.param(("--feature-gates", "CompositePodGroup=true"), "CompositePodGroups", id="composite groups"),
         pytest.param(
-            ("--feature-gates", "DRAWorkloadResourceClaims=true"), "claims of PodGroups", id="claims of groups"
+            ("--kube-version", "1.36", "--feature-gates", "DRAWorkloadResourceClaims=true"),
+            "pod groups of the alpha APIs before v1.37",
+            id="claims of groups in an older minor",
         ),
         pytest.param(("--kube-version", "1.36", *ON), "pod groups of the alpha APIs before v1.37", id="an older minor"),
         pytest.param(

@@ -22,7 +22,7 @@ from tests.conformance.test_oracle import oracle  # noqa: F401 - the fixture
 
 KIT = Path(__file__).parents[2] / "conformance"
 CORPUS = KIT / "corpus" / KUBERNETES_VERSION / "pod-groups"
-FAMILIES = ("pod_groups", "pod_groups_mixed", "pod_groups_preemption", "pod_groups_topology")
+FAMILIES = ("pod_groups", "pod_groups_claims", "pod_groups_mixed", "pod_groups_preemption", "pod_groups_topology")
 SEEDS = os.environ.get("SCHEDCTL_SEEDS", "5000:5006")
 RELEASE = NEWEST.with_gates(dict.fromkeys(OF_GROUPS, True))
 AGAIN = 5
