@@ -60,7 +60,7 @@ def group_for(job: workloads.Job, cluster: Cluster) -> tuple[pod_groups.PodGroup
         return None, ""
     metadata = job.metadata
     live = cluster.get(workloads.Job, f"{metadata.namespace}/{metadata.name}")
-    if live is not None:
+    if live is not None and live.metadata.uid:  # one without comes out of a file, and no controller has seen it
         for group in cluster.every(pod_groups.PodGroup).values():
             of_job = group.metadata.namespace == metadata.namespace and has_controller(group.metadata, "Job", metadata)
             if of_job and group.spec.workload_ref is not None:

@@ -442,3 +442,27 @@ def test_pods_of_a_run_whose_group_is_not_there_are_told_how_to_get_one(schedctl
     ended = schedctl("simulate", str(folder / "new.yaml"), "-f", str(folder / "state.yaml"), *ON)
     hint = 'hint: create PodGroup ml/trian, or correct spec.schedulingGroup.podGroupName (did you mean "train"?)'
     assert hint in ended.out.splitlines()
+
+
+JOB = """
+apiVersion: batch/v1
+kind: Job
+metadata: {name: train, namespace: ml}
+spec:
+  parallelism: 3
+  completions: 3
+  scheduling: {schedulingPolicy: {gang: {}}}
+  template:
+    spec:
+      restartPolicy: Never
+      containers: [{name: a, image: a, resources: {requests: {cpu: '3'}}}]
+"""
+
+
+def test_a_job_whose_controller_makes_the_group_is_explained_as_that_group(schedctl, folder):
+    (folder / "job.yaml").write_text(JOB)
+    gates = ("--feature-gates", "GenericWorkload=true,WorkloadWithJob=true")
+    ended = schedctl("explain", "job/train", "-n", "ml", "-f", str(folder), *gates, "--exit-code")
+    assert ended.code == 1, ended.out + ended.err
+    assert "-train-pgt-0-" in ended.out.splitlines()[0]
+    assert ended.out.splitlines()[0].endswith(": GANG WAITS: 2 of 3 placed, needs 3")

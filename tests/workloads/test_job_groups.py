@@ -121,6 +121,7 @@ def test_what_the_api_server_refuses(obj, release, message):
 
 def test_a_job_that_is_there_keeps_the_group_it_has_and_gets_none_anew():
     there = job(GANG)
+    there = msgspec.structs.replace(there, metadata=msgspec.structs.replace(there.metadata, uid="uid-of-the-job"))
     owned = ObjectMeta(
         name="sum-x", namespace="ml", owner_references=[OwnerReference(kind="Job", name="sum", controller=True)]
     )
