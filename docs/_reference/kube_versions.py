@@ -42,6 +42,7 @@ GATES: dict[str, tuple[int | None, str]] = {
         4381,
         "the search for devices on a node ends after ten seconds; schedctl counts steps, and says so",
     ),
+    "DRAWorkloadResourceClaims": (5729, "a claim may be that of a PodGroup, and is reserved for the group then"),
     "DynamicResourceAllocation": (
         4381,
         "claims of devices are looked at; while it is off, pods are placed as if without",

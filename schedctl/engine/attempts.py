@@ -186,7 +186,9 @@ class Attempt:
         if self.equivalence_class is not None and self._details.evaluated_column is None:
             if self.cluster.generation != self.generation:
                 raise ValueError(_CHANGED)
-            again = Attempt(Cycle(self.pod), self.profile, self.cluster, self.generation, self.total_nodes)
+            again = Attempt(
+                Cycle(self.pod), self.profile, self.cluster, self.generation, self.total_nodes, among=self.among
+            )
             _run(again, Nominator(), None, None)  # a class answered, so that nobody was nominated who matters
             self._details, ran = again._details, again.cycle
             cycle = self.cycle

@@ -18,7 +18,14 @@ Stage = Literal["ALPHA", "BETA", "GA", "DEPRECATED"]
 GENERIC_WORKLOAD: Final = "GenericWorkload"
 """The gate of pod groups: while it is off, each pod is scheduled by itself."""
 
-OF_GROUPS: Final = frozenset({GENERIC_WORKLOAD, "PodGroupPreemptionPolicy", "TopologyAwareWorkloadScheduling"})
+OF_GROUPS: Final = frozenset(
+    {
+        GENERIC_WORKLOAD,
+        "DRAWorkloadResourceClaims",
+        "PodGroupPreemptionPolicy",
+        "TopologyAwareWorkloadScheduling",
+    }
+)
 """Gates of pod groups, which are modelled in v1.37: earlier versions have other APIs of the same names."""
 
 MODELLED: Final = OF_GROUPS | frozenset(
@@ -152,8 +159,6 @@ def of_unmodelled_groups(name: str, version: str) -> str:
     """Return what of pod groups a gate of a version is about that is not modelled, "" for any other gate."""
     if name == "CompositePodGroup":
         return "CompositePodGroups"
-    if name == "DRAWorkloadResourceClaims":
-        return "claims of PodGroups"
     older = name in OF_GROUPS or name in ("GangScheduling", "WorkloadAwarePreemption")
     return "pod groups of the alpha APIs before v1.37" if older and not has_groups(version) else ""
 

@@ -93,8 +93,9 @@ class Scheduler:
         expanded, problems = expand_all(self.configuration, registry, partial=True)
         if problems:
             raise ConfigError(problems)
+        names = frozenset(each.scheduler_name for each in self.configuration.profiles)
         for profile_config in self.configuration.profiles:
-            handle = ProfileHandle(cluster, self.nominator, self.preemptors, self._reporter)
+            handle = ProfileHandle(cluster, self.nominator, self.preemptors, self._reporter, names)
             profile = build(profile_config, expanded[profile_config.scheduler_name], registry, handle)
             profile = replace(profile, extenders=tuple(extenders))
             handle.profile = profile  # only now: its plugins were made with the handle

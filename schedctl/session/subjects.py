@@ -20,8 +20,19 @@ from schedctl.api.selectors import LabelQuery
 from schedctl.api.workloads import Service
 from schedctl.documents.spelling import nearest, similar, suggest_names
 from schedctl.errors import UsageError
+from schedctl.framework.pod_groups import group_key
+from schedctl.reports import counts
 from schedctl.session.names import Names
-from schedctl.session.subject_kinds import BY_NAME, KINDS, POD, SHORT_NAMES, SubjectKind, kind_named, kind_without_pods
+from schedctl.session.subject_kinds import (
+    BY_NAME,
+    KINDS,
+    POD,
+    POD_GROUP,
+    SHORT_NAMES,
+    SubjectKind,
+    kind_named,
+    kind_without_pods,
+)
 from schedctl.workloads.clusters import AssembledCluster, every_pod
 
 _SHOWN = 8
@@ -290,10 +301,21 @@ def find(name: ObjectName, state: AssembledCluster, scope: Scope) -> list[Any]:
     if not found:
         kind = name.kind.names[0] if name.kind is POD else name.kind.name
         hint = _nearest(name, [obj.metadata for obj in objects], inside)
+        if name.kind is POD_GROUP and (members := _naming_group(name.name, state, inside)):
+            wait = "names it and waits" if len(members) == 1 else "name it and wait"
+            hint = f"{counts.of(len(members), 'pod')} ({enumeration(members)}) {wait} for it: create it, or correct "
+            hint += "spec.schedulingGroup.podGroupName"
         if not any(obj.metadata.namespace in inside for obj in objects):
             _refuse_kind_without_pods(name.namespace)
         raise UsageError(f'no {kind} "{name.name}" in {inside}', hint)
     return with_pods(found, state)
+
+
+def _naming_group(name: str, state: AssembledCluster, scope: Scope) -> list[str]:
+    """Return the pods without a node that say they are of a group, by key."""
+    pending = state.cluster.pending.values()
+    keys = (info.key for info in pending if info.namespace in scope and group_key(info).rpartition("/")[2] == name)
+    return sorted(keys)
 
 
 def _elsewhere(objects: Iterable[Any]) -> str:

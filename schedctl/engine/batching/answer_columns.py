@@ -243,16 +243,12 @@ class AnswerColumn:
             if rows is None:
                 return None
             if len(rows):
-                parts.append(rows if self._around.whole else self._alive(rows))
+                parts.append(self._around.within(rows))
         if not parts:
             return NO_ROWS
         if max(map(len, parts)) * _FEW > len(self._around.nodes):
             return self._around.nodes.rows
         return parts[0] if len(parts) == 1 else distinct(parts, len(self._cluster.node_table))
-
-    def _alive(self, rows: IndexArray) -> IndexArray:
-        alive: IndexArray = rows[self._cluster.node_table.alive[rows]]
-        return alive
 
     def _take(self, foresight: Foresight) -> bool:
         """Take over what was foreseen of one row, if all of it was."""
@@ -332,7 +328,7 @@ class AnswerColumn:
         if self.asked_at >= 0:
             return
         if isinstance(self.plugin, PreFilterPlugin):
-            self.pre_filter = self.runner.pre_filter(self.plugin, self.cycle, self._around.nodes)
+            self.pre_filter = self.runner.pre_filter(self.plugin, self.cycle, self._around.every)
             if _skips(self.pre_filter):
                 self.cycle.skip_filter.add(self.name)
         self.asked_at = self._cluster.generation

@@ -32,10 +32,11 @@ _FEW_CHANGES = 8
 
 
 class EquivalenceClass:
-    """The outcome of a cycle for pods of one class, by position in the column of all nodes.
+    """The outcome of a cycle for pods of one class, by position in the column of the nodes in question.
 
     Attributes:
-        nodes: all nodes.
+        every: all nodes, which PreFilter is asked about.
+        nodes: the nodes among which the pods are placed.
         generation: of the cluster, -1 where nothing is known.
         columns: what each plugin says that has a signature for them, by name, in the order of asking.
         feasible: bool (n,).
@@ -51,7 +52,7 @@ class EquivalenceClass:
         self._around = around
         self._cluster = around.cluster
         self.profile = profile
-        self.nodes = around.nodes
+        self.every, self.nodes = around.every, around.nodes
         self.is_new = True
         self.generation = -1
         self.columns = columns
@@ -265,7 +266,7 @@ class EquivalenceClass:
             placed = change
         if placed is None or placed.kind is not ChangeKind.POD_ADDED or placed.subject is not self._pod:
             return None
-        return placed.row
+        return placed.row if self._around.holds(placed.row) else None
 
     def _positions_changed(self, since: int) -> IndexArray:
         described, occupied = self._around.changed_rows(since)

@@ -13,6 +13,7 @@ from weakref import WeakValueDictionary
 from schedctl.api.resources import grant_identity, kubelet_grant
 from schedctl.api.sharing import content
 from schedctl.cache.cluster import Cluster
+from schedctl.cache.nodes import Nodes
 from schedctl.cache.pod_info import PodInfo
 from schedctl.engine.batching.answer_columns import AnswerColumn, CannotUpdate
 from schedctl.engine.batching.cached_runner import CachedRunner
@@ -37,16 +38,32 @@ _Key = tuple[str, tuple[Hashable, ...]]
 
 
 class SignatureCache:
-    """The memory of one scheduler over one cluster."""
+    """The memory of one scheduler over one cluster, or over the nodes of a placement in it."""
 
-    def __init__(self, cluster: Cluster) -> None:
+    def __init__(self, cluster: Cluster, placement: Nodes | None = None, whole: SignatureCache | None = None) -> None:
+        """Begin, with nothing known yet.
+
+        Args:
+            cluster: the cluster.
+            placement: the nodes to place pods on, each once and in the order of rows; None for all.
+            whole: the memory over all of them, which knows already how pods are written.
+        """
         self._cluster = cluster
+        self._placement = placement
+        self._whole = whole
         self._nodes_since = -1
         self._classes: dict[_Key, EquivalenceClass] = {}
         self._columns: WeakValueDictionary[tuple[str, str, Hashable], AnswerColumn] = WeakValueDictionary()
         self._written: dict[tuple[str, bytes], _Written] = {}
         self._contents: dict[Hashable, tuple[PodInfo, bytes]] = {}
-        self._around = Surroundings(cluster)
+        self._around = Surroundings(cluster, placement)
+
+    def within(self, placement: Nodes) -> SignatureCache | None:
+        """Return an empty memory over the nodes of a placement, None where that would not help."""
+        rows = placement.rows
+        if len(rows) < 2 or not bool((rows[1:] > rows[:-1]).all()):  # nodes are found by row, and ties broken by it
+            return None
+        return SignatureCache(self._cluster, placement, self)
 
     def runner(self, profile: Profile, pod: PodInfo) -> CachedRunner:
         """Return what a cycle about to begin is run with.
@@ -92,7 +109,7 @@ class SignatureCache:
             self._classes.clear()
             self._columns.clear()
             self._written.clear()
-            self._around = Surroundings(self._cluster)
+            self._around = Surroundings(self._cluster, self._placement)
         written = self._written_as(profile, pod)
         parts = _specific_parts(profile, pod) if profile.pod_specific_plugins else ()
         # hashing all signatures would take longer than the rest of this: they are, mostly, what they were
@@ -140,9 +157,8 @@ class SignatureCache:
         if known is None:
             if len(self._written) >= _SIGNATURES_KEPT:
                 self._written.clear()
-            signatures = tuple(
-                signature_of(plugin, pod) if plugin.foreseeable else None for plugin in profile.deciding_plugins
-            )
+            elsewhere = self._whole._written_as(profile, pod) if self._whole is not None else None
+            signatures = elsewhere.signatures if elsewhere is not None else _signatures_of_template(profile, pod)
             known = self._written[key] = _Written(pod, signatures)
         elif known.pod is not pod:
             pod.take_demand(known.pod)  # rather than have each add up the same requests
@@ -150,6 +166,8 @@ class SignatureCache:
 
     def _content_of(self, pod: PodInfo) -> bytes:
         """Return all that a template writes of a pod, and the kubelet grants it; b"" where it cannot be compared."""
+        if self._whole is not None:
+            return self._whole._content_of(pod)
         metadata, spec, status, ends = pod.pod.metadata, pod.pod.spec, pod.pod.status, pod.is_terminating
         labels, owners = metadata.labels, metadata.owner_references
         named = ""
@@ -191,6 +209,11 @@ class _Written:
         for (place, _), part in zip(profile.pod_specific_plugins, parts, strict=True):
             signatures[place] = part
         return tuple(signatures)
+
+
+def _signatures_of_template(profile: Profile, pod: PodInfo) -> tuple[Hashable, ...]:
+    """Return the signatures of plugins that read no more of a pod than what a template writes, None for the others."""
+    return tuple([signature_of(plugin, pod) if plugin.foreseeable else None for plugin in profile.deciding_plugins])
 
 
 def _specific_parts(profile: Profile, pod: PodInfo) -> tuple[Hashable, ...]:

@@ -7,7 +7,7 @@ Filter searches devices node by node (`search`). What the search found is noted 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -34,6 +34,7 @@ from schedctl.framework.group_points import (
     PodGroupPostFilterResult,
 )
 from schedctl.framework.handles import Handle
+from schedctl.framework.pod_groups import group_key
 from schedctl.framework.points import (
     FilterPlugin,
     PostFilterPlugin,
@@ -46,7 +47,7 @@ from schedctl.framework.points import (
 )
 from schedctl.framework.reasons import ACCEPT, CodeColumn, NodeLookup, Reason, Verdicts
 from schedctl.framework.statuses import SKIP, SUCCESS, Code, Status, error, unschedulable
-from schedctl.plugins.dynamic_resources import claim_updates
+from schedctl.plugins.dynamic_resources import claim_updates, group_claims
 from schedctl.plugins.dynamic_resources.claims import (
     Problem,
     Resolved,
@@ -106,6 +107,10 @@ class UnscoredDynamicResources(
     missing = Reason('could not find ResourceClaim "{claim}"', unresolvable=True)
     deleted = Reason('resourceclaim "{name}" is being deleted', unresolvable=True)
     foreign = Reason("ResourceClaim {claim} was not created for {kind} {pod} ({kind} is not owner)", unresolvable=True)
+    foreign_to_group = Reason(
+        "ResourceClaim {claim} was not created for {kind} {pod} (neither {kind} nor PodGroup {group} is the owner)",
+        unresolvable=True,
+    )
     being_allocated = Reason("resource claim {claim} is in the process of being allocated", unresolvable=True)
     unknown_request = Reason("resource claim {claim}, request {request}: unknown request type", unresolvable=True)
     no_alternatives = Reason(
@@ -144,6 +149,7 @@ class UnscoredDynamicResources(
         super().__init__(args, handle)
         self._features = features_of(self.release)
         self._conditions = self._features.conditions
+        self._of_groups = self.release.enabled("DRAWorkloadResourceClaims")
         silent = self.release.includes(ReleaseChange.SILENT_DEVICES)
         self._no_claims = unschedulable() if silent else unschedulable("no new claims to deallocate")
         self._no_help = unschedulable() if silent else unschedulable("still not schedulable")
@@ -181,9 +187,12 @@ class UnscoredDynamicResources(
             return SKIP
         reached_from: dict[int, node_selectors.NodeQuery] = {}
         unusable: dict[int, Unready] = {}
+        pending: dict[int, devices.AllocationResult] = {}
         for index, claim in enumerate(claims):
             allocation = claim.status.allocation
-            if allocation is None:
+            if allocation is None and (given := group_claims.shared_allocation(claim, pod, cluster)) is not None:
+                pending[index] = allocation = given
+            elif allocation is None:
                 status = self._allocatable(claim, cluster, check=claim is not special)
                 if not status.successful:
                     return status
@@ -193,15 +202,18 @@ class UnscoredDynamicResources(
                     reached_from[index] = node_selectors.compile_node_selector(allocation.node_selector).require_valid()
                 except selectors.SelectorError as fault:
                     return error(str(fault))
-            why = unready(claim, self.args.binding_timeout, cluster.now()) if self._conditions else None
+            written = claim.status.allocation is not None
+            why = unready(claim, self.args.binding_timeout, cluster.now()) if self._conditions and written else None
             if why is not None:
                 unusable[index] = why
         # The search and the allocator below it are large, and few pods have claims.
         from schedctl.plugins.dynamic_resources.search import ClaimSearch
 
-        allocator = _allocator(claims, cluster)
+        allocator = _allocator([claim for index, claim in enumerate(claims) if index not in pending], cluster)
         classes = classes_by_resource(cluster) if extended else {}
-        cycle.state[STATE] = ClaimSearch(pod, cluster, claims, special, reached_from, unusable, allocator, classes)
+        cycle.state[STATE] = ClaimSearch(
+            pod, cluster, claims, special, reached_from, unusable, allocator, classes, pending
+        )
         return None
 
     def filter(self, cycle: Cycle, nodes: Nodes) -> Verdicts:
@@ -259,10 +271,10 @@ class UnscoredDynamicResources(
         search = cycle.state[STATE]
         if search is None:
             return PostFilterResult(self._no_claims)
-        index = self._claim_to_deallocate(cycle, search)
-        if index is not None:
+        claim = self._claim_to_deallocate(cycle)
+        if claim is not None:
             status = unschedulable("deallocation of ResourceClaim completed")
-            return PostFilterResult(status, objects=(claim_updates.without_allocation(search.claims[index]),))
+            return PostFilterResult(status, objects=(claim_updates.without_allocation(claim),))
         if search.special is not None and not in_memory(search.special):
             return PostFilterResult(unschedulable("deletion of ResourceClaim completed"), removed=(search.special,))
         return PostFilterResult(self._no_help)
@@ -270,23 +282,32 @@ class UnscoredDynamicResources(
     def pod_group_post_filter(
         self, cycle: GroupCycle, try_again: Callable[[], GroupOutcome]
     ) -> PodGroupPostFilterResult:
-        """Do for each pod that was tried what PostFilter does for one; not for groups with a topology."""
+        """Do for each pod that was tried what PostFilter does for one; not for groups with a topology.
+
+        Where that helps some pod with claims not, claims of the group are given up, unless pods of it run.
+        """
         topology_aware = self.release.enabled("TopologyAwareWorkloadScheduling")
         if cycle.group.spec.scheduling_constraints is not None and topology_aware:
             return PodGroupPostFilterResult(unschedulable())
         objects: list[devices.ResourceClaim] = []
         removed: list[devices.ResourceClaim] = []
+        unhelped = False
         for pod in cycle.pods:
             tried = cycle.cycles.get(pod.key)
-            search = None if tried is None else _search_of(tried)
-            if tried is None or search is None:
+            if tried is None:
                 continue
-            index = self._claim_to_deallocate(tried, search)
-            if index is not None:
-                objects.append(claim_updates.without_allocation(search.claims[index]))
-            elif search.special is not None and not in_memory(search.special):
+            search, claim = _search_of(tried), self._claim_to_deallocate(tried)
+            if claim is not None:
+                objects += [claim_updates.without_allocation(claim)] if _allocated(claim) else []
+            elif search is not None and search.special is not None and not in_memory(search.special):
                 removed.append(search.special)
+            else:
+                unhelped = True
         status = unschedulable("deallocation and deletion of ResourceClaims completed")
+        if unhelped and self._of_groups and not cycle.scheduled:
+            more, other = group_claims.give_up(cycle, self.handle.cluster, self._unavailable_claims)
+            objects += more
+            status = other or status
         return PodGroupPostFilterResult(status, objects=tuple(objects), removed=tuple(removed))
 
     @override
@@ -311,7 +332,7 @@ class UnscoredDynamicResources(
             return SUCCESS
         row = cluster.node_table.row_of[node_name]
         if search.shareable and not search.is_of(cycle.pod):
-            return self._reserve(self._resolve(cycle.pod).claims, row)
+            return self._reserve(cycle.pod, row)
         filtered = cycle.findings.get(self.name)
         found: Finding | None = search.finding(row) if filtered is None else filtered.at(row)
         if found is None or not found.allocations:
@@ -319,7 +340,9 @@ class UnscoredDynamicResources(
             return SUCCESS if device_plugin_has_it else error(_NOT_FOUND)
         for (_, claim), allocation in zip(search.to_allocate, found.allocations, strict=True):
             on_node = found.special.claim if found.special is not None and claim is search.special else claim
-            claim_updates.add_pending_allocation(on_node, allocation, cluster)
+            claim_updates.add_pending_allocation(
+                on_node, allocation, cluster, group_claims.sharing_group(cycle.pod, cluster)
+            )
         return SUCCESS
 
     def unreserve(self, cycle: Cycle, node_name: str) -> None:
@@ -329,7 +352,7 @@ class UnscoredDynamicResources(
             return
         claims = self._reserved_claims(search, cycle.pod)
         for claim in claims:
-            claim_updates.remove_pending_allocation(claim, cluster)
+            claim_updates.give_up_pending_allocation(claim, cluster)
         for claim in claims:
             if claim is not search.special:
                 claim_updates.release(claim, cycle.pod, cluster)
@@ -360,7 +383,7 @@ class UnscoredDynamicResources(
             allocations = dict(zip((i for i, _ in search.to_allocate), in_order, strict=False))
         written = list(claims)
         for index, claim in enumerate(claims):
-            if is_reserved_for(claim, cycle.pod):
+            if is_reserved_for(claim, cycle.pod, of_groups=self._of_groups):
                 continue
             current, allocation = claim, allocations.get(index)
             if claim is search.special:
@@ -368,7 +391,10 @@ class UnscoredDynamicResources(
                     continue  # device plugins of the node offer all that the pod asks for
                 if in_memory(claim) and found is not None and found.special is not None:
                     current = found.special.claim
-            result = claim_updates.write(current, allocation, cycle.pod, cluster)
+            shared = bool(group_claims.sharing_group(cycle.pod, cluster)) and claim is not search.special
+            result = claim_updates.write(
+                current, allocation, group_claims.user_of(cycle.pod, index, cluster), cluster, shared=shared
+            )
             if isinstance(result, str):
                 return error(result)
             if claim is search.special and not (found and found.special and found.special.mappings):
@@ -426,15 +452,15 @@ class UnscoredDynamicResources(
             self._latest = latest
         return latest
 
-    def _reserve(self, claims: Sequence[devices.ResourceClaim], row: int) -> Status:
-        """Take devices on a node for claims of which it is known that they can be allocated there."""
-        cluster = self.handle.cluster
+    def _reserve(self, pod: PodInfo, row: int) -> Status:
+        """Take devices on a node for a pod of whose claims it is known that they can be allocated there."""
+        cluster, claims = self.handle.cluster, self._resolve(pod).claims
         allocator = _allocator(claims, cluster)
         allocations = allocator.allocate_by_group(row, claims) if allocator is not None else None
         if not allocations:
             return error(_NOT_FOUND)
         for claim, allocation in zip(claims, allocations, strict=True):
-            claim_updates.add_pending_allocation(claim, allocation, cluster)
+            claim_updates.add_pending_allocation(claim, allocation, cluster, group_claims.sharing_group(pod, cluster))
         return SUCCESS
 
     def _reserved_claims(self, search: ClaimSearch, pod: PodInfo) -> Sequence[devices.ResourceClaim]:
@@ -468,7 +494,7 @@ class UnscoredDynamicResources(
         now = cluster.version(devices.ResourceClaim)
         if self._last is not None and self._last[:2] == (pod, now) and not cluster.missing:
             return self._last[2]
-        resolved = resolve(pod, cluster)
+        resolved = resolve(pod, cluster, of_groups=self._of_groups)
         self._last = pod, now, resolved
         return resolved
 
@@ -479,7 +505,11 @@ class UnscoredDynamicResources(
         name = resolved.claim.partition("/")[2]
         evidence = {"pod": pod.key, "reference": resolved.reference, "claim": resolved.claim, "name": name}
         evidence["kind"] = "Pod" if self.release.includes(ReleaseChange.CAPITAL_POD) else "pod"
-        return (), _PROBLEMS[resolved.problem].status(**evidence)
+        reason = _PROBLEMS[resolved.problem]
+        if reason is DynamicResources.foreign and self._of_groups and (group := group_key(pod)):
+            evidence["group"] = group.partition("/")[2]
+            reason = self.foreign_to_group
+        return (), reason.status(**evidence)
 
     def _allocatable(self, claim: devices.ResourceClaim, cluster: ClusterView, *, check: bool) -> Status:
         """Say whether a claim without an allocation may be given one; `check` its requests, too."""
@@ -498,18 +528,24 @@ class UnscoredDynamicResources(
                     return self.no_class.status(claim=meta.key_of(claim), request=name, device_class=device_class)
         return SUCCESS
 
-    def _claim_to_deallocate(self, cycle: Cycle, search: ClaimSearch) -> int | None:
-        """Return the first claim, by index, that can be deallocated and could not be used from some node reached.
+    def _claim_to_deallocate(self, cycle: Cycle) -> devices.ResourceClaim | None:
+        """Return the first claim that can be deallocated and could not be used from some node reached.
 
         Of several kube-scheduler picks one by chance; here it is the first in the order of the pod's spec.
         """
-        allocated = ((i, claim) for i, claim in enumerate(search.user_claims) if claim.status.allocation is not None)
-        candidates = [index for index, claim in allocated if idle(claim, cycle.pod)]
-        found = cycle.findings.get(self.name)
-        if not candidates or found is None:
-            return None
-        unavailable = {index for _, finding in found.every() if finding is not None for index in finding.unavailable}
-        return next((index for index in candidates if index in unavailable), None)
+        return next(self._unavailable_claims(cycle, cycle.pod.uid), None)
+
+    def _unavailable_claims(self, cycle: Cycle, uid: str) -> Iterator[devices.ResourceClaim]:
+        """Yield the claims that only one user may use and that were of no use on some node reached."""
+        search, found = _search_of(cycle), cycle.findings.get(self.name)
+        if search is None or found is None:
+            return
+        usable = ((i, claim) for i, claim in enumerate(search.user_claims) if i in search.pending or _allocated(claim))
+        candidates = [index for index, claim in usable if idle(claim, uid)]
+        if candidates:
+            every = (finding.unavailable for _, finding in found.every() if finding is not None)
+            unavailable = {index for indices in every for index in indices}
+            yield from (search.claims[index] for index in candidates if index in unavailable)
 
     def _ready(self, claims: Sequence[devices.ResourceClaim]) -> Status:
         """Say whether the devices that the claims hold can still become ready."""
@@ -626,6 +662,10 @@ def _judge_charges(search: ClaimSearch, nodes: Nodes, outcomes: npt.NDArray[np.i
         "containerLimit": plugin.uncovered_container_limit,
     }
     return judge_charges(search, nodes, outcomes, ChargeReasons(plugin.failed, plugin.insufficient, uncovered))
+
+
+def _allocated(claim: devices.ResourceClaim) -> bool:
+    return claim.status.allocation is not None
 
 
 def _search_of(cycle: Cycle) -> ClaimSearch | None:

@@ -180,6 +180,7 @@ class ClaimSearch:
         unready: Mapping[int, Unready],
         device_allocator: allocator.Allocator | None,
         classes: Mapping[str, devices.DeviceClass],
+        pending: Mapping[int, devices.AllocationResult] | None = None,
     ) -> None:
         """Make the search.
 
@@ -192,7 +193,9 @@ class ClaimSearch:
             unready: for allocated claims, by index, why their devices will not do.
             device_allocator: what allocates the other claims; None if there are none.
             classes: which class stands in for which extended resource.
+            pending: for claims that another pod of the group was given in this cycle, by index, what they have.
         """
+        self._pending = pending or {}
         self.pod = pod
         self.claims = claims
         self.special = special
@@ -203,10 +206,9 @@ class ClaimSearch:
         self._reads_operations = features_of(cluster.release).known_operations
         self._classes = classes
         self.charges = features_of(cluster.release).charges
+        unallocated = all(claim.status.allocation is None for claim in claims)
         # what claims take of a node is added to what each pod asks for itself
-        self._shareable = (
-            special is None and not self.charges and all(claim.status.allocation is None for claim in claims)
-        )
+        self._shareable = special is None and unallocated and not self._pending and not self.charges
         self._held = tuple(
             index for index, claim in enumerate(claims) if self.charges and is_held_by_others(claim, pod, cluster)
         )
@@ -245,8 +247,13 @@ class ClaimSearch:
         return self.claims if self.special is None else self.claims[:-1]
 
     @property
+    def pending(self) -> tuple[int, ...]:
+        """The claims, by index, that another pod of the group was given in this cycle."""
+        return tuple(self._pending)
+
+    @property
     def to_allocate(self) -> tuple[tuple[int, devices.ResourceClaim], ...]:
-        """The claims without an allocation, by index."""
+        """The claims without an allocation that is written, by index."""
         return tuple((i, claim) for i, claim in enumerate(self.claims) if claim.status.allocation is None)
 
     def outcomes(self, rows: IndexArray) -> npt.NDArray[np.int8]:
@@ -374,7 +381,8 @@ class ClaimSearch:
         if self._allocator is not None:
             claims = tuple(
                 special.claim if special is not None and claim is self.special else claim
-                for _, claim in self.to_allocate
+                for index, claim in self.to_allocate
+                if index not in self._pending
             )
             found = self._allocator.allocate_all(rows, claims)
             outcomes[~found.feasible] = Outcome.NOT_ALLOCATED
@@ -438,10 +446,13 @@ class ClaimSearch:
             return None
         charge = self.charge(row) if self.charges else None
         charged = charge.statuses if charge is not None else ()
+        given = tuple(self._pending.values())
         if number < 0:
-            return Finding(claims=self.claims, charged=charged)
+            return Finding((), given or None, claims=self.claims, charged=charged)
         batch = self._batches[number]
-        return Finding((), batch.found.at(int(self._place[row])), batch.special, self.claims, charged)
+        new = batch.found.at(int(self._place[row]))
+        # kube-scheduler appends what others were given, and Reserve hands out all of it in the order of the claims
+        return Finding((), (*new, *given) if new is not None else None, batch.special, self.claims, charged)
 
 
 def _lack(shortage: Shortage) -> Lack:
