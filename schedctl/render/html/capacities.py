@@ -6,8 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from schedctl.api.amounts import amount, quantity
 from schedctl.render import capacities as texts
-from schedctl.render import notices
-from schedctl.render.html import fixes, node_maps
+from schedctl.render.html import causes, fixes, node_maps
 from schedctl.render.html.markup import Content, Markup, element
 from schedctl.render.html.node_maps import Category, NodeAnswers
 from schedctl.render.html.page import Page, Section, doubt
@@ -88,11 +87,7 @@ def _table(results: Sequence[CapacityResult]) -> Markup:
 def _parts(result: CapacityResult, nodes: NodeMap | None, number: int) -> Iterator[Section]:
     if result.stop is not None:
         title = "Why the next one would not fit" if result.fits else "Why it would not fit"
-        causes = [
-            element("li", notices.cause([each]), " ", element("span", f"{each.text} [{each.plugin}]", class_="words"))
-            for each in result.stop.reasons
-        ]
-        yield Section(title, [element("ul", causes), fixes.command(result.stop.message)])
+        yield Section(title, [causes.causes(result.stop.reasons), fixes.command(result.stop.message)])
     if nodes is not None and result.fits:
         yield Section(
             "Where they would go", [node_maps.figure(nodes, _answers(result), number), node_maps.node_list(number)]

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from schedctl.render import bound_pods, notices
+from schedctl.render import notices
 from schedctl.render import explanations as texts
-from schedctl.render.html import fixes, node_maps, pod_groups
+from schedctl.render.html import bound_pods, causes, fixes, node_maps, pod_groups
 from schedctl.render.html.markup import Content, Markup, element
 from schedctl.render.html.node_maps import Category, NodeAnswers
 from schedctl.render.html.page import Page, Section, doubt
@@ -83,7 +83,7 @@ def _page_of_many(report: explanations.ExplainReport) -> Page:
     summary, results = report.summary, report.results
     held = summary.pods - summary.scheduled - summary.bound
     verdict = f"{held} of {summary.pods} would not be placed" if held else "all would be placed"
-    causes: list[list[Content | Value]] = []
+    answers: list[list[Content | Value]] = []
     parts: list[Section] = []
     data: dict[str, Any] = {"nodes": node_maps.data(report.node_map), "maps": []} if report.node_map else {}
     room = _SQUARES
@@ -92,7 +92,7 @@ def _page_of_many(report: explanations.ExplainReport) -> Page:
         owners = result.owners or [explanations.OwnerPods("", max(len(result.pods), 1))]
         whose = [element("p", each.owner or subject(result)) for each in owners[:5]]
         tag = element("span", words, class_=f"tag {style}")
-        causes.append(
+        answers.append(
             [
                 Value(len(result.pods) or 1, len(result.pods) or 1),
                 whose,
@@ -110,7 +110,7 @@ def _page_of_many(report: explanations.ExplainReport) -> Page:
         parts.append(_part(result, drawn, len(data.get("maps", ())) - 1))
     columns = (Column("Pods", "number"), Column("Owner", "name"), Column("Verdict"), Column("Cause"), Column("Fix"))
     sections = [
-        Section("Answers", table("Answers, and for how many pods each holds", columns, causes)),
+        Section("Answers", table("Answers, and for how many pods each holds", columns, answers)),
         *parts,
         _text_section(report),
     ]
@@ -169,8 +169,9 @@ def answer(result: Explanation) -> tuple[str, str, str]:
         case Verdict.INCONCLUSIVE:
             return "cannot be decided", "unsure", _rest_of_headline(result)
         case Verdict.BOUND:
-            broken = result.bound is not None and bool(result.bound.cause)
-            return f"is bound to {result.pod.node_name}", "bad" if broken else "good", _rest_of_headline(result)
+            if result.bound is None:
+                return f"is bound to {result.pod.node_name}", "good", _rest_of_headline(result)
+            return *bound_pods.verdict(result, result.bound), bound_pods.lead(result, result.bound)
         case Verdict.GATED:
             return "is gated", "unsure", _rest_of_headline(result)
         case Verdict.DELETING:
@@ -196,12 +197,14 @@ def _cause(result: Explanation) -> str:
 
 def _sections(result: Explanation, nodes: NodeMap | None, number: int) -> Iterator[Section]:
     """Yield the sections about one answer that have anything in them."""
+    if result.bound is not None:
+        yield from bound_pods.sections(result, result.bound)
     placed = result.verdict is Verdict.SCHEDULED and bool(result.scores)
     if placed:
         yield _score_section(result)
     yield from _answer_section(result)
     others = [hint for hint in result.hints if hint is not next((each for each in result.hints if each.fits), None)]
-    if others:
+    if others and result.bound is None:
         yield Section("Other next steps", fixes.fixes(others))
     if nodes is not None and result.nodes.total:
         title = "Which nodes" if result.verdict is Verdict.SCHEDULED else "Who refuses which node"
@@ -223,9 +226,6 @@ def _answer_section(result: Explanation) -> Iterator[Section]:
     content: list[Content] = [doubt(result.guesses), fixes.best(result.hints)]
     if result.reasons:
         content.append(_reasons(result))
-    if result.bound is not None:
-        sections = bound_pods.sections(result, result.bound, entries=_NAMES, wide=True)
-        content.append(as_text(block for section in sections for block in section))
     if result.scale_up is not None:
         content.append(element("p", f"Scale-up: {result.scale_up.text}", class_="notice"))
     content += [element("p", each.text, class_="notice unsure") for each in result.warnings]
@@ -238,9 +238,7 @@ def _reasons(result: Explanation) -> Markup:
     styles = {plugin: f"c{index + 1}" for index, plugin in enumerate(_refusers(result)[:_COLOURS])}
     rows: list[Sequence[Content | Value]] = []
     for reason in result.reasons:
-        evidence = [
-            element("p", each, class_="cause") for each in (*reason.diagnosis, reason.summary or reason.detail) if each
-        ]
+        evidence = [element("p", each, class_="cause") for each in (*reason.diagnosis, causes.numbers(reason)) if each]
         key = element("span", class_=f"key {styles.get(reason.plugin, 'c7')}")
         words = element("p", key, f"{reason.plugin}: {reason.text or notices.WORDLESS}", class_="words")
         number = Value("all" if reason.whole_pod else f"{reason.count:,}", reason.count)

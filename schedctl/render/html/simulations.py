@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from schedctl.api.amounts import amount
-from schedctl.render import notices
 from schedctl.render import simulations as texts
-from schedctl.render.html import fixes, node_maps, pod_groups
+from schedctl.render.html import causes, fixes, node_maps, pod_groups
 from schedctl.render.html.markup import Content, Markup, element
 from schedctl.render.html.node_maps import Category, NodeAnswers
 from schedctl.render.html.page import Page, Section, doubt
@@ -139,15 +138,11 @@ def _notes(report: SimulationReport) -> list[str]:
 def pending_group(subject: str, group: simulations.PendingPods) -> Markup:
     """Return why some pods of one owner are pending, with what would help."""
     number = counts.of(len(group.pods), "pod")
-    causes = [
-        element("li", notices.cause([reason]), " ", element("span", f"{reason.text} [{reason.plugin}]", class_="words"))
-        for reason in group.reasons
-    ]
     owner = f" of {subject}" if subject else ""
     return element(
         "div",
         element("h3", f"{number}{owner}"),
-        element("ul", causes) if causes else None,
+        causes.causes(group.reasons),
         fixes.fixes(group.hints),
         fixes.command(group.message) if group.message else None,
         class_="part",
