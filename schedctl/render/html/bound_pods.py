@@ -1,4 +1,4 @@
-"""Pods whose scheduling is done, on a page: where each is, what the kubelet says, and that scheduling has no more part."""
+"""Pods whose scheduling is done, on a page: where each is, what the kubelet says of it, and where to look."""
 
 from __future__ import annotations
 

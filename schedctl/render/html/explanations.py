@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from schedctl.render import notices
 from schedctl.render import explanations as texts
+from schedctl.render import notices
 from schedctl.render.html import bound_pods, causes, fixes, node_maps, pod_groups
 from schedctl.render.html.markup import Content, Markup, element
 from schedctl.render.html.node_maps import Category, NodeAnswers

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from schedctl.render.html import assets
 from schedctl.render.html.markup import Content, Markup, element, legible
-from schedctl.reports.metadata import BUILT_IN, Metadata, describe_unknown
+from schedctl.reports.metadata import BUILT_IN, Metadata, Side, describe_unknown
 
 _GOOD, _BAD, _UNSURE = "good", "bad", "unsure"
 
@@ -44,6 +44,7 @@ class Page:
         metadata: the conditions of the report.
         sections: what follows.
         data: what the script shows on demand.
+        sides: of a comparison, the configurations that are compared.
     """
 
     command: str
@@ -54,6 +55,7 @@ class Page:
     lead: str = ""
     sections: Sequence[Section] = ()
     data: dict[str, Any] = field(default_factory=dict)
+    sides: Sequence[Side] = ()
 
 
 def write(page: Page) -> str:
@@ -129,9 +131,8 @@ def _section(section: Section) -> Markup:
 
 def _footer(page: Page) -> Markup:
     metadata = page.metadata
-    configuration = metadata.configuration if metadata.configuration != BUILT_IN else "its built-in defaults"
     facts = [
-        ("Rules", f"kube-scheduler {metadata.kubernetes_version} with {configuration}"),
+        ("Rules", "; ".join(_rules(page))),
         ("State", metadata.state_taken or ", ".join(dict.fromkeys(each.source for each in metadata.inputs[:6]))),
         ("Made by", f"schedctl {metadata.tool_version}; the same answer as data: -o json"),
     ]
@@ -141,6 +142,22 @@ def _footer(page: Page) -> Markup:
         facts.insert(1, ("Seed", str(metadata.seed)))
     rows = [(element("dt", name), element("dd", value)) for name, value in facts if value]
     return element("footer", element("dl", rows))
+
+
+def _rules(page: Page) -> Iterator[str]:
+    """Yield which kube-scheduler judges, of a comparison for each side."""
+    version = page.metadata.kubernetes_version
+    for side in page.sides:
+        configuration = side.configuration
+        if side.kubernetes_version:
+            configuration = configuration.removeprefix(side.kubernetes_version).strip(" ,") or BUILT_IN
+        yield f"{side.name}: {_judge(side.kubernetes_version or version, configuration)}"
+    if not page.sides:
+        yield _judge(version, page.metadata.configuration)
+
+
+def _judge(version: str, configuration: str) -> str:
+    return f"kube-scheduler {version} with {configuration if configuration != BUILT_IN else 'its built-in defaults'}"
 
 
 def _data(data: dict[str, Any]) -> Markup:
