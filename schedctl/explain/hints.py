@@ -292,7 +292,7 @@ def _hint(kind: str, text: str, trial: Trial, trials: Trials) -> Hint:
         tried=True,
         fits=trial.fits,
         node=trial.chosen,
-        consequences=list(trial.consequences),
+        consequences=[*trial.consequences, *filter(None, [trials.unchanged_job(patches)])],
         command=command,
         patches=patches,
     )

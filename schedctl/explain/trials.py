@@ -129,6 +129,10 @@ class Trials:
         """Return what was tried as patches and as a command, see `patches.patches_and_command`."""
         return patches.patches_and_command(trial.remedies, self._pod, self._scheduler.cluster)
 
+    def unchanged_job(self, changes: Sequence[Patch]) -> str:
+        """Return that the pod's Job stays as it is, see `patches.unchanged_job`."""
+        return patches.unchanged_job(self._pod, changes, self._scheduler.cluster)
+
 
 def _find_removed(remedies: Sequence[Remedy], cluster: Cluster) -> list[PodInfo]:
     """Return the running pods that remedies make go."""

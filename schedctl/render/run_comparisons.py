@@ -57,9 +57,7 @@ def lines(report: run_comparisons.SimulationComparison, *, wide: bool = False, l
             yield notices.note(f"the run under {each.side.name} stopped: {each.ending.text}")
     yield notices.note("pods of one owner are compared by how many of them are on which node")
     if report.owners:
-        yield notices.note(
-            "of running pods only those that are preempted go elsewhere, made again by their controllers"
-        )
+        yield notices.note("no running pod is moved unless it is preempted; then its controller creates it again")
     yield notices.end(report.metadata, several=True, versions=_versions(sides), wide=wide)
 
 

@@ -44,10 +44,12 @@ def page(report: CapacityReport) -> Page:
 def _verdict(result: CapacityResult) -> tuple[str, str]:
     if result.error:
         return "cannot be decided", "unsure"
+    noun, verb = ("group", "start") if result.group_size else ("pod", "fit")
     if not result.fits:
-        return "no more pods would fit", "bad"
+        evicting = " without evicting others" if result.stop is not None and result.stop.nominated_node else ""
+        return f"no more {noun}s would {verb}{evicting}", "bad"
     least = "at least " if result.limited else ""
-    return f"{least}{counts.of(result.fits, 'more pod')} would fit", "good"
+    return f"{least}{result.fits:,} more {noun}{'' if result.fits == 1 else 's'} would {verb}", "good"
 
 
 def _requests(result: CapacityResult) -> str:
@@ -55,6 +57,8 @@ def _requests(result: CapacityResult) -> str:
     sentence = f"Each requests {requests}." if requests else "They request nothing."
     if result.within_quota is not None:
         sentence += f" The ResourceQuota of the namespace allows {result.within_quota}."
+    if result.limited:
+        sentence += f" Counting stopped there, though more might {'start' if result.group_size else 'fit'}: see --max."
     return f"{result.error}." if result.error else sentence
 
 
@@ -86,8 +90,8 @@ def _table(results: Sequence[CapacityResult]) -> Markup:
 
 def _parts(result: CapacityResult, nodes: NodeMap | None, number: int) -> Iterator[Section]:
     if result.stop is not None:
-        title = "Why the next one would not fit" if result.fits else "Why it would not fit"
-        yield Section(title, [causes.causes(result.stop.reasons), fixes.command(result.stop.message)])
+        reasons = [causes.causes(result.stop.reasons), fixes.command(result.stop.message)]
+        yield Section(texts.why_no_more(result), reasons, "Without evictions:" if result.stop.nominated_node else "")
     if nodes is not None and result.fits:
         yield Section(
             "Where they would go", [node_maps.figure(nodes, _answers(result), number), node_maps.node_list(number)]
@@ -126,25 +130,20 @@ def _groups(grouping: Grouping) -> Markup:
 
 def _largest(result: CapacityResult) -> Markup:
     rows: list[Sequence[Content | Value]] = []
+    counted = not result.limited and result.fits > 0
     for one in result.largest:
         most = max(one.requested, one.alone or 0, one.after or 0, 1)
         now, after = ("none" if value is None else quantity(one.resource, value) for value in (one.alone, one.after))
-        rows.append(
-            [
-                one.resource,
-                bar(one.alone or 0, most, "good", mark=one.requested),
-                amount(one.resource, one.requested),
-                now,
-                after,
-            ]
-        )
-    columns = (
+        picture = bar(one.alone or 0, most, "good", mark=one.requested)
+        row: list[Content | Value] = [one.resource, picture, amount(one.resource, one.requested), now]
+        rows.append([*row, after] if counted else row)
+    columns = [
         Column("Resource", "name"),
         Column("Fits now; the mark is what is requested", "picture"),
         Column("Requested", "number"),
         Column("Fits now", "number"),
-        Column("Fits after these", "number"),
-    )
+        *([Column("Fits after these", "number")] if counted else []),
+    ]
     return table("The largest pod that would fit", columns, rows)
 
 
@@ -154,7 +153,7 @@ def _answers(result: CapacityResult) -> NodeAnswers:
     steps = [
         Category("takes the most", "chosen"),
         Category("takes some", "feasible"),
-        Category("takes none", "unseen"),
+        Category(f"not used by the first {result.fits:,}" if result.limited else "takes none", "unseen"),
     ]
     category_of = {name: 0 if number == most else 1 for name, number in result.nodes.items() if number}
     details = {name: counts.of(number, "more pod") for name, number in result.nodes.items() if number}

@@ -14,11 +14,14 @@ from schedctl.render.html.plain_text import as_text
 from schedctl.render.html.simulations import pending_group
 from schedctl.render.html.svg.bars import bar
 from schedctl.render.html.tables import Column, Value, table
+from schedctl.render.notices import few
 from schedctl.reports import counts
 from schedctl.reports.drains import DrainFate, DrainReport, DrainVerdict, NodeResult
 from schedctl.reports.node_maps import NodeMap
 
 _SHOWN = 200
+_NAMED = 6
+"""How many nodes the title names."""
 _GOOD = (DrainVerdict.DRAINED,)
 _FATES = {
     DrainFate.MOVED: ("moves", "good"),
@@ -48,7 +51,8 @@ def page(report: DrainReport) -> Page:
     if report.node_map is not None:
         found = _answers(report, report.node_map)
         data = {"nodes": node_maps.data(report.node_map), "maps": [node_maps.answers_data(report.node_map, found)]}
-    subject = spans[0].strip() if one else counts.nodes(summary.nodes)
+    names = few([result.node for result in report.results], _NAMED)
+    subject = spans[0].strip() if one else f"nodes {names}"
     lead = f"{numbers[:1].upper()}{numbers[1:]}." if numbers else ""
     return Page("drain", subject, verdict, "good" if good else "bad", report.metadata, lead, [*_sections(report)], data)
 
@@ -64,7 +68,11 @@ def _sections(report: DrainReport) -> Iterator[Section]:
             [known, *(pending_group(_owners(each.owners), each) for each in report.pending)],
         )
     if report.budgets:
-        yield Section("Disruption budgets", _budgets(report))
+        lead = (
+            "A budget allows another eviction once as many of its pods are healthy again as it needs, "
+            "so that more can be evicted one after the other than at once."
+        )
+        yield Section("Disruption budgets", _budgets(report), lead)
     if len(report.results) > 1:
         yield Section("Nodes in the order in which they are drained", _nodes(report.results))
     if report.node_map is not None:
@@ -111,10 +119,10 @@ def _budgets(report: DrainReport) -> Markup:
     ]
     columns = (
         Column("Budget", "name"),
-        Column("Allowed at first", "number"),
-        Column("Evictions", "number"),
+        Column("Allowed at once, at first", "number"),
+        Column("Evicted in all", "number"),
         Column("Refused", "number"),
-        Column("In the end"),
+        Column("Pods in the end"),
     )
     return table("Disruption budgets of the evicted pods", columns, rows, shown=_SHOWN)
 

@@ -32,10 +32,10 @@ def page(report: ExplainComparison) -> Page:
         ]
         data = {"nodes": node_maps.data(report.node_map), "maps": maps}
     lead = "Each pod is judged alone, on the cluster as it is."
-    letters = [each.side for each in report.sides]
+    compared = [each.side for each in report.sides]
     subject = f"{counts.of(report.summary.pods, 'pod')} under {len(report.sides)} configurations"
     return Page(
-        "explain --compare", subject, verdict, style, report.metadata, lead, [*_sections(report)], data, letters
+        "explain --compare", subject, verdict, style, report.metadata, lead, [*_sections(report)], data, compared
     )
 
 
