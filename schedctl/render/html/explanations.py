@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -25,6 +25,8 @@ _COLOURS = 6
 """How many refusing plugins have a colour of their own."""
 _SCORES = 20
 _NAMES = 200
+_VICTIMS = 3
+"""How many victims the answer names."""
 _SQUARES = 12_000
 """How many squares the maps of a page have together."""
 _ANSWERS = 40
@@ -161,7 +163,7 @@ def answer(result: Explanation) -> tuple[str, str, str]:
                 lead += f" {nearest}{notices.cause(result.reasons)}."
             if result.preemption.nominated_node:
                 victims = counts.of(len(result.preemption.victims), "pod")
-                lead = f"None of {nodes} is feasible as it is; evictions would make room."
+                lead = f"None of {nodes} is feasible as it is. {_evictions(result)}"
                 return f"would preempt {victims} on {result.preemption.nominated_node}", "unsure", lead
             if result.reservation is not None and result.reservation.text:
                 lead = result.reservation.text
@@ -184,6 +186,15 @@ def answer(result: Explanation) -> tuple[str, str, str]:
             return "ends in an error", "bad", result.error
 
 
+def _evictions(result: Explanation) -> str:
+    """Return who would be evicted for a pod and what becomes of them, with the priorities of both."""
+    evictions = result.preemption.evictions
+    named = [f"{each.pod} ({each.text})" for each in evictions[:_VICTIMS]] or result.preemption.victims[:_VICTIMS]
+    rest = len(result.preemption.victims) - len(named)
+    victims = f"{', '.join(named)}{f' and {rest} more' if rest > 0 else ''}"
+    return f"With its priority {result.pod.priority} it would evict {victims}."
+
+
 def _rest_of_headline(result: Explanation) -> str:
     text = "".join(span.text for span in texts.headline(result)[1:])
     return text.partition("(")[2].rpartition(")")[0] or text.removeprefix(": ")
@@ -202,6 +213,8 @@ def _sections(result: Explanation, nodes: NodeMap | None, number: int) -> Iterat
     placed = result.verdict is Verdict.SCHEDULED and bool(result.scores)
     if placed:
         yield _score_section(result)
+    if result.preemption.nominated_node:
+        yield _preemption_section(result.preemption)
     yield from _answer_section(result)
     others = [hint for hint in result.hints if hint is not next((each for each in result.hints if each.fits), None)]
     if others and result.bound is None:
@@ -216,7 +229,7 @@ def _sections(result: Explanation, nodes: NodeMap | None, number: int) -> Iterat
         yield _score_section(result)
     for spread in result.spread:
         yield _spread_section(spread)
-    if result.preemption.candidates or result.preemption.evictions:
+    if (result.preemption.candidates or result.preemption.evictions) and not result.preemption.nominated_node:
         yield _preemption_section(result.preemption)
     yield from _details(result)
 
@@ -388,15 +401,27 @@ def _preemption_section(preemption: explanations.Preemption) -> Section:
         Column("Pods evicted", "number"),
         Column("Which", "name"),
     )
-    evictions = [element("li", f"{each.pod}: {each.text}") for each in preemption.evictions[:_SCORES]]
+    title = "Nodes on which evictions would make room, the best first"
+    where = [element("h3", title), table(title, columns, rows)] if rows else None
+    text = f"{preemption.text[:1].upper()}{preemption.text[1:]}."
     return Section(
-        "Preemption",
-        [
-            table("Nodes on which evictions would make room, the best first", columns, rows) if rows else None,
-            element("ul", evictions) if evictions else None,
-        ],
-        preemption.text,
+        "Who would be evicted" if preemption.evictions else "Preemption",
+        [_victims(preemption.evictions) if preemption.evictions else None, where],
+        text if preemption.text else "",
     )
+
+
+def _victims(evictions: Sequence[explanations.Victim]) -> Markup:
+    rows: list[Sequence[Content | Value]] = []
+    for each in evictions:
+        outlook = {None: "not known", "": "pending: one like it would find no node"}.get(
+            each.elsewhere, f"one like it would be placed on {each.elsewhere}"
+        )
+        becomes = "is terminating already" if each.terminating else outlook
+        budget = f"breaks {', '.join(each.budgets)}" if each.breaks_budget else ""
+        rows.append([each.pod, Value(each.priority, each.priority), becomes, budget])
+    columns = (Column("Pod", "name"), Column("Priority", "number"), Column("What becomes of it"), Column("Budget"))
+    return table("Pods that would be evicted", columns, rows, shown=_NAMES)
 
 
 def _details(result: Explanation) -> Iterator[Section]:
@@ -439,7 +464,7 @@ def _answers(result: Explanation) -> NodeAnswers:
     plugins = _refusers(result)
     named, rest = plugins[:_COLOURS], plugins[_COLOURS:]
     categories = [
-        Category("chosen" if result.chosen else "preemption would make room", "chosen"),
+        Category(_chosen(result, refused), "chosen"),
         Category("feasible", "feasible"),
         *(Category(f"refused by {plugin}", f"c{index + 1}") for index, plugin in enumerate(named)),
         Category(f"refused by {' or '.join(rest)}" if rest else "refused by others", "c7"),
@@ -453,6 +478,12 @@ def _answers(result: Explanation) -> NodeAnswers:
     if best := result.chosen or result.preemption.nominated_node:
         category_of[best] = 0
     return NodeAnswers(categories, category_of, details)
+
+
+def _chosen(result: Explanation, refused: Mapping[str, str]) -> str:
+    """Return what the best node is called: that preemption takes is refused until then, and counted so elsewhere."""
+    by = refused.get(result.preemption.nominated_node, "")
+    return "chosen" if result.chosen or not by else f"refused by {by}, but evictions would make room"
 
 
 def _refused_by(result: Explanation) -> dict[str, str]:
