@@ -47,7 +47,7 @@ def judge(view: findings.View, arguments: Schedulable, about: findings.Judged) -
             yield findings.pass_finding(message)
             return
         if not few_enough:
-            message = f"{message}, at most {arguments.max_new_nodes} allowed"
+            message = f"{message}, {counts.at_most(arguments.max_new_nodes)} allowed"
     if placed + unclear < needed:
         violates = {"pods pending": len(judged.pending_pods)}
         yield findings.violation(message, violates=violates).because(view.causes.explain_pending(judged.pending_pods))
