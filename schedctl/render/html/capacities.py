@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from schedctl.api.amounts import amount, quantity
 from schedctl.render import capacities as texts
+from schedctl.render import notices
 from schedctl.render.html import causes, fixes, node_maps
 from schedctl.render.html.markup import Content, Markup, element
 from schedctl.render.html.node_maps import Category, NodeAnswers
@@ -18,6 +19,7 @@ from schedctl.reports.capacities import NODE, CapacityReport, CapacityResult, Gr
 from schedctl.reports.node_maps import NodeMap
 
 _SHOWN = 40
+_NAMED = 4
 _MAPS = 4
 """How many kinds of pods have a map of their own."""
 
@@ -35,10 +37,30 @@ def page(report: CapacityReport) -> Page:
         lead = _requests(one)
     else:
         subject = f"{report.summary.pods} kinds of pods"
-        verdict = f"more would fit of {report.summary.fitting}"
+        verdict = _verdict_on_several(report)
         style = "good" if report.summary.fitting == report.summary.pods else "bad"
         lead = "Each is counted alone, on the cluster as it is."
     return Page("capacity", subject, verdict, style, report.metadata, lead, [*_sections(report)], data)
+
+
+def _verdict_on_several(report: CapacityReport) -> str:
+    """Return how many more of each kind would fit, of many kinds of how many there is room."""
+    if len(report.results) > _NAMED:
+        return f"more would fit of {report.summary.fitting} of {report.summary.pods} kinds"
+    each_kind = []
+    for result in report.results:
+        least = "at least " if result.limited else ""
+        number = f"{least}{result.fits:,} more" if result.fits else "no more"
+        each_kind.append(f"{number} {result.subject}" if not result.error else f"{result.subject} cannot be decided")
+    return f"{', '.join(each_kind)} would fit"
+
+
+def _why_no_more(result: CapacityResult) -> Content:
+    """Return in short what stops the next one."""
+    if result.stop is None:
+        return result.quota or ("counting stopped there" if result.limited else "")
+    room = f"preempting {counts.of(result.stop.victims, 'pod')} would make room; " if result.stop.nominated_node else ""
+    return f"{room}{notices.cause(result.stop.reasons) if result.stop.reasons else result.stop.message}"
 
 
 def _verdict(result: CapacityResult) -> tuple[str, str]:
@@ -81,10 +103,22 @@ def _sections(report: CapacityReport) -> Iterator[Section]:
 def _table(results: Sequence[CapacityResult]) -> Markup:
     most = max(each.fits for each in results)
     rows: list[Sequence[Content | Value]] = [
-        [each.subject, bar(each.fits, most, "good"), Value(f"{each.fits:,}", each.fits), _requests(each)]
+        [
+            each.subject,
+            bar(each.fits, most, "good"),
+            Value(f"{each.fits:,}", each.fits),
+            _why_no_more(each),
+            _requests(each),
+        ]
         for each in results
     ]
-    columns = (Column("Pod", "name"), Column("More that would fit", "picture"), Column("Fit", "number"), Column("Each"))
+    columns = (
+        Column("Pod", "name"),
+        Column("More that would fit", "picture"),
+        Column("Fit", "number"),
+        Column("Why no more"),
+        Column("Each"),
+    )
     return table("How many more pods would fit", columns, rows)
 
 

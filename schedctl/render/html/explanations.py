@@ -78,7 +78,8 @@ def _page_of_groups(report: explanations.ExplainReport) -> Page:
         parts.append(Section("Nodes", [node_maps.figure(nodes, answers), node_maps.node_list(0)]))
     parts += [_part(result, None, -1) for result in report.results[:_ANSWERS]]
     parts.append(_text_section(report))
-    return Page("explain", subject_of_page, verdict, style, report.metadata, "", parts, data)
+    lead = pod_groups.lead(groups[0]) if len(groups) == 1 else ""
+    return Page("explain", subject_of_page, verdict, style, report.metadata, lead, parts, data)
 
 
 def _page_of_many(report: explanations.ExplainReport) -> Page:
