@@ -38,7 +38,8 @@ def page(report: CapacityReport) -> Page:
     else:
         subject = f"{report.summary.pods} kinds of pods"
         verdict = _verdict_on_several(report)
-        style = "good" if report.summary.fitting == report.summary.pods else "bad"
+        fitting = report.summary.fitting
+        style = "good" if fitting == report.summary.pods else "unsure" if fitting else "bad"
         lead = "Each is counted alone, on the cluster as it is."
     return Page("capacity", subject, verdict, style, report.metadata, lead, [*_sections(report)], data)
 
@@ -59,8 +60,9 @@ def _why_no_more(result: CapacityResult) -> Content:
     """Return in short what stops the next one."""
     if result.stop is None:
         return result.quota or ("counting stopped there" if result.limited else "")
-    room = f"preempting {counts.of(result.stop.victims, 'pod')} would make room; " if result.stop.nominated_node else ""
-    return f"{room}{notices.cause(result.stop.reasons) if result.stop.reasons else result.stop.message}"
+    room = f"preempting {counts.of(result.stop.victims, 'pod')} would make room" if result.stop.nominated_node else ""
+    why = [notices.cause([reason]) for reason in result.stop.reasons[:_NAMED]] or [result.stop.message]
+    return [element("p", each) for each in (room, *why) if each]
 
 
 def _verdict(result: CapacityResult) -> tuple[str, str]:

@@ -14,6 +14,26 @@ _WAYS = 4
 _LINE = 110
 """Grounds that fit on a line of so many characters stand on one."""
 
+_COLOURS = {
+    "NodeResourcesFit": "c1",
+    "TaintToleration": "c2",
+    "PodTopologySpread": "c3",
+    "NodeUnschedulable": "c4",
+    "NodeAffinity": "c5",
+    "InterPodAffinity": "c6",
+    "VolumeBinding": "c8",
+    "DynamicResources": "c9",
+    "NodePorts": "c10",
+}
+"""The colour of a plugin, the same on every page."""
+OTHER = "c7"
+"""The colour of all other plugins."""
+
+
+def colour(plugin: str) -> str:
+    """Return the colour in which the refusals of a plugin are drawn."""
+    return _COLOURS.get(plugin, OTHER)
+
 
 def causes(reasons: Sequence[Reason]) -> Content:
     """Return a list of causes, nothing where there is none."""

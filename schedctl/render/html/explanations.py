@@ -21,8 +21,6 @@ from schedctl.reports.explanations import Explanation, Verdict
 from schedctl.reports.node_maps import NodeMap
 from schedctl.reports.reasons import Reason
 
-_COLOURS = 6
-"""How many refusing plugins have a colour of their own."""
 _SCORES = 20
 _NAMES = 200
 _VICTIMS = 3
@@ -237,9 +235,10 @@ def _sections(result: Explanation, nodes: NodeMap | None, number: int) -> Iterat
 
 def _answer_section(result: Explanation) -> Iterator[Section]:
     """Yield the best fix, the causes, and what is not known."""
-    content: list[Content] = [doubt(result.guesses), fixes.best(result.hints)]
+    content: list[Content] = [doubt(result.guesses)]
     if result.reasons:
         content.append(_reasons(result))
+    content.append(fixes.best(result.hints))
     if result.scale_up is not None:
         content.append(element("p", f"Scale-up: {result.scale_up.text}", class_="notice"))
     content += [element("p", each.text, class_="notice unsure") for each in result.warnings]
@@ -249,11 +248,10 @@ def _answer_section(result: Explanation) -> Iterator[Section]:
 
 
 def _reasons(result: Explanation) -> Markup:
-    styles = {plugin: f"c{index + 1}" for index, plugin in enumerate(_refusers(result)[:_COLOURS])}
     rows: list[Sequence[Content | Value]] = []
     for reason in result.reasons:
         evidence = [element("p", each, class_="cause") for each in (*reason.diagnosis, causes.numbers(reason)) if each]
-        key = element("span", class_=f"key {styles.get(reason.plugin, 'c7')}")
+        key = element("span", class_=f"key {causes.colour(reason.plugin)}")
         words = element("p", key, f"{reason.plugin}: {reason.text or notices.WORDLESS}", class_="words")
         number = Value("all" if reason.whole_pod else f"{reason.count:,}", reason.count)
         rows.append([number, [evidence, words, _groups(reason)]])
@@ -358,7 +356,7 @@ def _spread_section(spread: explanations.DomainSpread) -> Section:
     for each in spread.domains:
         over = each.pods > allowed
         style = "bad" if over and spread.hard else "fill"
-        verdict = "no room" if over and spread.hard else "above the skew" if over else "room"
+        verdict = "no room" if over and spread.hard else "above the skew" if over else "may take one more"
         rows.append(
             [each.domain, bar(each.pods, most, style, mark=allowed + spread.adds), Value(each.pods, each.pods), verdict]
         )
@@ -463,12 +461,13 @@ def _answers(result: Explanation) -> NodeAnswers:
                 line = f"{reason.text}: {group.detail}" if group.detail else reason.text
                 details[name] = f"{details[name]}; {line}" if name in details else line
     plugins = _refusers(result)
-    named, rest = plugins[:_COLOURS], plugins[_COLOURS:]
+    named = [plugin for plugin in plugins if causes.colour(plugin) != causes.OTHER]
+    rest = [plugin for plugin in plugins if plugin not in named]
     categories = [
         Category(_chosen(result, refused), "chosen"),
         Category("feasible", "feasible"),
-        *(Category(f"refused by {plugin}", f"c{index + 1}") for index, plugin in enumerate(named)),
-        Category(f"refused by {' or '.join(rest)}" if rest else "refused by others", "c7"),
+        *(Category(f"refused by {plugin}", causes.colour(plugin)) for plugin in named),
+        Category(f"refused by {' or '.join(rest)}" if rest else "refused by others", causes.OTHER),
         Category("not examined", "unseen"),
     ]
     codes = {plugin: 2 + index for index, plugin in enumerate(named)}
@@ -498,7 +497,7 @@ def _refused_by(result: Explanation) -> dict[str, str]:
 
 
 def _refusers(result: Explanation) -> list[str]:
-    """Return the plugins that refuse nodes, who refuses most first, which is the order of the colours."""
+    """Return the plugins that refuse nodes, who refuses most first."""
     return [plugin for plugin, _ in Counter(_refused_by(result).values()).most_common()]
 
 

@@ -8,9 +8,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from schedctl.render.html import assets
-from schedctl.render.html.markup import Content, Markup, element, legible
+from schedctl.render.html.markup import Content, Markup, element, legible, whole_words
+from schedctl.render.notices import few
 from schedctl.reports.metadata import BUILT_IN, Metadata, Side, describe_unknown
 
+_INPUTS = 6
+"""How many files the foot of a page names."""
 _GOOD, _BAD, _UNSURE = "good", "bad", "unsure"
 
 
@@ -111,15 +114,20 @@ def _header(page: Page) -> Markup:
             " " if page.verdict else None,
             element("span", page.verdict, class_=f"verdict {page.style}".strip()) if page.verdict else None,
         ),
-        element("p", page.lead, class_="lead") if page.lead else None,
-        element("p", "A dry run: nothing was changed.", class_="dry"),
+        element("p", whole_words(page.lead), class_="lead") if page.lead else None,
+        element("p", f"A dry run: nothing was changed. {_when(page.metadata)}", class_="dry"),
         conditions(page.metadata),
     )
 
 
+def _when(metadata: Metadata) -> str:
+    """Return of when the state is that was judged."""
+    return f"State of {metadata.state_taken}." if metadata.state_taken else "Nothing says when the state was taken."
+
+
 def _section(section: Section) -> Markup:
     heading = element("h2", section.title)
-    lead = element("p", section.lead, class_="section-lead") if section.lead else None
+    lead = element("p", whole_words(section.lead), class_="section-lead") if section.lead else None
     if section.folded:
         return element(
             "section",
@@ -133,7 +141,7 @@ def _footer(page: Page) -> Markup:
     metadata = page.metadata
     facts = [
         ("Rules", "; ".join(_rules(page))),
-        ("State", metadata.state_taken or ", ".join(dict.fromkeys(each.source for each in metadata.inputs[:6]))),
+        ("State", metadata.state_taken or few([*dict.fromkeys(each.source for each in metadata.inputs)], _INPUTS)),
         ("Made by", f"schedctl {metadata.tool_version}; the same answer as data: -o json"),
     ]
     if metadata.feature_gates:

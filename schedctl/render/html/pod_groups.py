@@ -13,7 +13,7 @@ from schedctl.render.html.page import Section
 from schedctl.render.html.svg.bars import bar
 from schedctl.render.html.tables import Column, Value, table
 from schedctl.reports import counts
-from schedctl.reports.pod_groups import GroupTrial, MemberCause, PodGroupResult
+from schedctl.reports.pod_groups import GroupTrial, GroupVerdict, MemberCause, PodGroupResult
 
 _SHOWN = 100
 _NAMED = 3
@@ -21,7 +21,11 @@ _NAMED = 3
 
 def answer(group: PodGroupResult) -> tuple[str, str, str]:
     """Return which group it is, the verdict on it, and how that is shown."""
-    verdict = group.text.replace("GANG WAITS", "gang waits")
+    verdict = group.text
+    if group.verdict is GroupVerdict.WAITS:
+        verdict = (
+            f"waits: {group.placed} of {counts.of(group.pods, 'pod')} would find a node, it needs {group.min_count}"
+        )
     return f"podgroup {group.namespace}/{group.name}", verdict, "good" if group.starts else "bad"
 
 
@@ -39,7 +43,7 @@ def lead(group: PodGroupResult) -> str:
         sentences.append(f"the best {key}, {best.placement}, takes {best.placed} of the {needed} that it needs")
         total = sum(trial.placed for trial in trials)
         if len(trials) > 1 and total >= needed:
-            sentences.append(f"all {len(trials)} together would take {min(total, group.pods)}, but it must be one")
+            sentences.append(f"all {len(trials)} together have room for {total}, but it must be one")
     sentences += [f"missing: {each.text}" for each in group.missing]
     text = "; ".join(sentences)
     return f"{text[:1].upper()}{text[1:]}."
