@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from schedctl.render import notices
-from schedctl.render.html.markup import Content, element
+from schedctl.render.html.markup import Content, element, whole_words
 from schedctl.reports import counts
 from schedctl.reports.reasons import Reason
 
@@ -49,7 +49,8 @@ def cause(reason: Reason) -> Content:
 
 def _head(reason: Reason) -> Content:
     evidence = why(reason) or reason.text or notices.WORDLESS
-    return [f"{counts.nodes(reason.count)}: " if reason.count else None, evidence]
+    number = f"{counts.nodes(reason.count)}: " if reason.count else None
+    return [number, whole_words(evidence) if isinstance(evidence, str) else evidence]
 
 
 def why(reason: Reason) -> Content:
@@ -60,12 +61,12 @@ def why(reason: Reason) -> Content:
 def numbers(reason: Reason) -> Content:
     """Return the numbers behind a reason; where nodes differ, each with the number of its nodes."""
     if not reason.details:
-        return reason.detail
+        return whole_words(reason.detail) if reason.detail else None
     shown = reason.details if len(reason.details) <= _WAYS + 1 else reason.details[:_WAYS]
     rest = reason.count - sum(each.nodes for each in shown)
     written = ", ".join([*(f"{each.text} ({each.nodes})" for each in shown), *([f"others ({rest})"] if rest else [])])
     if len(written) <= _LINE:
-        return written
+        return whole_words(written)
     each_line = [f"{counts.nodes(each.nodes)}: {each.text}" for each in shown]
     others = [f"{counts.nodes(rest)}: other numbers"] if rest else []
-    return [element("span", each, class_="ground") for each in (*each_line, *others)]
+    return [element("span", whole_words(each), class_="ground") for each in (*each_line, *others)]

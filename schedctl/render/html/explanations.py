@@ -10,7 +10,7 @@ from typing import Any
 from schedctl.render import explanations as texts
 from schedctl.render import notices
 from schedctl.render.html import bound_pods, causes, fixes, node_maps, pod_groups
-from schedctl.render.html.markup import Content, Markup, element
+from schedctl.render.html.markup import Content, Markup, element, whole_words
 from schedctl.render.html.node_maps import Category, NodeAnswers
 from schedctl.render.html.page import Page, Section, doubt
 from schedctl.render.html.plain_text import as_text
@@ -250,7 +250,8 @@ def _answer_section(result: Explanation) -> Iterator[Section]:
 def _reasons(result: Explanation) -> Markup:
     rows: list[Sequence[Content | Value]] = []
     for reason in result.reasons:
-        evidence = [element("p", each, class_="cause") for each in (*reason.diagnosis, causes.numbers(reason)) if each]
+        told = (*map(whole_words, reason.diagnosis), causes.numbers(reason))
+        evidence = [element("p", each, class_="cause") for each in told if each]
         key = element("span", class_=f"key {causes.colour(reason.plugin)}")
         words = element("p", key, f"{reason.plugin}: {reason.text or notices.WORDLESS}", class_="words")
         number = Value("all" if reason.whole_pod else f"{reason.count:,}", reason.count)

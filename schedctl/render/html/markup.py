@@ -63,7 +63,9 @@ def element(name: str, /, *content: Content, **attributes: str | int | bool | No
 
 def whole_words(value: str) -> Content:
     """Return a text in which names with hyphens are not broken at these, unless they are longer than a line."""
-    words = _SPACES.split(legible(value))
+    if len(value) > _LONGEST:
+        return value
+    words = _SPACES.split(value)
     return [element("span", word, class_="whole") if "-" in word and len(word) <= _WORD else word for word in words]
 
 
