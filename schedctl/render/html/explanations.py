@@ -164,6 +164,7 @@ def answer(result: Explanation) -> tuple[str, str, str]:
                 victims = counts.of(len(result.preemption.victims), "pod")
                 lead = f"None of {nodes} is feasible as it is. {_evictions(result)}"
                 return f"would preempt {victims} on {result.preemption.nominated_node}", "unsure", lead
+            lead += _fix(result)
             if result.reservation is not None and result.reservation.text:
                 lead = result.reservation.text
             return "is unschedulable", "bad", lead
@@ -183,6 +184,14 @@ def answer(result: Explanation) -> tuple[str, str, str]:
             return "would be rejected by the API server", "bad", result.error
         case Verdict.ERROR:
             return "ends in an error", "bad", result.error
+
+
+def _fix(result: Explanation) -> str:
+    """Return the best fix in a sentence, "" where none is known."""
+    found = next((hint.text for hint in result.hints if hint.fits), "")
+    if not found:
+        return ""
+    return f" Simulated: it {found}." if found.startswith("would ") else f" Simulated: {found}."
 
 
 def _evictions(result: Explanation) -> str:
