@@ -293,6 +293,7 @@ def _hint(kind: str, text: str, trial: Trial, trials: Trials) -> Hint:
         fits=trial.fits,
         node=trial.chosen,
         consequences=[*trial.consequences, *filter(None, [trials.unchanged_job(patches)])],
+        cut=max(trials.cut(trial), 0),
         command=command,
         patches=patches,
     )

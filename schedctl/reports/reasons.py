@@ -124,6 +124,7 @@ class Hint(Record, frozen=True):
         node: the node that would then be chosen, "" for none.
         consequences: what else it would cause, a sentence each: workloads that lose their spread, and pods that lose
             their place. Of other pending pods the most important two workloads are looked at.
+        cut: by how many percent the pod would request less of the resource that is cut most, 0 where nothing is cut.
         command: what to type, "" where no command does all of it. It is quoted for a shell.
         undoes: the reasons that it undoes, in Kubernetes' words; empty where it is not about single reasons.
         patches: the same change as patches of a workload's pod template or of nodes; empty where it is of another kind.
@@ -136,6 +137,7 @@ class Hint(Record, frozen=True):
     fits: int = 0
     node: str = ""
     consequences: list[str] = []
+    cut: int = 0
     command: str = ""
     undoes: list[str] = []
     patches: list[Patch] = []

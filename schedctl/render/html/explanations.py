@@ -83,7 +83,7 @@ def _page_of_groups(report: explanations.ExplainReport) -> Page:
 def _page_of_many(report: explanations.ExplainReport) -> Page:
     summary, results = report.summary, report.results
     held = summary.pods - summary.scheduled - summary.bound
-    verdict = f"{held} of {summary.pods} would not be placed" if held else "all would be placed"
+    verdict = _verdict_on_many(report, held)
     answers: list[list[Content | Value]] = []
     parts: list[Section] = []
     data: dict[str, Any] = {"nodes": node_maps.data(report.node_map), "maps": []} if report.node_map else {}
@@ -99,7 +99,7 @@ def _page_of_many(report: explanations.ExplainReport) -> Page:
                 whose,
                 tag,
                 _cause(result),
-                notices.best_fix(result.hints),
+                _best_fix(result),
             ]
         )
         if number >= _ANSWERS:
@@ -122,12 +122,30 @@ def _page_of_many(report: explanations.ExplainReport) -> Page:
         "explain",
         counts.of(summary.pods, "pod"),
         verdict,
-        "bad" if held else "good",
+        "bad" if held or any(each.bound is not None and each.bound.cause for each in results) else "good",
         report.metadata,
         "Each pod is judged alone, on the cluster as it is.",
         sections,
         data,
     )
+
+
+def _verdict_on_many(report: explanations.ExplainReport, held: int) -> str:
+    """Return how many pods would not be placed, and how many have a node already, and do not run there."""
+    summary = report.summary
+    failing = sum(len(each.pods) or 1 for each in report.results if each.bound is not None and each.bound.cause)
+    not_running = f", {failing} of them not running" if failing else ""
+    if summary.bound == summary.pods:
+        return f"all are bound{not_running}"
+    bound = f", {summary.bound} {'is' if summary.bound == 1 else 'are'} bound{not_running}" if summary.bound else ""
+    if held:
+        return f"{held} of {summary.pods} would not be placed{bound}"
+    return f"all others would be placed{bound}" if bound else "all would be placed"
+
+
+def _best_fix(result: Explanation) -> str:
+    hint = fixes.first(result.hints)
+    return fixes.text(hint) if hint is not None else notices.best_fix(result.hints)
 
 
 def _part(result: Explanation, nodes: NodeMap | None, number: int) -> Section:
@@ -188,9 +206,10 @@ def answer(result: Explanation) -> tuple[str, str, str]:
 
 def _fix(result: Explanation) -> str:
     """Return the best fix in a sentence, "" where none is known."""
-    found = next((hint.text for hint in result.hints if hint.fits), "")
-    if not found:
+    hint = fixes.first(result.hints)
+    if hint is None:
         return ""
+    found = fixes.text(hint)
     return f" Simulated: it {found}." if found.startswith("would ") else f" Simulated: {found}."
 
 
@@ -224,7 +243,7 @@ def _sections(result: Explanation, nodes: NodeMap | None, number: int) -> Iterat
     if result.preemption.nominated_node:
         yield _preemption_section(result.preemption)
     yield from _answer_section(result)
-    others = [hint for hint in result.hints if hint is not next((each for each in result.hints if each.fits), None)]
+    others = [hint for hint in result.hints if hint is not fixes.first(result.hints)]
     if others and result.bound is None:
         yield Section("Other next steps", fixes.fixes(others))
     if nodes is not None and result.nodes.total:

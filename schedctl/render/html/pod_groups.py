@@ -52,7 +52,7 @@ def lead(group: PodGroupResult) -> str:
 def sections(group: PodGroupResult) -> Iterator[Section]:
     """Yield what there is to show of a group."""
     best = fixes.best(group.hints)
-    others = [hint for hint in group.hints if hint is not next((each for each in group.hints if each.fits), None)]
+    others = [hint for hint in group.hints if hint is not fixes.first(group.hints)]
     trials = [trial for trial in group.trials if trial.placement]
     if trials:
         key = group.topology_key.rpartition("/")[2] or "placement"
