@@ -91,7 +91,7 @@ def _page_of_many(report: explanations.ExplainReport) -> Page:
     for number, result in enumerate(results):
         words, style, _ = answer(result)
         owners = result.owners or [explanations.OwnerPods("", max(len(result.pods), 1))]
-        whose = [element("p", each.owner or subject(result)) for each in owners[:5]]
+        whose = [element("p", whole_words(each.owner or subject(result))) for each in owners[:5]]
         tag = element("span", words, class_=f"tag {style}")
         answers.append(
             [

@@ -96,7 +96,7 @@ def test_a_scenario_is_named_unless_nothing_is_changed():
 
 LOST = [result(scenario=f"lose-zone=eu-1{zone}", reasons=[f"removed {zone}-1", "web[0]: pending"]) for zone in "abc"]
 GROUPS = {
-    "equal findings of one scenario are told once, with the values": (LOST, ["(lose-zone=eu-1a, eu-1b, eu-1c)"]),
+    "equal findings of one scenario are told once, with the values": (LOST, ["(in each of 3 scenarios, lose-zone=eu-1a, eu-1b, eu-1c)"]),
     "of several scenarios with their names": (
         [result(scenario=scenario) for scenario in ("busy", "lose-zone=eu-1a")],
         ["(busy, lose-zone=eu-1a)"],
