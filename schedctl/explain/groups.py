@@ -100,7 +100,8 @@ def first_details(groups: Sequence[NodeGroup]) -> str:
     if not details:
         return groups[0].detail if groups else ""
     rest = sum(each.nodes for each in details[_DETAILS:])
-    more = [f"{counts.nodes(rest, 'more ')} in {len(details) - _DETAILS} other ways"] if rest else []
+    ways = counts.of(len(details) - _DETAILS, "other way")
+    more = [f"{counts.nodes(rest, 'more ')} in {ways}"] if rest else []
     return "; ".join([*(f"{counts.nodes(each.nodes)}: {each.text}" for each in details[:_DETAILS]), *more])
 
 
