@@ -121,7 +121,7 @@ def _header(page: Page) -> Markup:
 
 
 def _when(metadata: Metadata) -> str:
-    """Return of when the state is that was judged."""
+    """Return when the state was taken that was judged."""
     return f"State of {metadata.state_taken}." if metadata.state_taken else "Nothing says when the state was taken."
 
 

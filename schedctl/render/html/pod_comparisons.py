@@ -46,7 +46,7 @@ def _nowhere(report: ExplainComparison) -> str:
     pods = [
         f"{each.pod.namespace}/{each.pod.name}"
         for each in report.results
-        if not any(outcome.node for outcome in each.outcomes)
+        if not any(outcome.node or outcome.nominated_node for outcome in each.outcomes)
     ]
     find = "finds" if len(pods) == 1 else "find"
     return f"{notices.few(pods, _NAMED)} {find} no node under any of them. " if pods else ""

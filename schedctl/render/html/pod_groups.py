@@ -51,8 +51,6 @@ def lead(group: PodGroupResult) -> str:
 
 def sections(group: PodGroupResult) -> Iterator[Section]:
     """Yield what there is to show of a group."""
-    best = fixes.best(group.hints)
-    others = [hint for hint in group.hints if hint is not fixes.first(group.hints)]
     trials = [trial for trial in group.trials if trial.placement]
     if trials:
         key = group.topology_key.rpartition("/")[2] or "placement"
@@ -62,10 +60,8 @@ def sections(group: PodGroupResult) -> Iterator[Section]:
         yield Section("Placements", _trials(trials, group, key), text)
     if group.causes:
         yield Section("Why pods find no node", [_cause(cause) for cause in group.causes])
-    if best:
-        yield Section("What would help", best)
-    if others:
-        yield Section("Other next steps", fixes.fixes(others))
+    if group.hints:
+        yield Section("What would help", fixes.fixes(group.hints))
     facts = [each.text for each in group.scale_up] + group.notes
     if group.victims:
         facts.insert(0, f"it would evict {', '.join(group.victims[:_SHOWN])}")
