@@ -120,10 +120,10 @@ def _tally(summary: DrainSummary) -> Iterator[str]:
         tally = ", ".join(f"{number} {what}" for number, what in fates if number)
         yield f"{counts.of(summary.pods, 'pod')} would be evicted: {tally}"
     numbers = (
-        (summary.blocked if summary.nodes > 1 else 0, "eviction", "refused by PodDisruptionBudgets"),
+        (summary.blocked if summary.nodes > 1 else 0, "eviction", "would be refused by PodDisruptionBudgets"),
         (summary.refused if summary.nodes > 1 else 0, "pod", "in the way"),
-        (summary.displaced, "pod", "on other nodes preempted"),
-        (summary.staying, "pod", "of DaemonSets or kubelets not evicted"),
+        (summary.displaced, "pod", "on other nodes would be preempted"),
+        (summary.staying, "pod", "of DaemonSets or kubelets would stay"),
     )
     yield from (f"{counts.of(number, noun)} {what}" for number, noun, what in numbers if number)
 
