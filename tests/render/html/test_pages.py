@@ -209,6 +209,19 @@ def test_nodes_that_one_reason_refuses_on_different_grounds_are_told_with_the_nu
     assert expected.get(name, "2 nodes: taint nvidia.com/gpu=present:NoSchedule") in text
 
 
+def test_where_counting_stopped_nothing_is_said_of_what_was_not_counted():
+    text = outline(ask("capacity", "--like", "deploy/cart", "-n", "shop", "--max", "10", *SHOP, "-o", "html")).text
+    assert "at least 10 more pods would fit" in text
+    assert "Counting stopped there, though more might fit" in text
+    assert "not used by the first 10" in text
+    assert "Fits after these" not in text
+
+
+def test_pods_that_are_bound_and_do_not_run_are_no_good_news():
+    text = outline(ask("explain", "pods", "-A", "-f", str(ROOT / "tests/triage/bound"), "-o", "html")).text
+    assert "all are bound, 5 of them not running" in text
+
+
 def test_a_plugin_has_the_same_colour_on_every_page(pages):
     for name in ("explain", "explain a pod that fits", "explain preemption"):
         assert re.search(r'<span class="key c2"></span>(refused by )?TaintToleration', pages(name))
