@@ -23,6 +23,14 @@ _SHOWN = 200
 _NAMED = 6
 """How many nodes the title names."""
 _GOOD = (DrainVerdict.DRAINED,)
+_VERDICTS = {
+    DrainVerdict.DRAINED: "drained",
+    DrainVerdict.LEAVES_PENDING: "drained, leaves pods pending",
+    DrainVerdict.BLOCKED: "blocked by a budget",
+    DrainVerdict.REFUSED: "refused by kubectl",
+    DrainVerdict.INCONCLUSIVE: "cannot be decided",
+    DrainVerdict.INTERRUPTED: "interrupted",
+}
 _FATES = {
     DrainFate.MOVED: ("moves", "good"),
     DrainFate.PENDING: ("stays pending", "bad"),
@@ -137,7 +145,7 @@ def _nodes(results: Sequence[NodeResult]) -> Markup:
             [
                 each.node,
                 each.zone,
-                element("span", each.verdict.value, class_=f"tag {style}"),
+                element("span", _VERDICTS[each.verdict], class_=f"tag {style}"),
                 numbers,
                 Value(f"{each.clock:g} s", each.clock),
             ]
@@ -153,6 +161,7 @@ def _nodes(results: Sequence[NodeResult]) -> Markup:
 
 
 def _pods(result: NodeResult) -> Markup:
+    explained = any(pod.message and pod.fate is not DrainFate.PENDING for pod in result.pods)
     rows: list[Sequence[Content | Value]] = []
     for pod in result.pods:
         fate, style = _FATES[pod.fate]
@@ -163,16 +172,16 @@ def _pods(result: NodeResult) -> Markup:
                 pod.owner,
                 element("span", fate, class_=f"tag {style}"),
                 where,
-                "" if pod.fate is DrainFate.PENDING else pod.message,
+                *(["" if pod.fate is DrainFate.PENDING else pod.message] if explained else []),
             ]
         )
-    columns = (
+    columns = [
         Column("Pod", "name"),
         Column("Owner", "name"),
         Column("Becomes"),
         Column("New node", "name"),
-        Column("Why"),
-    )
+        *([Column("Why")] if explained else []),
+    ]
     return table(f"Pods of {result.node}", columns, rows, shown=_SHOWN)
 
 
@@ -205,7 +214,7 @@ def _answers(report: DrainReport, nodes: NodeMap) -> NodeAnswers:
         if node.name in verdicts:
             emptied = verdicts[node.name] in (DrainVerdict.DRAINED, DrainVerdict.LEAVES_PENDING)
             category_of[node.name] = 0 if emptied else 1
-            details[node.name] = verdicts[node.name].value
+            details[node.name] = _VERDICTS[verdicts[node.name]]
         elif arrivals[node.name]:
             category_of[node.name] = 2
             details[node.name] = f"+{counts.of(arrivals[node.name], 'pod')}"

@@ -61,12 +61,12 @@ def element(name: str, /, *content: Content, **attributes: str | int | bool | No
     return Markup(f"<{name}{written}>{join(content)}</{name}>")
 
 
-def whole_words(value: str) -> Content:
-    """Return a text in which names with hyphens are not broken at these, unless they are longer than a line."""
+def whole_words(value: str, longest: int = _WORD) -> Content:
+    """Return a text in which names with hyphens are not broken at these, unless they are longer than that."""
     if len(value) > _LONGEST:
         return value
     words = _SPACES.split(value)
-    return [element("span", word, class_="whole") if "-" in word and len(word) <= _WORD else word for word in words]
+    return [element("span", word, class_="whole") if "-" in word and len(word) <= longest else word for word in words]
 
 
 def join(content: Content) -> Markup:

@@ -7,6 +7,8 @@ from typing import NamedTuple
 
 from schedctl.render.html.markup import Content, Markup, element, whole_words
 
+_WORD = 36
+"""A longer name may be broken, so that the other columns have room."""
 _FILTERED = 12
 """A table with more rows gets a field to filter by."""
 
@@ -66,5 +68,5 @@ def table(
 def _cell(cell: Content | Value, column: Column) -> Markup:
     content, key = cell if isinstance(cell, Value) else (cell, None)
     whole = isinstance(content, str) and "-" in content and not isinstance(content, Markup)
-    shown = whole_words(content) if whole and isinstance(content, str) else content
+    shown = whole_words(content, _WORD) if whole and isinstance(content, str) else content
     return element("td", shown, class_=column.kind or None, data_key=None if key is None else str(key))
