@@ -278,8 +278,8 @@ def _answer_section(result: Explanation) -> Iterator[Section]:
 def _reasons(result: Explanation) -> Markup:
     rows: list[Sequence[Content | Value]] = []
     for reason in result.reasons:
-        told = (*map(whole_words, reason.diagnosis), causes.numbers(reason))
-        evidence = [element("p", each, class_="cause") for each in told if each]
+        grounds = (*map(whole_words, reason.diagnosis), causes.numbers(reason))
+        evidence = [element("p", each, class_="cause") for each in grounds if each]
         key = element("span", class_=f"key {causes.colour(reason.plugin)}")
         words = element("p", key, f"{reason.plugin}: {reason.text or notices.WORDLESS}", class_="words")
         number = Value("all" if reason.whole_pod else f"{reason.count:,}", reason.count)
