@@ -304,7 +304,8 @@ def _hint(kind: str, text: str, trial: Trial, trials: Trials) -> Hint:
         tried=True,
         fits=trial.fits,
         node=trial.chosen,
-        consequences=list(trial.consequences),
+        consequences=[*trial.consequences, *filter(None, [trials.unchanged_job(patches)])],
+        cut=max(trials.cut(trial), 0),
         command=command,
         patches=patches,
     )

@@ -177,10 +177,7 @@ def shrink(session: Session, options: NodesOptions) -> NodesReport:
                 effort=options.effort,
                 on_trial=lambda made, most: progress.advance(made, most, f"{counts.of(made, 'removal')} tried"),
             )
-        notes = []
-        if cluster.pending:
-            notes.append(f"{counts.of(len(cluster.pending), 'pending pod')} not considered: they take no room")
-        conditions = replace(_conditions(session, known, options, settled, assumptions), notes=notes)
+        conditions = _conditions(session, known, options, settled, assumptions)
         report = node_report_builder.shrink_report(facts, cluster, conditions)
         if options.as_karpenter:
             answer = karpenter.consolidation(scheduler, known, _prices(cluster, known.groups))
@@ -261,8 +258,6 @@ def _plan_notes(facts: ScaleUp) -> list[str]:
     if facts.gated:
         example = f"for example {facts.gated[0].key}, which `schedctl explain` explains"
         notes.append(f"no new node lets {counts.of(len(facts.gated), 'gated pod')} into the queue, {example}")
-    if facts.preempting:
-        notes.append(f"{counts.of(facts.preempting, 'pod')} would preempt others rather than wait for a new node")
     if facts.gap and not solver_installed():
         notes.append("the bound is one of sums of resources; `pip install 'schedctl[solver]'` brings a closer one")
     return notes

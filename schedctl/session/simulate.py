@@ -24,6 +24,7 @@ from schedctl.simulation.runs import Options
 from schedctl.simulation.simulations import Simulation
 from schedctl.simulation.simulations import simulate as run_simulation
 from schedctl.sources import Manifests
+from schedctl.workloads import ownership
 from schedctl.workloads.rollouts import RolloutStrategy
 
 
@@ -213,5 +214,11 @@ def _compare(
         results.append(comparisons.SideRun.of(side, report, facts))
     session.notifier.report(facts.expansion.refused, "error")
     zones = utilisation.zones(session.cluster)
-    comparison = comparisons.compare(results, metadata=question.metadata, zones=zones, fail=question.options.fail)
+    comparison = comparisons.compare(
+        results,
+        metadata=question.metadata,
+        zones=zones,
+        owner_of=lambda pod: ownership.owner_name(pod, session.cluster),
+        fail=question.options.fail,
+    )
     return node_maps.add(comparison, session.cluster) if question.options.pictures else comparison

@@ -133,6 +133,7 @@ def lose(
             pending_before=len(cluster.pending),
         ),
         results=ranked,
+        pending_before=sorted(cluster.pending),
         guesses=guesses,
     )
     return node_maps.add(report, cluster) if node_map else report

@@ -42,12 +42,12 @@ def judge(view: findings.View, arguments: Schedulable, about: findings.Judged) -
             return
         planned = _plan(view, groups, judged.pending_pods)
         message = f"{message}; {_describe(planned, judged.pending_pods, groups)}"
-        few_enough = arguments.max_new_nodes is None or sum(planned.counts) <= arguments.max_new_nodes
-        if few_enough and placed + _count_placed(planned, judged.pending_pods) >= needed:
+        most = arguments.max_new_nodes
+        exceeded = "" if most is None or sum(planned.counts) <= most else f", {counts.at_most(most)} allowed"
+        if not exceeded and placed + _count_placed(planned, judged.pending_pods) >= needed:
             yield findings.pass_finding(message)
             return
-        if not few_enough:
-            message = f"{message}, at most {arguments.max_new_nodes} allowed"
+        message += exceeded
     if placed + unclear < needed:
         violates = {"pods pending": len(judged.pending_pods)}
         yield findings.violation(message, violates=violates).because(view.causes.explain_pending(judged.pending_pods))
