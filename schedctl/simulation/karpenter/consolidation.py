@@ -246,8 +246,8 @@ class _Consolidator:
                 text = f"pod {moved[0]} would have to run on {name}, which is not initialized yet"
                 return Obstacle(Keeper.NO_ROOM, text, (moved[0],))
         if not solution.claims:
-            moved, started = self._places(solution, "")
-            return Command(method, names, None, moved, started, _price(candidates))
+            places = self._places(solution, "")
+            return Command(method, names, None, *places, _price(candidates))
         if len(solution.claims) > 1:
             whose = "its pods and those that are pending" if self._pending else "its pods"
             return Obstacle(Keeper.NO_ROOM, f"{whose} would need {counts.of(len(solution.claims), 'new node')}")
