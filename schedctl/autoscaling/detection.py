@@ -63,7 +63,7 @@ def detect(cluster: Cluster, catalogue: Catalogue = NO_TYPES) -> NodeGroups:
         *problems,
         *unmatched,
         *_exceeded(groups),
-        *_without_zone(cluster, groups),
+        *without_zone(cluster, groups),
         *_unknown_types(groups, catalogue),
     ]
     return NodeGroups(tuple(sorted(groups, key=lambda group: group.name)), tuple(notes))
@@ -160,7 +160,7 @@ def _exceeded(groups: Iterable[NodeGroup]) -> Iterator[str]:
             yield f"group {group.name} has {counts.nodes(size)}, fewer than its minimum size {group.min_size}"
 
 
-def _without_zone(cluster: Cluster, groups: Iterable[NodeGroup]) -> Iterator[str]:
+def without_zone(cluster: Cluster, groups: Iterable[NodeGroup]) -> Iterator[str]:
     """Say which groups make nodes without a zone where others have one."""
     if not any(topology.zone_of(node_of(cluster, name).metadata.labels) for name in cluster.node_table.row_of):
         return

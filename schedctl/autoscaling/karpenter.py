@@ -68,7 +68,10 @@ def _group(cluster: Cluster, node_pool: NodePool, nodes: Sequence[str], catalogu
     else:
         templates = list(_like_nodes(cluster, pool, nodes))
         if not nodes:
-            notes.append("it has no node and no instance types are known, so that nothing says what a new node is like")
+            notes.append(
+                "it has no node and no instance types are known, so that nothing says what a new node is like; "
+                "`--instance-types FILE` does"
+            )
         elif not templates:
             unmet = _unmet(cluster, pool, nodes)
             notes.append(f"none of its nodes meets {unmet} any more, so that nothing says what a new one is like")

@@ -39,6 +39,24 @@ def case(seed: int, runs: int = 4) -> dict[str, Any]:
     }
 
 
+def case_with_slots(seed: int) -> dict[str, Any]:
+    """A case of a seed in which pools list values of a label of their own, and pods choose among them."""
+    found, random = case(6 * seed + seed % 2), Random(20_000 + seed)
+    for pool in found["nodePools"]:
+        if random.random() < 0.7:
+            values = list(random.choice((("a",), ("a", "b"), ("a", "b", "c"))))
+            requirement = {"key": SLOT, "operator": "In", "values": values}
+            pool["spec"]["template"]["spec"]["requirements"].append(requirement)
+            for node in found["nodes"]:
+                if node["metadata"]["labels"]["karpenter.sh/nodepool"] == pool["metadata"]["name"]:
+                    node["metadata"]["labels"][SLOT] = random.choice(values)
+    chosen = {f"app-{number}": random.choice(("", "a", "b", "d")) for number in range(3)}
+    for pod in found["pods"]:
+        if slot := chosen[pod["metadata"]["labels"]["app"]]:
+            pod["spec"]["nodeSelector"] = {**pod["spec"].get("nodeSelector", {}), SLOT: slot}
+    return {**found, "id": f"slots-{seed}"}
+
+
 def consolidation_case(seed: int, runs: int = 6) -> dict[str, Any]:
     """A case of a seed in which every pod runs, and of which the next command of consolidation is asked."""
     random = Random(10_000 + seed)
@@ -136,7 +154,6 @@ def _pool(random: Random, number: int) -> dict[str, Any]:
     require(0.2, f"{AWS}cpu", random.choice(("Gt", "Lt")), random.choice(("3", "9")))
     require(0.2, f"{AWS}family", "NotIn", random.choice(("r5", "c5")))
     require(0.1, "node.kubernetes.io/instance-type", "Exists", minValues=2)
-    require(0.3, SLOT, "In", *random.choice((("a",), ("a", "b"), ("a", "b", "c"))))
     taints = [{"key": "team", "value": "a", "effect": random.choice(("NoSchedule", "PreferNoSchedule"))}]
     spec: dict[str, Any] = {
         "template": {
@@ -155,9 +172,7 @@ def _node(random: Random, number: int, pools: list[dict[str, Any]], types: list[
     name, kind, pool = f"node-{number}", random.choice(types), random.choice(pools)
     offering = random.choice(kind["offerings"])
     template = pool["spec"]["template"]
-    slots = [each["values"] for each in template["spec"]["requirements"] if each["key"] == SLOT]
     labels = {
-        **({SLOT: random.choice(slots[0])} if slots else {}),
         **kind["labels"],
         **template["metadata"]["labels"],
         HOST: name,
@@ -237,7 +252,6 @@ def _placed(random: Random, app: str) -> dict[str, Any]:
             (
                 (ZONE, ZONES),
                 ("tier", ("gold", "silver", "none")),
-                (SLOT, ("a", "b")),
                 (f"{AWS}family", tuple(_SHAPES)),
                 ("kubernetes.io/arch", ("amd64", "arm64")),
                 ("karpenter.sh/capacity-type", ("spot", "on-demand")),
@@ -263,7 +277,6 @@ def _term(random: Random) -> dict[str, Any]:
             {"key": ZONE, "operator": "NotIn", "values": [random.choice(ZONES)]},
             {"key": "tier", "operator": random.choice(("Exists", "DoesNotExist"))},
             {"key": "tier", "operator": "NotIn", "values": ["gold"]},
-            {"key": SLOT, "operator": random.choice(("In", "NotIn")), "values": ["a"]},
             {"key": f"{AWS}cpu", "operator": "Gt", "values": ["2"]},
             {"key": f"{AWS}category", "operator": "In", "values": ["c", "m"]},
         )

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.nodes.karpenter_answers import ask, command_of, outcome_of, solution_of
-from tests.nodes.karpenter_cases import case, consolidation_case
+from tests.nodes.karpenter_cases import case, case_with_slots, consolidation_case
 
 HARNESS = Path(__file__).parents[2] / "conformance" / "karpenter"
 SEEDS = tuple(int(each) for each in os.environ.get("SCHEDCTL_KARPENTER_SEEDS", "0:300").split(":"))
@@ -63,6 +63,16 @@ def test_pods_and_instance_types_of_nodes_are_the_same_where_nothing_is_left_to_
             {field: claim[field] for field in ("nodePool", "pods", "instanceTypes")} for claim in outcome["nodeClaims"]
         ]
         assert outcome_of(solution_of(each)) == {**outcome, "nodeClaims": claims}, each["id"]
+
+
+def test_labels_of_which_pools_list_values_choose_pools_and_no_instance_types(karpenter):
+    cases = [case_with_slots(seed) for seed in range(60)]
+    launching = 0
+    for each, answer in zip(cases, ask(karpenter, cases), strict=True):
+        ours = outcome_of(solution_of(each))
+        assert counts(ours) in {counts(outcome) for outcome in answer["outcomes"]}, each["id"]
+        launching += bool(ours["nodeClaims"])
+    assert launching > len(cases) // 2
 
 
 def comparable(command):

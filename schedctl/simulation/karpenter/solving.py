@@ -176,6 +176,8 @@ class _Solver:
     def _claim(self, pool: Pool) -> Claim | str:
         """Return a new claim of a pool within its limits, or why there is none."""
         if not pool.types:
+            if not pool.known_types:
+                return "nothing says which instance types it may launch; `--instance-types FILE` does"
             return "no instance type meets its requirements"
         left = self._left[pool.name]
         if left.get(NODES) == 0:
