@@ -1,4 +1,4 @@
-"""A repository of two dozen Deployments of three teams, the cluster they run in, and the policies that hold for them."""
+"""A repository of two dozen Deployments of three teams, their cluster, and the policies that hold for them."""
 
 from __future__ import annotations
 
