@@ -1,4 +1,4 @@
-"""A repository of two dozen Deployments of three teams, their cluster, and the policies that hold for them."""
+"""A repository of sixty Deployments of three teams, the cluster they run in, and the policies that hold for them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import yaml
 
 TEAMS = ("data", "pay", "shop")
 ZONES = ("eu-1a", "eu-1b", "eu-1c")
-EACH = 8
+EACH = 20
 """How many Deployments a team has."""
 
 TEMPLATE = """\
@@ -129,7 +129,7 @@ def write(folder: Path) -> None:
 
 
 def cluster() -> list[dict[str, Any]]:
-    """Return what is in the cluster: nodes in three zones, one with GPUs, and the Deployments with their pods."""
+    """Return what is in the cluster: nodes in three zones, one with GPUs, and the sixty Deployments with their pods."""
     nodes = [_node(f"{zone}-{number}", zone, "general") for zone in ZONES for number in range(2)]
     nodes.append(_node("gpu-0", "eu-1a", "gpu", taints=[{"key": "gpu", "value": "present", "effect": "NoSchedule"}]))
     classes = [

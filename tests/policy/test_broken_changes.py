@@ -1,4 +1,4 @@
-"""Broken pull requests over a repository of 24 Deployments: each is red for the right reason or noted, none green.
+"""Broken pull requests over a repository of sixty Deployments: each is red for the right reason or noted, none green.
 
 The gate is the one of docs/ci.md: policies and baseline come from the base branch, annotations accept nothing, and the
 configuration of the pull request is not read. The last table has the policies of the pull request itself.
