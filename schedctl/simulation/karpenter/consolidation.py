@@ -296,7 +296,8 @@ class _Consolidator:
         same = [each.node.price for each in candidates if each.instance_type in names and each.node.price is not None]
         if same:
             claim = _cheaper(claim, min(same))
-        chosen = claim.cheapest() if claim.types else None
+        is_enough = claim.types and enough_values(claim.types, claim.requirements)
+        chosen = claim.cheapest() if is_enough else None
         if chosen is None:
             return None
         instance_type, offering = chosen
