@@ -14,6 +14,8 @@ from schedctl.reports.nodes import BoundProof
 from schedctl.simulation.replacement import controller_of
 
 _RESOURCES = (CPU, MEMORY, PODS)
+_SLACK = 1 + 1e-9
+"""How much arithmetic may be off."""
 Amounts = Mapping[str, int]
 """Amounts by resource."""
 
@@ -32,11 +34,12 @@ class _Sizes:
 
     def usable(self, free: Amounts) -> dict[str, int]:
         """Return what moved pods can use of what is free on a node: nothing where even the least does not fit."""
-        if any(free[name] < max(self.least[name], 0) for name in _RESOURCES):
+        if any(self.least[name] > 0 and free[name] < self.least[name] for name in _RESOURCES):
             return dict.fromkeys(_RESOURCES, 0)
-        found = dict(free)
+        # who requests nothing of a resource is not kept off where pods have more of it than there is
+        found = {name: max(0, free[name]) for name in _RESOURCES}
         for (name, other), ratio in self.ratios.items():
-            found[name] = min(found[name], ceil(free[other] * ratio))
+            found[name] = min(found[name], ceil(free[other] * ratio * _SLACK))
         return found
 
 
