@@ -190,9 +190,11 @@ class UnscoredDynamicResources(
         pending: dict[int, devices.AllocationResult] = {}
         for index, claim in enumerate(claims):
             allocation = claim.status.allocation
-            if allocation is None and (given := group_claims.shared_allocation(claim, pod, cluster)) is not None:
-                pending[index] = allocation = given
-            elif allocation is None:
+            if allocation is None:
+                allocation = group_claims.shared_allocation(claim, pod, cluster)
+                if allocation is not None:
+                    pending[index] = allocation
+            if allocation is None:
                 status = self._allocatable(claim, cluster, check=claim is not special)
                 if not status.successful:
                     return status

@@ -446,13 +446,13 @@ class ClaimSearch:
             return None
         charge = self.charge(row) if self.charges else None
         charged = charge.statuses if charge is not None else ()
-        given = tuple(self._pending.values())
+        of_others = tuple(self._pending.values())
         if number < 0:
-            return Finding((), given or None, claims=self.claims, charged=charged)
+            return Finding((), of_others or None, claims=self.claims, charged=charged)
         batch = self._batches[number]
         new = batch.found.at(int(self._place[row]))
         # kube-scheduler appends what others were given, and Reserve hands out all of it in the order of the claims
-        return Finding((), (*new, *given) if new is not None else None, batch.special, self.claims, charged)
+        return Finding((), (*new, *of_others) if new is not None else None, batch.special, self.claims, charged)
 
 
 def _lack(shortage: Shortage) -> Lack:
