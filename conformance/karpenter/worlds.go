@@ -40,15 +40,7 @@ func newWorld(ctx context.Context, c *Case) (*world, error) {
 	}
 	w := &world{}
 	var objects []client.Object
-	nodes := c.Nodes
-	if c.Consolidate {
-		nodes = nil
-		for _, node := range c.Nodes {
-			nodes = append(nodes, ready(node))
-		}
-		objects = append(objects, managed(c)...)
-	}
-	for _, node := range nodes {
+	for _, node := range c.Nodes {
 		objects = append(objects, node.DeepCopy())
 	}
 	for _, pod := range c.Pods {
@@ -62,12 +54,7 @@ func newWorld(ctx context.Context, c *Case) (*world, error) {
 			return []string{o.(*corev1.Pod).Spec.NodeName}
 		}).Build()
 	w.cluster = state.NewCluster(clock.RealClock{}, w.client, nil)
-	for _, object := range objects {
-		if claim, ok := object.(*karpv1.NodeClaim); ok {
-			w.cluster.UpdateNodeClaim(claim.DeepCopy())
-		}
-	}
-	for _, node := range nodes {
+	for _, node := range c.Nodes {
 		if err := w.cluster.UpdateNode(ctx, node.DeepCopy()); err != nil {
 			return nil, fmt.Errorf("node %s: %w", node.Name, err)
 		}

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from schedctl.api.kinds import Kind
     from schedctl.cache.cluster import Cluster
     from schedctl.session.states import About
-    from schedctl.sources import Manifests
 
 _LIKE = "like:"
 
@@ -85,14 +84,7 @@ class _Loaded(StateSource):
     state: State | None = None
 
     @override
-    def load(
-        self,
-        notifier: Notifier = SILENT,
-        *,
-        kinds: tuple[Kind, ...] = (),
-        about: About | None = None,
-        created: Manifests | None = None,
-    ) -> State:
+    def load(self, notifier: Notifier = SILENT, *, kinds: tuple[Kind, ...] = (), about: About | None = None) -> State:
         assert self.state is not None, "made with one"
         return self.state
 
@@ -119,7 +111,8 @@ class SharedCluster:
         Raises:
             SchedctlError: it cannot be read.
         """
-        session = Session(self.source, self.options, notifier, kinds=autoscalers.KINDS)
+        kinds = autoscalers.LISTED_KINDS if self.source.of_cluster else autoscalers.KINDS
+        session = Session(self.source, self.options, notifier, kinds=kinds)
         session.load()
         self._state = session.state
 

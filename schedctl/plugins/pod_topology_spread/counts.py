@@ -210,8 +210,7 @@ class SoftSpread:
         worth = counts.astype(np.float64)
         worth *= self.weight
         worth += more
-        if not self.domains.is_complete:
-            worth *= domains != 0
+        worth *= domains != 0
         return worth
 
     def among(self, scored: IndexArray) -> SoftSpread:
