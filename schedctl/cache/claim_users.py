@@ -7,32 +7,30 @@ from collections.abc import Hashable
 from typing_extensions import override
 
 from schedctl.cache.arrays import NO_ROWS, IndexArray
-from schedctl.cache.counting import CountedCluster, Registry
+from schedctl.cache.counting import CountedCluster, Counter, Registry
 from schedctl.cache.pod_info import PodInfo
 from schedctl.cache.reads import Tracked
 
 
-class ClaimUsers:
+class ClaimUsers(Counter):
     """How many times running pods mount each PersistentVolumeClaim by name, once somebody asks for it."""
 
     def __init__(self, cluster: CountedCluster, registry: Registry) -> None:
-        self._cluster = cluster
-        self._registry = registry
-        self._epoch = -1
+        super().__init__(cluster, registry)
         self._users: dict[str, int] = {}
         self._changed: dict[str, int] = {}
-        self._begins = 0
+        self._begins = cluster._generation
 
     def of(self, key: str) -> int:
         """Return how many times a claim (``namespace/name``) is mounted."""
-        self._refresh()
+        self.refresh()
         aspect = _ClaimUse(self, key)
         self._cluster.reads.tracked[aspect.name] = aspect
         return self._users.get(key, 0)
 
-    def changed_at(self, key: str) -> int:
+    def last_change(self, key: str) -> int:
         """Return the generation at which that last changed."""
-        self._refresh()
+        self.refresh()
         return max(self._changed.get(key, 0), self._begins)
 
     def count(self, info: PodInfo, sign: int) -> None:
@@ -43,19 +41,15 @@ class ClaimUsers:
                 self._users[key] = self._users.get(key, 0) + sign
                 self._changed[key] = self._cluster._generation
 
-    def _refresh(self) -> None:
-        if self._epoch == self._registry.epoch:
-            return
-        generation = self._cluster._generation
-        if self._epoch < 0:
-            self._begins = generation
+    @override
+    def recount(self) -> None:
         before, noted = self._users, self._changed
-        self._epoch, self._users, self._changed = self._registry.epoch, {}, {}
+        self._users, self._changed = {}, {}
         for info in self._cluster._pod_table:
             self.count(info, 1)
         # counted anew, most claims have the users they had: only the others have changed
         moved = [key for key in before.keys() | self._users.keys() if before.get(key, 0) != self._users.get(key, 0)]
-        self._changed = noted | dict.fromkeys(moved, generation)
+        self._changed = noted | dict.fromkeys(moved, self._cluster._generation)
 
 
 class _ClaimUse(Tracked):
@@ -74,4 +68,4 @@ class _ClaimUse(Tracked):
 
     @override
     def rows_changed(self, since: int) -> IndexArray | None:
-        return None if self._users.changed_at(self._key) > since else NO_ROWS
+        return None if self._users.last_change(self._key) > since else NO_ROWS

@@ -42,7 +42,7 @@ class Counters:
         counter = self._pods.get(query)
         if counter is None:
             counter = self._pods[query] = PodCounter(cluster, self, query)
-            self._pods_filed.add(query.demanded, counter)
+            self._pods_filed.add(query.index_labels, counter)
         return counter
 
     def of_terms(self, cluster: CountedCluster, kind: str, labels: Mapping[str, str], namespace: str) -> TermCounter:
@@ -70,7 +70,7 @@ class Counters:
                     if counter.query.matches(info):
                         counter.count(row, sign)
         if self._terms_filed and (carried := carried_terms(info)) is not NO_TERMS:
-            for kind, term, weight in _weighted(carried):
+            for kind, term, weight in _terms_by_kind(carried):
                 for label in demanded_labels(term.selector):
                     for of_terms in self._terms_filed.under((kind, label)):
                         of_terms.count(term, weight, row, sign)
@@ -110,7 +110,7 @@ class _Files(Generic[K, C]):
         return found
 
 
-def _weighted(carried: CarriedTerms) -> Iterator[tuple[str, AffinityTerm, int]]:
+def _terms_by_kind(carried: CarriedTerms) -> Iterator[tuple[str, AffinityTerm, int]]:
     for kind in ("required", "required_anti"):
         for term in getattr(carried, kind):
             yield kind, term, 1

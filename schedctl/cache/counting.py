@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from collections.abc import Hashable
+from typing import Generic, Protocol, TypeVar
 
 from schedctl.cache.affinity_terms import AffinityTerms
 from schedctl.cache.arrays import IndexArray
 from schedctl.cache.node_table import NodeTable
 from schedctl.cache.pod_table import PodTable
-from schedctl.cache.reads import Reads
+from schedctl.cache.reads import Reads, Tracked
+
+T = TypeVar("T", bound=Hashable)
 
 
 class CountedCluster(Protocol):
@@ -62,3 +65,17 @@ class Counter:
     def recount(self) -> None:
         """Count anew."""
         raise NotImplementedError
+
+
+class Aspect(Tracked, Generic[T]):
+    """Something about a counter; two of the same counter are one thing that is read."""
+
+    __slots__ = ("_of",)
+
+    def __init__(self, of: T) -> None:
+        self._of = of
+
+    @property
+    def name(self) -> Hashable:
+        """What it is known by."""
+        return type(self), self._of

@@ -5,7 +5,6 @@ The count, the minimum, "is there any" and "where are any" are read apart, and e
 
 from __future__ import annotations
 
-from collections.abc import Hashable
 from weakref import WeakValueDictionary
 
 import numpy as np
@@ -13,7 +12,7 @@ from typing_extensions import override
 
 from schedctl.api.nodes import Node
 from schedctl.cache.arrays import NO_ROWS, BoolArray, IndexArray, IntArray
-from schedctl.cache.counting import CountedCluster, Counter, Registry
+from schedctl.cache.counting import Aspect, CountedCluster, Counter, Registry
 from schedctl.cache.domain_sums import DomainSums, Part
 from schedctl.cache.labels import Domains
 from schedctl.cache.pod_queries import PodQuery
@@ -172,21 +171,7 @@ class DomainCounter(Tracked):
         self._sums.refill((self._counter.part(),))
 
 
-class _Aspect(Tracked):
-    """Something about a counter; two of the same counter are one thing that is read."""
-
-    __slots__ = ("_of",)
-
-    def __init__(self, of: DomainCounter) -> None:
-        self._of = of
-
-    @property
-    def name(self) -> Hashable:
-        """What it is known by."""
-        return type(self), self._of
-
-
-class _Minimum(_Aspect):
+class _Minimum(Aspect[DomainCounter]):
     """The least count, which concerns all rows."""
 
     __slots__ = ()
@@ -197,7 +182,7 @@ class _Minimum(_Aspect):
         return None if self._of._sums.minimum_since > since else NO_ROWS
 
 
-class _Presence(_Aspect):
+class _Presence(Aspect[DomainCounter]):
     """In which domains there are any."""
 
     __slots__ = ()
@@ -208,7 +193,7 @@ class _Presence(_Aspect):
         return self._of._sums.rows_in_domains_of(self._of._sums.presence.since(since))
 
 
-class _Emptiness(_Aspect):
+class _Emptiness(Aspect[DomainCounter]):
     """Whether there are any at all, which concerns all rows."""
 
     __slots__ = ()

@@ -35,7 +35,7 @@ class PodQuery(NamedTuple):
         return self.terminating or not info.is_terminating
 
     @property
-    def demanded(self) -> Iterable[Label | None]:
+    def index_labels(self) -> Iterable[Label | None]:
         """The labels of which a pod must have one to be counted; None stands for "any pod may be"."""
         return () if any(each.nothing for each, _ in self.conditions) else demanded_labels(self.conditions[0][0])
 

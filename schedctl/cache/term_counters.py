@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 from typing_extensions import override
 
 from schedctl.api.meta import Namespace
 from schedctl.cache.arrays import NO_ROWS, BoolArray, IndexArray, IntArray
-from schedctl.cache.counting import CountedCluster, Counter, Registry
+from schedctl.cache.counting import Aspect, CountedCluster, Counter, Registry
 from schedctl.cache.domain_sums import DomainSums, Part
 from schedctl.cache.pod_info import AffinityTerm
 from schedctl.cache.reads import Tracked
@@ -106,18 +106,10 @@ class TermCounter(Counter, Tracked):
         return namespace.metadata.labels if isinstance(namespace, Namespace) else None
 
 
-class _TermEmptiness(Tracked):
+class _TermEmptiness(Aspect[TermCounter]):
     """Whether a counter of terms has counted any."""
 
-    __slots__ = ("_of",)
-
-    def __init__(self, of: TermCounter) -> None:
-        self._of = of
-
-    @property
-    def name(self) -> Hashable:
-        """What it is known by."""
-        return type(self), self._of
+    __slots__ = ()
 
     @override
     def rows_changed(self, since: int) -> IndexArray | None:

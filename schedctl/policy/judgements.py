@@ -135,7 +135,7 @@ class Programs:
             self._programs[text, scope] = self._compilers[scope].program(text)
         return self._programs[text, scope]
 
-    def shared_value(self, name: str, scope: Scope, roots: tuple[Value, ...], make: Callable[[], Value]) -> Value:
+    def variable_value(self, name: str, scope: Scope, roots: tuple[Value, ...], make: Callable[[], Value]) -> Value:
         """Return the value of a variable that rests on `roots` alone, and so is the same for many objects."""
         latest = self._shared.get((name, scope))
         if latest is None or any(a is not b for a, b in zip(latest[0], roots, strict=True)):
@@ -273,7 +273,9 @@ class Judgement:
         value = self._variables.get(name, _UNSET)
         if value is _UNSET:
             if f"{VARIABLES}.{name}" in self._recurring:
-                value = self._programs.shared_value(name, self._scope, self._others, lambda: self._make_variable(name))
+                value = self._programs.variable_value(
+                    name, self._scope, self._others, lambda: self._make_variable(name)
+                )
             else:
                 value = self._make_variable(name)
             self._variables[name] = value

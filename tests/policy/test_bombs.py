@@ -45,13 +45,13 @@ def nested(times: int = 40) -> list[tuple[str, str]]:
 
 
 YARDSTICK = 1_000_000
-# A bomb that goes off takes minutes, or all the memory; one that is stopped takes a second at most, which is about 25
-# million turns. Between them there is room for a machine that is busy with something else.
+# A bomb that goes off takes minutes, or all the memory; one that is stopped takes a second at most, which is some
+# twenty million turns. Between them there is room for a machine that is busy with something else.
 SOON = 200_000_000
 
 
 class Effort:
-    """Processor time in turns of an empty loop, measured beside it: about 25 million a second, wherever it runs."""
+    """Processor time in turns of an empty loop, measured beside it, so that it is much the same wherever it runs."""
 
     def __enter__(self):
         self._began = time.process_time()
