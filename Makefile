@@ -10,6 +10,9 @@ PACKED := $(VENV)/.ci
 PYTHON ?= $(shell for python in python3 python3.14 python3.13 python3.12 python3.11; do \
 	$$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$python && break; done)
 
+# Images of containers often forbid Python to keep what it compiles. Every process of a test would compile schedctl anew.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: help demo quick test lint types imports pytest test-oracle test-cluster test-cluster-older test-live bench bench-quick bench-results docs dist lock pex clean study-fgd study-packing
 .DEFAULT_GOAL := help
 
@@ -30,7 +33,8 @@ quick: lint  ## while working: style, types, and the tests of what is small; und
 	$(BIN)/mypy
 	$(BIN)/pytest -q -m "not slow and not oracle and not cluster" -n 2 $(SMALL)
 
-test: lint types pytest  ## everything that needs no Go: style, spelling, types, tests, the layers among them
+test: $(DOCUMENTED)  ## everything that needs no Go: style, spelling, types, tests, the layers among them
+	$(MAKE) --jobs=2 lint types pytest
 
 lint: $(INSTALLED)
 	$(BIN)/ruff format --check .
@@ -45,7 +49,7 @@ imports: $(INSTALLED)  ## the layers alone, which tests/architecture checks too
 	$(BIN)/lint-imports
 
 pytest: $(DOCUMENTED)
-	$(BIN)/pytest -m "not oracle and not cluster" -n auto
+	$(BIN)/pytest -m "not oracle and not cluster" -n auto --dist worksteal
 
 test-oracle: $(INSTALLED)  ## compare with the real kube-scheduler on fresh cases; needs Go
 	$(BIN)/pytest -m oracle
@@ -69,7 +73,7 @@ OPENB ?= examples/studies/fgd/made
 STUDY := build/studies
 study-fgd: $(INSTALLED)  ## the FGD study beside its published table: make study-fgd OPENB=DIR; without, a made trace
 	mkdir -p $(STUDY)
-	$(BIN)/schedctl sweep examples/studies/fgd/study.yaml --set openb=$(OPENB) --results $(STUDY)/fgd.jsonl
+	$(BIN)/schedctl sweep examples/studies/fgd/study.yaml --set openb=$(abspath $(OPENB)) --results $(STUDY)/fgd.jsonl
 	$(BIN)/python examples/studies/fgd/compare.py $(STUDY)/fgd.jsonl $(OPENB) $(STUDY)/fgd.svg
 
 study-packing: $(INSTALLED)  ## the packing study, and the pictures of its page

@@ -10,7 +10,7 @@ from __future__ import annotations
 import argparse
 import json
 
-from families import DEVICE_GATE_FAMILIES, FAMILIES, GATE_FAMILIES, GROUP_FAMILIES, SEARCH_FAMILIES, case
+from families import FAMILIES, GROUP_FAMILIES, OF_PODS, case
 
 
 def main() -> None:
@@ -19,7 +19,7 @@ def main() -> None:
     parser.add_argument(
         "--family",
         action="append",
-        choices=sorted(FAMILIES | DEVICE_GATE_FAMILIES | SEARCH_FAMILIES | GATE_FAMILIES | GROUP_FAMILIES),
+        choices=sorted(OF_PODS | GROUP_FAMILIES),
         help="repeatable; all of them unless given, but for those of pod groups",
     )
     parser.add_argument("--seeds", default="0:20", help="FROM:TO, half open")

@@ -25,6 +25,7 @@ _UNSWITCHED = [(minor, "") for minor in ("1.34", "1.35", "1.36", "1.37")]
 _ALL_OF_DEVICES = "DRAConsumableCapacity=true,DRADeviceTaints=true,DRAPartitionableDevices=true"
 SWITCHES: dict[str, list[tuple[str, str]]] = {
     "image_volumes": _UNSWITCHED,
+    "devices_charging": [("1.37", ""), ("1.37", "DRANodeAllocatableResources=true")],
     "devices_choices": [*_UNSWITCHED, ("1.35", "DRAPrioritizedList=false")],
     "devices_extended": [
         ("1.34", ""),
@@ -53,6 +54,13 @@ SWITCHES: dict[str, list[tuple[str, str]]] = {
     ],
     "devices_grouped": [*_UNSWITCHED, ("1.37", "DRADeviceCompatibilityGroups=true")],
     "devices_fractional": [*_UNSWITCHED, ("1.37", "DRAFractionalCapacityRange=true")],
+    "devices_namesakes": [*_UNSWITCHED, ("1.35", "DRAPartitionableDevices=true")],
+    "devices_ruled": [
+        *_UNSWITCHED,
+        ("1.34", "DRADeviceTaints=true"),
+        ("1.35", "DRADeviceTaints=true,DRADeviceTaintRules=true"),
+        ("1.36", "DRADeviceTaintRules=true"),
+    ],
     "devices_unprepared": [
         *_UNSWITCHED,
         ("1.37", "DRAOptionalNodeOperations=true"),

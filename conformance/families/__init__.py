@@ -12,7 +12,9 @@ from collections.abc import Callable
 from families.amounts import pod_level, resources
 from families.cases import Case, Manifest
 from families.device_alphas import DEVICE_GATE_FAMILIES
+from families.device_charges import CHARGE_FAMILIES
 from families.device_concerns import devices_advanced
+from families.device_names import NAME_FAMILIES
 from families.device_searches import SEARCH_FAMILIES
 from families.devices import devices, devices_claims, devices_extended
 from families.evictions import nominated, preemption, preemption_pdb
@@ -67,8 +69,12 @@ FAMILIES: dict[str, Callable[[Case], None]] = {
 }
 
 
+OF_PODS = FAMILIES | DEVICE_GATE_FAMILIES | CHARGE_FAMILIES | NAME_FAMILIES | SEARCH_FAMILIES | GATE_FAMILIES
+"""All but those of pod groups, by name."""
+
+
 def case(family: str, seed: int) -> Manifest:
     """The case of a family and a seed, in the form the oracle reads."""
     drawn = Case(family, seed)
-    (FAMILIES | DEVICE_GATE_FAMILIES | SEARCH_FAMILIES | GATE_FAMILIES | GROUP_FAMILIES)[family](drawn)
+    (OF_PODS | GROUP_FAMILIES)[family](drawn)
     return drawn.done()

@@ -63,6 +63,7 @@ FAMILIES_OF_GATES: dict[str, tuple[str, ...]] = {
     "DRAExtendedResource": ("devices_extended",),
     "DRAFractionalCapacityRange": ("devices_fractional",),
     "DRAListTypeAttributes": ("devices_lists",),
+    "DRANodeAllocatableResources": ("devices_charging", "devices"),
     "DRAOptionalNodeOperations": ("devices_unprepared",),
     "DRAPartitionableDevices": ("devices_advanced", "devices_refused"),
     "DRAPrioritizedList": ("devices", "devices_choices"),

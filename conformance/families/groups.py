@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from families.cases import APPS, HOST, ZONE, Case, Manifest
+from families.devices import GPU, allocate, device, device_claim, device_class, device_slice, exactly, hold, only_on
 from families.evictions import started
 
 RACK, BLOCK = "example.com/rack", "example.com/block"
@@ -20,6 +21,7 @@ GATES = ",".join(
         "GenericWorkload=true",
         "TopologyAwareWorkloadScheduling=true",
         "PodGroupPreemptionPolicy=true",
+        "DRAWorkloadResourceClaims=true",
     )
 )
 """What the oracle is to set; nobody is popped from the backoff queue, so that a case comes to rest."""
@@ -110,8 +112,95 @@ def pod_groups_mixed(c: Case) -> None:
     _shuffle_arrivals(c)
 
 
+def pod_groups_claims(c: Case) -> None:
+    """Groups whose pods claim devices: each its own, all of them one, both; claims of the group, and such in use."""
+    _cluster(c, busy=4)
+    device_class(c, "gpu", f'device.driver == "{GPU}"')
+    for n in c.nodes:
+        name = n["metadata"]["name"]
+        names = [f"gpu-{i}" for i in range(c.r.randint(0, 5))]
+        if names:
+            device_slice(c, GPU, name, f"slice-{name}", nodeName=name, devices=[device(c, each) for each in names])
+            if c.p(0.3):
+                hold(c, f"held-{name}", name, GPU, name, names[0])
+    if c.p(0.3):
+        shelf = [device(c, f"shelf-{i}") for i in range(c.r.randint(1, 3))]
+        device_slice(c, GPU, "shelf", "slice-shelf", allNodes=True, devices=shelf)
+    # the oracle's scheduler does not see that a claim is deallocated (no new resourceVersion): nobody comes after it
+    allocated = c.p(0.4)
+    for i in range(1 if allocated else c.r.randint(1, 2)):
+        topology = RACK if c.p(0.2) else None
+        _claiming_workload(c, f"g{i}", size=c.r.randint(1, 5), topology=topology, allocated=allocated)
+    _singles(c, 2)
+    _shuffle_arrivals(c)
+
+
+def _claiming_workload(c: Case, name: str, *, size: int, topology: str | None, allocated: bool) -> None:
+    """A group whose pods claim devices; a claim of all of them may be the group's, by name or from a template."""
+    least = max(1, min(size, size - c.pick([0, 0, 0, 1])))
+    policy: Manifest = {"gang": {"minCount": least}} if c.p(0.8) else {"basic": {}}
+    scheme = c.pick(["own", "shared", "shared", "both", "both"])
+    of_group, generated = c.p(0.6), c.p(0.3)
+    claims: list[Manifest] = []
+    statuses: list[Manifest] = []
+    if scheme != "own":
+        shared = device_claim(c, f"{name}-shared", [exactly("gpu", count=c.pick([1, 1, 2]))])
+        entry: Manifest = {"name": "all"}
+        if generated:
+            entry["resourceClaimTemplateName"] = f"{name}-template"
+            statuses = [{"name": "all", "resourceClaimName": f"{name}-shared"}]
+            _own(c, shared, name if c.p(0.9) else "somebody")
+        else:
+            entry["resourceClaimName"] = f"{name}-shared"
+        claims.append(entry)
+        slices = [o for o in c.objects if o["kind"] == "ResourceSlice"]
+        if allocated and slices:
+            _allocate_to_group(c, shared, c.pick(slices), name if c.p(0.7) else "")
+    group = _group(c, name, policy, topology, **({"resourceClaims": claims} if claims and of_group else {}))
+    if statuses and of_group:
+        group["status"] = {"resourceClaimStatuses": statuses}
+    for i in range(size):
+        mine = list(claims)
+        if scheme != "shared":
+            device_claim(c, f"{name}-{i}", [exactly("gpu")])
+            mine.insert(c.r.randint(0, len(mine)), {"name": "own", "resourceClaimName": f"{name}-{i}"})
+        pod = c.pod(
+            f"{name}-{i}",
+            ns="default",
+            containers=[_container(c, 50, 500)],
+            schedulingGroup={"podGroupName": name},
+            resourceClaims=mine,
+        )
+        if statuses:
+            pod.setdefault("status", {})["resourceClaimStatuses"] = statuses
+
+
+def _own(c: Case, claim: Manifest, group: str) -> None:
+    claim["metadata"]["ownerReferences"] = [
+        {
+            "apiVersion": "scheduling.k8s.io/v1beta1",
+            "kind": "PodGroup",
+            "name": group,
+            "uid": f"uid-group-default/{group}",
+            "controller": True,
+        }
+    ]
+
+
+def _allocate_to_group(c: Case, claim: Manifest, where: Manifest, group: str) -> None:
+    """Mark a claim as allocated, on the node of a slice or another, and reserved for a group or nobody."""
+    spec = where["spec"]
+    node = spec.get("nodeName") or c.pick(c.nodes)["metadata"]["name"]
+    result = {"request": "r0", "driver": GPU, "pool": spec["pool"]["name"], "device": spec["devices"][-1]["name"]}
+    allocate(claim, only_on(node if c.p(0.7) else "gone"), result)
+    if group:
+        reference = {"apiGroup": "scheduling.k8s.io", "resource": "podgroups", "name": group}
+        claim["status"]["reservedFor"] = [{**reference, "uid": f"uid-group-default/{group}"}]
+
+
 GROUP_FAMILIES = {
-    family.__name__: family for family in (pod_groups, pod_groups_mixed, pod_groups_preemption, pod_groups_topology)
+    family.__name__: family
+    for family in (pod_groups, pod_groups_claims, pod_groups_mixed, pod_groups_preemption, pod_groups_topology)
 }
 
 

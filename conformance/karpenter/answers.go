@@ -44,6 +44,9 @@ func solve(c *Case) (Outcome, error) {
 		IgnoreDRARequests: true,
 		FeatureGates:      options.FeatureGates{ReservedCapacity: true},
 	})
+	if c.Consolidate {
+		return consolidate(ctx, c)
+	}
 	w, err := newWorld(ctx, c)
 	if err != nil {
 		return Outcome{}, err
@@ -85,17 +88,7 @@ func solve(c *Case) (Outcome, error) {
 func outcomeOf(results scheduling.Results) Outcome {
 	found := Outcome{NodeClaims: []NodeClaim{}, Existing: map[string][]string{}, Unplaced: []string{}}
 	for _, each := range results.NewNodeClaims {
-		claim := NodeClaim{
-			NodePool:      each.NodePoolName,
-			Pods:          names(each.Pods),
-			Zones:         sorted(each.Requirements.Get(corev1.LabelTopologyZone).Values()),
-			CapacityTypes: sorted(each.Requirements.Get(karpv1.CapacityTypeLabelKey).Values()),
-		}
-		for _, instanceType := range each.InstanceTypeOptions {
-			claim.InstanceTypes = append(claim.InstanceTypes, instanceType.Name)
-		}
-		slices.Sort(claim.InstanceTypes)
-		found.NodeClaims = append(found.NodeClaims, claim)
+		found.NodeClaims = append(found.NodeClaims, nodeClaimOf(each))
 	}
 	slices.SortFunc(found.NodeClaims, func(a, b NodeClaim) int { return slices.Compare(a.Pods, b.Pods) })
 	for _, each := range results.ExistingNodes {
@@ -108,6 +101,20 @@ func outcomeOf(results scheduling.Results) Outcome {
 	}
 	slices.Sort(found.Unplaced)
 	return found
+}
+
+func nodeClaimOf(each *scheduling.NodeClaim) NodeClaim {
+	claim := NodeClaim{
+		NodePool:      each.NodePoolName,
+		Pods:          names(each.Pods),
+		Zones:         sorted(each.Requirements.Get(corev1.LabelTopologyZone).Values()),
+		CapacityTypes: sorted(each.Requirements.Get(karpv1.CapacityTypeLabelKey).Values()),
+	}
+	for _, instanceType := range each.InstanceTypeOptions {
+		claim.InstanceTypes = append(claim.InstanceTypes, instanceType.Name)
+	}
+	slices.Sort(claim.InstanceTypes)
+	return claim
 }
 
 func names(pods []*corev1.Pod) []string {

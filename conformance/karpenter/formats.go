@@ -18,16 +18,18 @@ type Case struct {
 	DaemonSets []*appsv1.DaemonSet `json:"daemonSets"`
 	// Remove names nodes that are to go: their pods wait as well.
 	Remove []string `json:"remove"`
+	// Consolidate asks for the next command of consolidation instead of what is launched for pods that wait.
+	Consolidate bool `json:"consolidate"`
 	// Runs says how often the case is solved; Karpenter takes domains in the order of a Go map.
 	Runs int `json:"runs"`
 }
 
 // InstanceType is what a cloud offers.
 type InstanceType struct {
-	Name      string                                   `json:"name"`
-	Labels    map[string]string                        `json:"labels"`
+	Name      string                                    `json:"name"`
+	Labels    map[string]string                         `json:"labels"`
 	Capacity  map[corev1.ResourceName]resource.Quantity `json:"capacity"`
-	Offerings []Offering                               `json:"offerings"`
+	Offerings []Offering                                `json:"offerings"`
 }
 
 // Offering is where a type can be had, and for how much.
@@ -49,6 +51,14 @@ type Outcome struct {
 	NodeClaims []NodeClaim         `json:"nodeClaims"`
 	Existing   map[string][]string `json:"existing"`
 	Unplaced   []string            `json:"unplaced"`
+	Command    *Command            `json:"command,omitempty"`
+}
+
+// Command is what consolidation would do next.
+type Command struct {
+	Method       string      `json:"method"`
+	Nodes        []string    `json:"nodes"`
+	Replacements []NodeClaim `json:"replacements"`
 }
 
 // NodeClaim is a node that would be launched.

@@ -40,7 +40,15 @@ func newWorld(ctx context.Context, c *Case) (*world, error) {
 	}
 	w := &world{}
 	var objects []client.Object
-	for _, node := range c.Nodes {
+	nodes := c.Nodes
+	if c.Consolidate {
+		nodes = nil
+		for _, node := range c.Nodes {
+			nodes = append(nodes, ready(node))
+		}
+		objects = append(objects, managed(c)...)
+	}
+	for _, node := range nodes {
 		objects = append(objects, node.DeepCopy())
 	}
 	for _, pod := range c.Pods {
@@ -54,7 +62,12 @@ func newWorld(ctx context.Context, c *Case) (*world, error) {
 			return []string{o.(*corev1.Pod).Spec.NodeName}
 		}).Build()
 	w.cluster = state.NewCluster(clock.RealClock{}, w.client, nil)
-	for _, node := range c.Nodes {
+	for _, object := range objects {
+		if claim, ok := object.(*karpv1.NodeClaim); ok {
+			w.cluster.UpdateNodeClaim(claim.DeepCopy())
+		}
+	}
+	for _, node := range nodes {
 		if err := w.cluster.UpdateNode(ctx, node.DeepCopy()); err != nil {
 			return nil, fmt.Errorf("node %s: %w", node.Name, err)
 		}

@@ -60,6 +60,7 @@ func answer(c *Case) (a Answer) {
 		if cy.Chosen != "" {
 			assumed := p.DeepCopy()
 			assumed.Spec.NodeName = cy.Chosen
+			noteClaims(ctx, assumed, state)
 			if err := w.sched.Cache.AssumePod(klog.FromContext(ctx), assumed); err != nil {
 				a.Error = err.Error()
 				return
@@ -108,6 +109,7 @@ func (w *world) bench(a *Answer, pending int) error {
 		ok++
 		assumed := queued.Pod.DeepCopy()
 		assumed.Spec.NodeName = res.SuggestedHost
+		noteClaims(ctx, assumed, state)
 		if err := w.sched.Cache.AssumePod(logger, assumed); err != nil {
 			return err
 		}

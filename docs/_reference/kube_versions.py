@@ -26,6 +26,11 @@ GATES: dict[str, tuple[int | None, str]] = {
         5491,
         "constraints compare attributes that are lists by the values they have in common; in v1.36 selectors see them",
     ),
+    "DRANodeAllocatableResources": (
+        5517,
+        "devices that stand for CPU or memory of their node, or cost some, leave less of it; while it is off, they take"
+        " nothing",
+    ),
     "DRAOptionalNodeOperations": (
         5945,
         "a device that needs no work on the node is given out on nodes that declare the feature",
@@ -37,6 +42,7 @@ GATES: dict[str, tuple[int | None, str]] = {
         4381,
         "the search for devices on a node ends after ten seconds; schedctl counts steps, and says so",
     ),
+    "DRAWorkloadResourceClaims": (5729, "a claim may be that of a PodGroup, and is reserved for the group then"),
     "DynamicResourceAllocation": (
         4381,
         "claims of devices are looked at; while it is off, pods are placed as if without",
@@ -93,11 +99,13 @@ CASES = {
 
 _SHARED = "DRAConsumableCapacity=true,DRADeviceTaints=true,DRAPartitionableDevices=true"
 ANSWERS: dict[ReleaseChange, tuple[str, str, str]] = {
+    ReleaseChange.COUNTERS_BY_DRIVER: ("devices_namesakes-1", "1.36", ""),
     ReleaseChange.OWN_ALTERNATIVES: ("devices_choices-4", "1.34", ""),
     ReleaseChange.DERIVED_ATTRIBUTES: ("devices_derived-0", "1.34", ""),
     ReleaseChange.LIST_ATTRIBUTES: ("devices_derived-0", "1.34", ""),
     ReleaseChange.PLAIN_ALLOCATOR: ("devices_derived-0", "1.34", ""),
     ReleaseChange.EVERY_VALUE: ("devices_derived-1", "1.37", "DRADerivedAttributes=true,DRAListTypeAttributes=true"),
+    ReleaseChange.PLAIN_TAINT_RULES: ("devices_ruled-0", "1.34", "DRADeviceTaints=true"),
     ReleaseChange.SHARED_EXTENDED_RESOURCES: ("devices_extended-0", "1.34", "DRAExtendedResource=true"),
     ReleaseChange.OWN_CAPACITY: ("devices_fractional-3", "1.36", ""),
     ReleaseChange.COMPATIBILITY_GROUPS: ("devices_grouped-0", "1.34", ""),
@@ -135,6 +143,9 @@ OF_RUNS = frozenset(
 )
 """Changes of the queue, which no single cycle shows."""
 
+UNSEEN = frozenset({ReleaseChange.NODE_NAME_FIRST})
+"""Changes that no cycle of kube-scheduler shows: it never tries a pod that names its node."""
+
 
 def page() -> str:
     """Return the page."""
@@ -155,7 +166,8 @@ No feature gate switches these. A version has all changes up to its own. *By* is
 request of kubernetes/kubernetes that made the change, where it is known. *Case* is a recorded case that is answered
 otherwise without this one change, in the file of its family in `conformance/corpus/{NEWEST.version}`; one with a
 version is in `conformance/corpus/gates`, and that version's answer there, with gates set where it says so, is another
-with this one change made or unmade. *Runs*: it shows in whole runs only, and is held to tests of those.
+with this one change made or unmade. *Runs*: it shows in whole runs only, and is held to tests of those. *None*: no case
+can show it, since kube-scheduler never tries a pod that names its node.
 
 {table(["Since", "What changed", "By", "Case"], map(_change, rules))}
 ## Feature gates that change decisions by default
@@ -206,7 +218,7 @@ def _case(change: ReleaseChange) -> str:
     if change in ANSWERS:
         case, version, gates = ANSWERS[change]
         return f"{code(case)} (v{version}{', gates' if gates else ''})"
-    return "runs" if change in OF_RUNS else "–"
+    return "runs" if change in OF_RUNS else "none"
 
 
 def _row(name: str) -> list[str]:

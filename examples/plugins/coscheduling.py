@@ -22,10 +22,13 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from typing import Any
 
+import numpy as np
+
 from schedctl.api.kinds import Kind
 from schedctl.api.meta import Int32, LabelSelector, ObjectMeta, Struct
 from schedctl.api.pods import ResourceList
 from schedctl.api.selectors import compile_selector
+from schedctl.cache.arrays import BoolArray
 from schedctl.cache.nodes import Nodes
 from schedctl.cache.pod_info import PodInfo
 from schedctl.config.args import PluginArgs
@@ -144,7 +147,9 @@ class Coscheduling(QueueSortPlugin, PreFilterPlugin, PostFilterPlugin, ReservePl
             return None
         if group is None:
             return self.unknown.status(group=name)
-        members = len(self._placed(pod)) + len(self._pending(pod))
+        members = self._count_placed(pod)
+        if members < group.spec.min_member:
+            members += len(self._pending(pod))
         if members < group.spec.min_member:
             return self.too_few.status(group=name, members=members, needed=group.spec.min_member)
         return None
@@ -179,7 +184,7 @@ class Coscheduling(QueueSortPlugin, PreFilterPlugin, PostFilterPlugin, ReservePl
         group = self._group(pod)
         if group is None:
             return SUCCESS
-        if len(self._placed(pod)) < group.spec.min_member:
+        if self._count_placed(pod) < group.spec.min_member:
             return wait(group.spec.schedule_timeout_seconds or self._args.permit_waiting_time_seconds)
         for waiting in self._waiting(pod):
             waiting.allow(self.name)
@@ -231,9 +236,16 @@ class Coscheduling(QueueSortPlugin, PreFilterPlugin, PostFilterPlugin, ReservePl
 
     def _placed(self, pod: PodInfo) -> list[PodInfo]:
         """Return the members on nodes, those that wait there included, and the pod itself if it has one."""
+        return list(self.handle.cluster.pod_table.infos[self._places(pod)])
+
+    def _count_placed(self, pod: PodInfo) -> int:
+        return int(np.count_nonzero(self._places(pod)))
+
+    def _places(self, pod: PodInfo) -> BoolArray:
+        """Return which rows of the pod table are members that stay."""
         table = self.handle.cluster.pod_table
         query = compile_selector(LabelSelector(match_labels={GROUP_LABEL: _named(pod)}))
-        return [member for member in table.infos[table.select(query, (pod.namespace,))] if not member.is_terminating]
+        return table.select(query, (pod.namespace,)) & ~table.terminating
 
     def _pending(self, pod: PodInfo) -> list[PodInfo]:
         """Return the members without a node, in order of arrival, and the pod itself if it has none."""

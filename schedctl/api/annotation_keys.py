@@ -34,6 +34,26 @@ DO_NOT_DISRUPT = "karpenter.sh/do-not-disrupt"
 """Whether autoscalers may evict a pod, and remove a node."""
 MACHINE_OWNER, MACHINE = "cluster.x-k8s.io/owner-name", "machine.openshift.io/machine"
 """Which machines a node is of."""
+_SIZES = (
+    "cluster.x-k8s.io/cluster-api-autoscaler-node-group-",
+    "machine.openshift.io/cluster-api-autoscaler-node-group-",
+)
+MIN_SIZES, MAX_SIZES = tuple(f"{each}min-size" for each in _SIZES), tuple(f"{each}max-size" for each in _SIZES)
+"""How many machines Cluster Autoscaler may make of a group; of a MachineDeployment, MachineSet or MachinePool."""
+MACHINE_CAPACITY = "capacity.cluster-autoscaler.kubernetes.io/"
+MACHINE_LABELS, MACHINE_TAINTS = f"{MACHINE_CAPACITY}labels", f"{MACHINE_CAPACITY}taints"
+MACHINE_GPU_TYPE = f"{MACHINE_CAPACITY}gpu-type"
+OPENSHIFT_CPU, OPENSHIFT_MEMORY = "machine.openshift.io/vCPU", "machine.openshift.io/memoryMb"
+MACHINE_AMOUNTS = frozenset(
+    (
+        *MAX_SIZES,
+        *MIN_SIZES,
+        *(f"{MACHINE_CAPACITY}{each}" for each in ("cpu", "ephemeral-disk", "gpu-count", "maxPods", "memory")),
+        OPENSHIFT_CPU,
+        OPENSHIFT_MEMORY,
+    )
+)
+"""What a machine of a group without nodes is like."""
 
 READ = frozenset(
     (
@@ -42,7 +62,10 @@ READ = frozenset(
         DO_NOT_DISRUPT,
         EXTENDED_RESOURCE_CLAIM,
         MACHINE,
+        MACHINE_GPU_TYPE,
+        MACHINE_LABELS,
         MACHINE_OWNER,
+        MACHINE_TAINTS,
         MIGRATED_PLUGINS,
         NODE_SELECTOR,
         PROVISIONED_BY,
@@ -50,6 +73,7 @@ READ = frozenset(
         SAFE_TO_EVICT,
         SCALE_DOWN_DISABLED,
         TOLERATIONS,
+        *MACHINE_AMOUNTS,
         "batch.kubernetes.io/job-completion-index",
         "controller.kubernetes.io/pod-deletion-cost",
         "deployment.kubernetes.io/revision",

@@ -1,6 +1,7 @@
 """What node autoscalers keep in a cluster: Karpenter's pools and claims, Cluster API's machines, one ConfigMap.
 
-No kube-scheduler reads any of it. `KINDS` are read beside Kubernetes' own where somebody asks about new nodes.
+No kube-scheduler reads any of it. `KINDS` are read beside Kubernetes' own where somebody asks about new nodes, and
+snapshots hold them.
 """
 
 from __future__ import annotations
@@ -184,9 +185,12 @@ class ConfigMap(Struct, frozen=True):
 
 
 MachineGroup = MachineDeployment | MachineSet | MachinePool
+STATUS_NAME = "cluster-autoscaler-status"
+"""The name of the ConfigMap, in the namespace of the autoscaler."""
+_STATUS_NAMESPACE = "kube-system"
 _CLUSTER_API_VERSIONS = (f"{CLUSTER_API}/v1beta1",)
 
-LISTED_KINDS = (
+KINDS = (
     Kind(f"{KARPENTER}/v1", "NodePool", NodePool, namespaced=False, served=(f"{KARPENTER}/v1beta1",)),
     Kind(f"{KARPENTER}/v1", "NodeClaim", NodeClaim, namespaced=False, served=(f"{KARPENTER}/v1beta1",)),
     Kind("karpenter.k8s.aws/v1", "EC2NodeClass", EC2NodeClass, namespaced=False),
@@ -198,7 +202,6 @@ LISTED_KINDS = (
         served=(*_CLUSTER_API_VERSIONS, "machine.openshift.io/v1beta1"),
     ),
     Kind(f"{CLUSTER_API}/v1beta2", "MachinePool", MachinePool, served=_CLUSTER_API_VERSIONS),
+    Kind("v1", "ConfigMap", ConfigMap, only=f"{_STATUS_NAMESPACE}/{STATUS_NAME}"),
 )
-"""Those that a live cluster is asked for; a kind that it does not serve has no objects."""
-KINDS = (*LISTED_KINDS, Kind("v1", "ConfigMap", ConfigMap))
-"""Those that are read from files. The ConfigMaps of a live cluster are not listed, as they hold anything."""
+"""All of them; a kind that a cluster does not serve has no objects."""

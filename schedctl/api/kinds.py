@@ -33,6 +33,7 @@ class Kind:
         served: other versions with the same fields that an API server still offers.
         retired: other versions with the same fields that no API server of this Kubernetes offers.
         converted: versions with other fields, and how to rewrite an object of one.
+        only: the one object that a cluster is asked for, ``namespace/name``; "" for all.
     """
 
     api_version: str
@@ -42,6 +43,7 @@ class Kind:
     served: tuple[str, ...] = ()
     retired: tuple[str, ...] = ()
     converted: Mapping[str, Conversion] = field(default_factory=dict)
+    only: str = ""
 
     @property
     def versions(self) -> tuple[str, ...]:

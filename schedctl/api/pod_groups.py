@@ -8,6 +8,7 @@ other objects. Its neighbours are `schedctl.api.pods`, whose ``schedulingGroup``
 from __future__ import annotations
 
 from schedctl.api.meta import Int32, ObjectMeta, Struct
+from schedctl.api.pods import PodResourceClaim
 
 
 class GangSchedulingPolicy(Struct, frozen=True):
@@ -139,6 +140,14 @@ class PodGroup(Struct, frozen=True):
         """The label of which its nodes have one value, "" for none."""
         constraints = self.spec.scheduling_constraints
         return constraints.topology[0].key if constraints is not None and constraints.topology else ""
+
+    def has_claim(self, reference: PodResourceClaim) -> bool:
+        """Return whether what a pod refers to is a claim of the group: the same name for the same claim or template."""
+        return any(
+            (each.name, each.resource_claim_name, each.resource_claim_template_name)
+            == (reference.name, reference.resource_claim_name, reference.resource_claim_template_name)
+            for each in self.spec.resource_claims or ()
+        )
 
     @property
     def is_disrupted_whole(self) -> bool:

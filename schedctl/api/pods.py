@@ -419,6 +419,30 @@ class PodExtendedResourceClaimStatus(Struct, frozen=True):
     request_mappings: list[ContainerExtendedResourceRequest] | None = None
 
 
+class NodeAllocatableMappedResources(Struct, frozen=True):
+    """How much of a resource of the node the devices of a claim stand for."""
+
+    name: str = ""
+    quantity: Quantity | None = None
+
+
+class NodeAllocatableOverheadResources(Struct, frozen=True):
+    """What the devices of a claim cost of a resource of the node, once and for each container that uses them."""
+
+    name: str = ""
+    per_pod: Quantity | None = None
+    per_container: Quantity | None = None
+
+
+class NodeAllocatableResourceClaimStatus(Struct, frozen=True):
+    """What a claim of the pod takes of the resources of its node (KEP-5517)."""
+
+    resource_claim_name: str = ""
+    containers: list[str] | None = None
+    mapping: list[NodeAllocatableMappedResources] | None = None
+    overhead: list[NodeAllocatableOverheadResources] | None = None
+
+
 class PodStatus(Struct, frozen=True):
     """``v1.PodStatus``, as far as scheduling and explanations of bound pods read it."""
 
@@ -435,6 +459,7 @@ class PodStatus(Struct, frozen=True):
     allocated_resources: ResourceList | None = None
     resource_claim_statuses: list[PodResourceClaimStatus] | None = None
     extended_resource_claim_status: PodExtendedResourceClaimStatus | None = None
+    node_allocatable_resource_claim_statuses: list[NodeAllocatableResourceClaimStatus] | None = None
 
 
 FINISHED = ("Succeeded", "Failed")

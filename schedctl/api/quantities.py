@@ -71,6 +71,15 @@ class Amount(NamedTuple):
             return self.plus(Amount(-other.unscaled, other.exponent, True))
         return difference
 
+    def times(self, factor: int) -> Amount:
+        """Return a multiple; it becomes a big decimal when a scaled int64 would overflow."""
+        unscaled = self.unscaled * factor
+        return Amount(unscaled, self.exponent, self.big or not _fits(unscaled))
+
+    def scaled_by(self, factor: Amount) -> Amount:
+        """Return the exact product, which is a big decimal."""
+        return Amount(self.unscaled * factor.unscaled, self.exponent + factor.exponent, True)
+
     def or_more(self, other: Amount) -> Amount:
         """Return the larger of both, this one if they are equal.
 

@@ -1,8 +1,8 @@
 """What a pod requests and what a node offers, in int64 by resource name.
 
 `Demand` counts a pod in each of the ways the scheduler does: a pending pod by its spec, a running one by the larger of
-its spec and what the kubelet has allocated (KEP-753, KEP-1287, KEP-2837, KEP-5419), and one way for each score by
-allocation. `quantities` has the arithmetic, `cache` the sums over a node.
+its spec and what the kubelet has allocated (KEP-753, KEP-1287, KEP-2837, KEP-5419) with what its claims take
+(KEP-5517), and one way for each score by allocation. `quantities` has the arithmetic, `cache` the sums over a node.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 from schedctl.api import pods
+from schedctl.api.claimed_resources import ClaimedItems, claimed_amounts, claimed_items
 from schedctl.api.field_errors import label_key_problems
 from schedctl.api.meta import Quantity
 from schedctl.api.quantities import Amount, stored_amount, wrap_int64
@@ -56,12 +57,14 @@ class RequestRules(NamedTuple):
         resized_pod_level: whether what the kubelet says of them counts (InPlacePodLevelResourcesVerticalScaling).
         by_container: whether the largest of what is asked, granted and in use is taken of each container, and not of
             their sums.
+        claims: whether what claims take of the node counts (DRANodeAllocatableResources).
     """
 
     pod_level: bool = True
     resized: bool = True
     resized_pod_level: bool = True
     by_container: bool = False
+    claims: bool = False
 
 
 NEWEST_RULES = RequestRules()
@@ -74,6 +77,7 @@ def rules_of(release: Release) -> RequestRules:
         resized=release.enabled("InPlacePodVerticalScaling"),
         resized_pod_level=release.enabled("InPlacePodLevelResourcesVerticalScaling"),
         by_container=not release.includes(ReleaseChange.RESIZED_SUMS),
+        claims=release.enabled("DRANodeAllocatableResources"),
     )
 
 
@@ -105,6 +109,7 @@ class Needs(NamedTuple):
         allocated, actual: the same as the kubelet has admitted it and as it runs, None where the status does not say.
         reported: whether the status has resources of the pod as a whole.
         infeasible: whether a resize was refused, so that what it asks for does not count.
+        claimed: what its claims take of its node.
     """
 
     containers: tuple[ContainerNeeds, ...]
@@ -115,6 +120,7 @@ class Needs(NamedTuple):
     actual: Items | None = None
     reported: bool = False
     infeasible: bool = False
+    claimed: ClaimedItems = ()
 
     @property
     def spec_decides(self) -> bool:
@@ -144,14 +150,26 @@ class Demand:
     @cached_property
     def requests(self) -> Requests:
         """What the pod takes from the node it runs on (``NodeInfo.Requested`` and ``NonZeroRequested``)."""
-        exact = self._requests(use_status=True)
+        exact = self._requests(use_status=True, claims=True)
         # scores count a container without a request as a little, unless the pod as a whole requests that resource
         pod_level = self.rules.pod_level and _any_pod_level(self.needs)
         minimum = {name: amount for name, amount in _MINIMUM.items() if not (pod_level and name in exact)}
-        scored = _units(self._requests(use_status=True, minimum=minimum) if minimum else exact)
+        scored = _units(self._requests(use_status=True, minimum=minimum, claims=True) if minimum else exact)
         charged = _count(exact)
         charged.pop(PODS, None)
         return Requests(ReadOnlyDict(charged), scored.get(CPU, 0), scored.get(MEMORY, 0))
+
+    @cached_property
+    def requests_with_claims(self) -> dict[str, int]:
+        """What a node must have free for the spec and what the claims take (DynamicResources, Filter)."""
+        return ReadOnlyDict(_count(self._requests(use_status=False, claims=True)))
+
+    @cached_property
+    def container_requests_with_claims(self) -> Amounts:
+        """What the containers alone request, and what the claims take."""
+        total = _concurrent_requests(self.needs, _NO_MINIMUM, _spec_requests)
+        _add(total, claimed_amounts(self.needs.claimed))
+        return total
 
     @cached_property
     def fit_score_requests(self) -> dict[str, int]:
@@ -169,7 +187,12 @@ class Demand:
         return {name: amount.milli_value for name, amount in self._requests(use_status=True).items()}
 
     def _requests(
-        self, *, use_status: bool, pod_level: bool = True, minimum: Mapping[str, Amount] = _NO_MINIMUM
+        self,
+        *,
+        use_status: bool,
+        pod_level: bool = True,
+        minimum: Mapping[str, Amount] = _NO_MINIMUM,
+        claims: bool = False,
     ) -> Amounts:
         """Add up a pod.
 
@@ -177,8 +200,10 @@ class Demand:
             use_status: whether what the kubelet has granted counts, too.
             pod_level: whether requests of the pod as a whole stand in for those of its containers.
             minimum: what a container counts as that does not ask for the resource.
+            claims: whether what claims take counts, where the release counts it.
         """
         needs = self.needs
+        claimed = claimed_amounts(needs.claimed) if claims and self.rules.claims and needs.claimed else {}
         use_status = use_status and self.rules.resized
         if use_status and self.rules.by_container:
             total = _concurrent_requests(
@@ -191,9 +216,10 @@ class Demand:
                 ),
             )
         elif use_status and not needs.spec_decides:
-            total = _requests_with_status(needs, minimum, pod_level=self.rules.resized_pod_level)
+            total = _requests_with_status(needs, minimum, claimed, pod_level=self.rules.resized_pod_level)
         else:
             total = _concurrent_requests(needs, minimum, _spec_requests)
+            _add(total, claimed)
         if pod_level and self.rules.pod_level and _any_pod_level(needs):
             requests = _amounts(needs.requests)
             if use_status and needs.reported and self.rules.resized_pod_level:
@@ -233,7 +259,21 @@ def needs_of(pod: pods.Pod) -> Needs:
         actual=_items_of_status(reported.requests) if reported else None,
         reported=reported is not None,
         infeasible=_resize_infeasible(status),
+        claimed=claimed_items(status.node_allocatable_resource_claim_statuses),
     )
+
+
+def container_limits(pod: pods.Pod) -> Amounts:
+    """Return the limits of all containers that run at once."""
+
+    def limits(containers: Iterable[pods.Container] | None) -> tuple[ContainerNeeds, ...]:
+        return tuple(
+            ContainerNeeds(_items(each.resources.limits) if each.resources else (), sidecar=_is_sidecar(each))
+            for each in containers or ()
+        )
+
+    needs = Needs(limits(pod.spec.containers), limits(pod.spec.init_containers))
+    return _concurrent_requests(needs, _NO_MINIMUM, _spec_requests)
 
 
 def requests_identity(spec: pods.PodSpec) -> tuple[int, ...]:
@@ -245,10 +285,11 @@ def requests_identity(spec: pods.PodSpec) -> tuple[int, ...]:
 
 
 def kubelet_grant(status: pods.PodStatus) -> tuple[object, ...]:
-    """Return what the kubelet says of what a pod has been granted, which is all that its demand reads of the status."""
+    """Return what the status says of what a pod has been granted, which is all that its demand reads of it."""
     infeasible = status.conditions is not None and _resize_infeasible(status)
     statuses = status.container_statuses, status.init_container_statuses
-    return *statuses, status.allocated_resources, status.resources, infeasible
+    claimed = status.node_allocatable_resource_claim_statuses
+    return *statuses, status.allocated_resources, status.resources, infeasible, claimed
 
 
 def grant_identity(status: pods.PodStatus) -> tuple[int | bool, ...]:
@@ -259,6 +300,7 @@ def grant_identity(status: pods.PodStatus) -> tuple[int | bool, ...]:
         id(status.allocated_resources),
         id(status.resources),
         status.conditions is not None and _resize_infeasible(status),
+        id(status.node_allocatable_resource_claim_statuses),
     )
 
 
@@ -326,7 +368,7 @@ def _containers(
     for container in containers or ():
         requests = _items(container.resources.requests) if container.resources else ()
         status = statuses.get(container.name) if statuses else None
-        sidecar = container.restart_policy == "Always"
+        sidecar = _is_sidecar(container)
         if status is None:
             needs.append(ContainerNeeds(requests, sidecar=sidecar))
         else:
@@ -334,6 +376,10 @@ def _containers(
             allocated = _items_of_status(status.allocated_resources)
             needs.append(ContainerNeeds(requests, allocated, actual, sidecar, status.resources is not None))
     return tuple(needs)
+
+
+def _is_sidecar(container: pods.Container) -> bool:
+    return container.restart_policy == "Always"
 
 
 def _resize_infeasible(status: pods.PodStatus) -> bool:
@@ -374,8 +420,11 @@ def _granted_requests(container: ContainerNeeds, needs: Needs) -> Amounts:
     return _largest(*map(_amounts, (requests, container.actual or (), container.allocated or ())))
 
 
-def _requests_with_status(needs: Needs, minimum: Mapping[str, Amount], *, pod_level: bool) -> Amounts:
-    """What containers need, were granted and run with, whichever is most."""
+def _requests_with_status(needs: Needs, minimum: Mapping[str, Amount], claimed: Amounts, *, pod_level: bool) -> Amounts:
+    """What containers need, were granted and run with, whichever is most.
+
+    What claims take is part of what the kubelet says of the pod as a whole, and of what containers run with.
+    """
 
     def grant_of(container: ContainerNeeds) -> Amounts:
         if container.allocated is not None:
@@ -389,9 +438,12 @@ def _requests_with_status(needs: Needs, minimum: Mapping[str, Amount], *, pod_le
         allocated, actual = _amounts(needs.allocated), _amounts(needs.actual)
     else:
         allocated, actual = (_concurrent_requests(needs, minimum, of) for of in (grant_of, actual_of))
+        _add(allocated, claimed)
     if needs.infeasible:
         return _largest(actual, allocated)
-    return _largest(_concurrent_requests(needs, minimum, _spec_requests), actual, allocated)
+    specified = _concurrent_requests(needs, minimum, _spec_requests)
+    _add(specified, claimed)
+    return _largest(specified, actual, allocated)
 
 
 def _concurrent_requests(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from schedctl.api import pod_groups
 from schedctl.api.meta import Int32, LabelSelector, ObjectMeta, Struct
 from schedctl.api.pods import PersistentVolumeClaimTemplate, PodTemplateSpec
 
@@ -113,6 +114,28 @@ class StatefulSet(Struct, frozen=True):
     spec: StatefulSetSpec = StatefulSetSpec()
 
 
+class JobGangPolicy(Struct, frozen=True):
+    """All or nothing; unless it says how many pods that are, as many as the Job's parallelism."""
+
+    min_count: Int32 | None = None
+
+
+class JobSchedulingPolicy(Struct, frozen=True):
+    """One of the two."""
+
+    basic: pod_groups.BasicSchedulingPolicy | None = None
+    gang: JobGangPolicy | None = None
+
+
+class JobScheduling(Struct, frozen=True):
+    """``batch/v1.JobSchedulingConfiguration``: the group that the Job controller makes, with WorkloadWithJob."""
+
+    scheduling_policy: JobSchedulingPolicy | None = None
+    scheduling_constraints: pod_groups.PodGroupSchedulingConstraints | None = None
+    disruption_mode: pod_groups.DisruptionMode | None = None
+    resource_claims: list[pod_groups.PodGroupResourceClaim] | None = None
+
+
 class JobSpec(Struct, frozen=True):
     """``batch/v1.JobSpec``."""
 
@@ -120,6 +143,7 @@ class JobSpec(Struct, frozen=True):
     completions: Int32 | None = None
     completion_mode: str | None = None
     suspend: bool | None = None
+    scheduling: JobScheduling | None = None
     template: PodTemplateSpec = PodTemplateSpec()
 
 

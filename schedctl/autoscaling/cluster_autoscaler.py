@@ -1,51 +1,22 @@
-"""What Cluster Autoscaler reports of its node groups in its ConfigMap: how large each may be."""
+"""Gives groups the sizes that Cluster Autoscaler reports in its ConfigMap."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import replace
 
-from schedctl.api.autoscalers import ConfigMap
+from schedctl.api.autoscalers import STATUS_NAME, ConfigMap
 from schedctl.autoscaling.groups import Autoscaler, NodeGroup
 from schedctl.cache.cluster import Cluster
-from schedctl.documents.decoding import Decoder
-from schedctl.documents.heads import read_tree
-from schedctl.errors import ConfigError
-
-STATUS = "cluster-autoscaler-status"
-"""The name of the ConfigMap, in the namespace of the autoscaler."""
-_OLD_NAME = re.compile(r"^\s*Name:\s*(?P<name>\S+)\s*$", re.MULTILINE)
-_OLD_SIZES = re.compile(r"minSize=(?P<min>\d+),\s*maxSize=(?P<max>\d+)")
-_BACKOFF = "Backoff"
-
-
-@dataclass(frozen=True, slots=True)
-class ReportedGroup:
-    """A node group as the autoscaler reports it.
-
-    Attributes:
-        name: what the cloud calls it.
-        min_size, max_size: how large it may be.
-        backoff: whether the autoscaler waits after it failed to grow.
-    """
-
-    name: str
-    min_size: int
-    max_size: int
-    backoff: bool = False
+from schedctl.documents.autoscaler_status import ReportedGroup, read_status
 
 
 def reported_groups(cluster: Cluster) -> tuple[list[ReportedGroup], list[str]]:
     """Return the node groups of the status of Cluster Autoscaler, and what is wrong with that status."""
     for key, config_map in sorted(cluster.every(ConfigMap).items()):
-        if config_map.metadata.name == STATUS:
-            text = (config_map.data or {}).get("status", "")
-            try:
-                found = list(_structured(text)) or list(_plain(text))
-            except ConfigError:
-                found = list(_plain(text))
+        if config_map.metadata.name == STATUS_NAME:
+            found = read_status((config_map.data or {}).get("status", ""))
             problem = f"the status in ConfigMap {key} names no node group with its sizes"
             return found, [] if found else [problem]
     return [], []
@@ -89,30 +60,3 @@ def with_sizes(groups: Sequence[NodeGroup], reported: Sequence[ReportedGroup]) -
 def _holds(words: Sequence[str], name: Sequence[str]) -> bool:
     """Return whether the words of a name stand together among others."""
     return any(list(words[at : at + len(name)]) == list(name) for at in range(len(words) - len(name) + 1))
-
-
-def _structured(text: str) -> Iterator[ReportedGroup]:
-    """Yield the groups of a status in YAML, as Cluster Autoscaler writes it since 1.30."""
-    node = read_tree(text, STATUS)
-    status: Any = Decoder().free(node, "")
-    node_groups = status.get("nodeGroups") if isinstance(status, dict) else None
-    for each in node_groups if isinstance(node_groups, list) else ():
-        if not isinstance(each, dict):
-            continue
-        health = each.get("health")
-        sizes = (health.get("minSize"), health.get("maxSize")) if isinstance(health, dict) else (None, None)
-        if isinstance(each.get("name"), str) and isinstance(sizes[0], int) and isinstance(sizes[1], int):
-            scale_up = each.get("scaleUp")
-            backoff = isinstance(scale_up, dict) and scale_up.get("status") == _BACKOFF
-            yield ReportedGroup(each["name"], sizes[0], sizes[1], backoff)
-
-
-def _plain(text: str) -> Iterator[ReportedGroup]:
-    """Yield the groups of a status as it was written before."""
-    names = list(_OLD_NAME.finditer(text))
-    ends = [match.start() for match in names[1:]] + [len(text)]
-    for match, end in zip(names, ends, strict=False):
-        part = text[match.end() : end]
-        sizes = _OLD_SIZES.search(part)
-        if sizes is not None:
-            yield ReportedGroup(match["name"], int(sizes["min"]), int(sizes["max"]), _BACKOFF in part)

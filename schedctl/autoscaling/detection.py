@@ -7,11 +7,10 @@ from dataclasses import dataclass, replace
 
 import msgspec
 
-from schedctl.api import topology
+from schedctl.api import autoscalers, node_labels, topology
 from schedctl.api.resources import CPU, MEMORY, PODS, allocatable
 from schedctl.api.tolerations import is_automatic
 from schedctl.autoscaling import cluster_autoscaler, karpenter, machines
-from schedctl.autoscaling import labels as node_labels
 from schedctl.autoscaling.groups import NodeGroup, NodeTemplate
 from schedctl.autoscaling.instance_types import NO_TYPES, Catalogue
 from schedctl.autoscaling.templates import node_of, templates_like
@@ -60,13 +59,21 @@ def detect(cluster: Cluster, catalogue: Catalogue = NO_TYPES) -> NodeGroups:
     found, unmatched = cluster_autoscaler.with_sizes(found, reported)
     groups = [_with_prices(group, catalogue) for group in found]
     notes = [
+        *_unlisted(cluster),
         *problems,
         *unmatched,
         *_exceeded(groups),
-        *_without_zone(cluster, groups),
+        *without_zone(cluster, groups),
         *_unknown_types(groups, catalogue),
     ]
     return NodeGroups(tuple(sorted(groups, key=lambda group: group.name)), tuple(notes))
+
+
+def _unlisted(cluster: Cluster) -> Iterator[str]:
+    """Say which kinds could not be listed that would have told of groups."""
+    names = [kind.name for kind in autoscalers.KINDS if kind.struct in cluster.missing]
+    if names:
+        yield f"could not list {', '.join(names)}: groups and limits that only these tell of are not considered"
 
 
 def _by_label_or_likeness(cluster: Cluster, names: Sequence[str]) -> Iterator[NodeGroup]:
@@ -153,7 +160,7 @@ def _exceeded(groups: Iterable[NodeGroup]) -> Iterator[str]:
             yield f"group {group.name} has {counts.nodes(size)}, fewer than its minimum size {group.min_size}"
 
 
-def _without_zone(cluster: Cluster, groups: Iterable[NodeGroup]) -> Iterator[str]:
+def without_zone(cluster: Cluster, groups: Iterable[NodeGroup]) -> Iterator[str]:
     """Say which groups make nodes without a zone where others have one."""
     if not any(topology.zone_of(node_of(cluster, name).metadata.labels) for name in cluster.node_table.row_of):
         return

@@ -15,7 +15,7 @@ from schedctl.api.meta import ObjectMeta
 from schedctl.api.nodes import Node, NodeSpec, NodeStatus, Taint
 from schedctl.api.quantities import parse
 from schedctl.api.tolerations import NO_EXECUTE, NO_SCHEDULE, PREFER_NO_SCHEDULE
-from schedctl.autoscaling.detection import NodeGroups, with_price
+from schedctl.autoscaling.detection import NodeGroups, with_price, without_zone
 from schedctl.autoscaling.groups import Autoscaler, NodeGroup, NodeTemplate, TemplateField
 from schedctl.autoscaling.instance_types import Catalogue
 from schedctl.autoscaling.templates import in_zone, node_of, template_like, with_labels, with_taints
@@ -23,6 +23,7 @@ from schedctl.cache.cluster import Cluster
 from schedctl.documents.heads import HEAD, open_document, place
 from schedctl.documents.spelling import suggest_names
 from schedctl.errors import ConfigError, InputError, Problem
+from schedctl.reports import counts
 
 KIND, API_VERSION = "NodeGroups", "schedctl.dev/v1alpha1"
 _TAINT = re.compile(r"(?P<key>[^=:\s]+)(=(?P<value>[^:\s]*))?:(?P<effect>\w+)")
@@ -171,8 +172,9 @@ def with_written(found: NodeGroups, written: WrittenGroups, cluster: Cluster, ca
             groups[entry.name] = group
     if problems:
         raise InputError(problems)
-    notes = [*found.notes, *_contradictions(written, groups)]
-    return NodeGroups(tuple(groups[name] for name in sorted(groups)), tuple(notes))
+    changed = [groups[entry.name] for entry in written.entries]
+    notes = [*found.notes, *_contradictions(written, groups, cluster), *without_zone(cluster, changed)]
+    return NodeGroups(tuple(groups[name] for name in sorted(groups)), tuple(dict.fromkeys(notes)))
 
 
 def _group(
@@ -253,7 +255,9 @@ def _described(entry: NodeGroupEntry, source: str) -> NodeTemplate:
 
 
 def _changed(template: NodeTemplate, entry: NodeGroupEntry, source: str) -> NodeTemplate:
-    changed = with_labels(template, {**entry.node_selector, **entry.labels}, source)
+    zone = entry.labels.get(topology.ZONE)
+    changed = template if zone is None else in_zone(template, zone)
+    changed = with_labels(changed, {**entry.node_selector, **entry.labels}, source)
     if entry.taints is not None:
         changed = with_taints(changed, map(_taint, entry.taints), source)
     if entry.allocatable and template.like:
@@ -286,18 +290,30 @@ def _members(cluster: Cluster, entry: NodeGroupEntry) -> list[str]:
     ]
 
 
-def _contradictions(written: WrittenGroups, groups: Mapping[str, NodeGroup]) -> Iterator[str]:
+def _contradictions(written: WrittenGroups, groups: Mapping[str, NodeGroup], cluster: Cluster) -> Iterator[str]:
     """Say where a file does not agree with the nodes."""
     for entry in written.entries:
         group = groups[entry.name]
         if entry.max_size is not None and len(group.nodes) > entry.max_size:
             more = f"more than maxSize {entry.max_size} of {written.source}"
-            yield f"group {entry.name} has {len(group.nodes)} nodes, {more}"
+            yield f"group {entry.name} has {counts.nodes(len(group.nodes))}, {more}"
+        yield from _contradicted_labels(written, entry, cluster, group)
         if entry.node_selector and not group.nodes:
             yield f"no node has the labels of group {entry.name} in {written.source}"
         others = [name for name, other in groups.items() if name != entry.name and {*other.nodes} & {*group.nodes}]
         if others:
             yield f"nodes of group {entry.name} in {written.source} are of group {', '.join(others)} as well"
+
+
+def _contradicted_labels(
+    written: WrittenGroups, entry: NodeGroupEntry, cluster: Cluster, group: NodeGroup
+) -> Iterator[str]:
+    """Say which labels of new nodes no node of the group has, and others have another value of."""
+    for key, value in entry.labels.items():
+        there = {(node_of(cluster, name).metadata.labels or {}).get(key) for name in group.nodes} - {None}
+        if there and value not in there:
+            values = ", ".join(sorted(map(str, there)))
+            yield f"label {key} of group {entry.name} is {value} in {written.source}, and {values} on its nodes"
 
 
 def _taint(text: str) -> Taint:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import hashlib
 import io
 import json
 import re
@@ -11,16 +12,25 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from schedctl.api import topology
+from schedctl.api import node_labels, topology
 from schedctl.api.meta import ObjectMeta
 from schedctl.api.nodes import Node, NodeSpec, NodeStatus
 from schedctl.api.quantities import parse
-from schedctl.autoscaling import labels as node_labels
 from schedctl.autoscaling.groups import NodeTemplate, TemplateField
 from schedctl.documents.spelling import did_you_mean, nearest
 from schedctl.errors import InputError, Problem
 
 GPU = "nvidia.com/gpu"
+_AWS = "karpenter.k8s.aws/instance-"
+LABELS = frozenset(
+    (
+        node_labels.INSTANCE_TYPE,
+        node_labels.ARCHITECTURE,
+        node_labels.OPERATING_SYSTEM,
+        *(f"{_AWS}{each}" for each in ("family", "size", "category", "generation", "cpu", "memory", "gpu-count")),
+    )
+)
+"""The labels that a catalogue gives types, or by their absence says that they lack."""
 _FIELDS = ("name", "cpu", "memory", "pods", "gpu", "architecture", "zones", "pricePerHour", "spot")
 _ALIASES = {
     "instancetype": "name",
@@ -117,14 +127,13 @@ class InstanceType:
         found = {node_labels.INSTANCE_TYPE: self.name, node_labels.ARCHITECTURE: self.architecture}
         found[node_labels.OPERATING_SYSTEM] = "linux"
         family, dot, size = self.name.partition(".")
-        aws = "karpenter.k8s.aws/instance-"
         if dot:
-            found |= {f"{aws}family": family, f"{aws}size": size}
+            found |= {f"{_AWS}family": family, f"{_AWS}size": size}
             shape = re.match(r"([a-z]+)(\d+)", family)
             if shape is not None:
-                found |= {f"{aws}category": shape[1], f"{aws}generation": shape[2]}
-        found |= {f"{aws}cpu": str(self.cpu // 1000), f"{aws}memory": str(self.memory >> 20)}
-        return found | ({f"{aws}gpu-count": str(self.gpu)} if self.gpu else {})
+                found |= {f"{_AWS}category": shape[1], f"{_AWS}generation": shape[2]}
+        found |= {f"{_AWS}cpu": str(self.cpu // 1000), f"{_AWS}memory": str(self.memory >> 20)}
+        return found | ({f"{_AWS}gpu-count": str(self.gpu)} if self.gpu else {})
 
     def template(self, group: str, zone: str = "", *, spot: bool = False) -> NodeTemplate:
         """Return a new node of a group that is of this type."""
@@ -154,10 +163,12 @@ class Catalogue:
     Attributes:
         types: by name.
         source: the file they are from, "" for none.
+        digest: ``sha256:...`` of that file, "" for none.
     """
 
     types: Mapping[str, InstanceType] = field(default_factory=dict)
     source: str = ""
+    digest: str = ""
 
     def __bool__(self) -> bool:
         return bool(self.types)
@@ -178,7 +189,8 @@ def load(path: str) -> Catalogue:
         InputError: it cannot be read, or not understood; with every problem.
     """
     try:
-        text = Path(path).read_text(encoding="utf-8-sig")
+        data = Path(path).read_bytes()
+        text = data.decode("utf-8-sig")
     except OSError as error:
         message = f"cannot be read: {(error.strerror or str(error)).lower()}"
         raise InputError([Problem(message, path, hint="`--instance-types` takes a CSV or JSON file")]) from None
@@ -195,7 +207,7 @@ def load(path: str) -> Catalogue:
         problems.append(Problem("no instance type in the file", path, hint=f"its columns are {', '.join(_FIELDS)}"))
     if problems:
         raise InputError(problems)
-    return Catalogue(types, path)
+    return Catalogue(types, path, f"sha256:{hashlib.sha256(data).hexdigest()}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import msgspec
 
-from schedctl.api import topology
+from schedctl.api import node_labels, topology
 from schedctl.api.autoscalers import EC2NodeClass, NodeClaim, NodePool, Requirement
 from schedctl.api.meta import Quantity
 from schedctl.api.pods import ResourceList
 from schedctl.api.quantities import parse
 from schedctl.api.resources import CPU, MEMORY, allocatable
-from schedctl.autoscaling import labels as node_labels
 from schedctl.autoscaling import requirements as rules
 from schedctl.autoscaling.groups import Autoscaler, NodeGroup, NodeTemplate, TemplateField
-from schedctl.autoscaling.instance_types import Catalogue, InstanceType
+from schedctl.autoscaling.instance_types import LABELS, Catalogue, InstanceType
 from schedctl.autoscaling.templates import in_zone, node_of, templates_like, with_labels, with_taints
 from schedctl.cache.cluster import Cluster
 from schedctl.reports import counts
 
+_MOST_CHOICES = 12
 _replace = msgspec.structs.replace
 
 
@@ -61,16 +62,23 @@ def _group(cluster: Cluster, node_pool: NodePool, nodes: Sequence[str], catalogu
     notes = [f"operator {each} of its requirements is unknown" for each in rules.unknown_operators(written)]
     if catalogue:
         templates = list(_of_catalogue(cluster, pool, catalogue))
+        notes += _unjudged(pool, catalogue)
         if not templates:
             notes.append(f"no instance type of {catalogue.source} meets its requirements")
     else:
         templates = list(_like_nodes(cluster, pool, nodes))
         if not nodes:
-            notes.append("it has no node and no instance types are known, so that nothing says what a new node is like")
+            notes.append(
+                "it has no node and no instance types are known, so that nothing says what a new node is like; "
+                "`--instance-types FILE` does"
+            )
         elif not templates:
             unmet = _unmet(cluster, pool, nodes)
             notes.append(f"none of its nodes meets {unmet} any more, so that nothing says what a new one is like")
     templates = [with_taints(each, spec.template.spec.taints, pool.origin) for each in templates]
+    choices, left_out = _choices(pool)
+    notes += left_out
+    templates = [with_labels(each, labels, pool.origin) for each in templates for labels in choices]
     notes += _pending_claims(cluster, name)
     if node_pool.metadata.deletion_timestamp is not None:
         templates, notes = [], [*notes, "it is being deleted"]
@@ -150,8 +158,8 @@ def _of_catalogue(cluster: Cluster, pool: _Pool, catalogue: Catalogue) -> Iterat
         if each.instance_type
     }
     for instance_type in catalogue.types.values():
-        labels = {**pool.labels, **instance_type.labels}
-        if not all(rules.allows(rule, labels) for rule in pool.requirements if not _is_offering(rule)):
+        # a label of the pool's own says nothing of types: its nodes get it
+        if not all(rules.allows(rule, instance_type.labels) for rule in pool.requirements if _is_of_types(rule)):
             continue
         zones = _zones_of(cluster, pool, instance_type)
         for spot in sorted({each.spot for each in instance_type.offerings}):
@@ -179,8 +187,29 @@ def _zones_of(cluster: Cluster, pool: _Pool, instance_type: InstanceType) -> lis
     )
 
 
-def _is_offering(rule: Requirement) -> bool:
-    return rules.current_key(rule.key) in (topology.ZONE, node_labels.CAPACITY_TYPE)
+def _is_of_types(rule: Requirement) -> bool:
+    """Return whether a requirement is about what a catalogue says of types; zones and prices are judged by offering."""
+    return rules.current_key(rule.key) in LABELS
+
+
+def _unjudged(pool: _Pool, catalogue: Catalogue) -> list[str]:
+    """Say which requirements are about what a catalogue does not tell of its types."""
+    keys = dict.fromkeys(rules.current_key(each.key) for each in pool.requirements)
+    return [
+        f"its requirement of {key} would not be considered: {catalogue.source} does not say it of types"
+        for key in keys
+        if key.startswith(rules.PROVIDERS) and key not in LABELS
+    ]
+
+
+def _choices(pool: _Pool) -> tuple[list[dict[str, str]], list[str]]:
+    """Return the labels that a new node may get by requirements with several values, and what is left out of that."""
+    choices = rules.choices_of(pool.requirements)
+    found = [dict(zip(choices, values, strict=True)) for values in itertools.product(*choices.values())]
+    notes = []
+    if len(found) > _MOST_CHOICES:
+        notes.append(f"of {len(found)} combinations of its labels {', '.join(choices)} only {_MOST_CHOICES} are tried")
+    return found[:_MOST_CHOICES], notes
 
 
 def _of_type(

@@ -5,21 +5,29 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from schedctl.api import topology
-from schedctl.api.annotation_keys import MACHINE, MACHINE_OWNER
+from schedctl.api import node_labels, topology
+from schedctl.api.annotation_keys import (
+    MACHINE,
+    MACHINE_CAPACITY,
+    MACHINE_GPU_TYPE,
+    MACHINE_LABELS,
+    MACHINE_OWNER,
+    MACHINE_TAINTS,
+    MAX_SIZES,
+    MIN_SIZES,
+    OPENSHIFT_CPU,
+    OPENSHIFT_MEMORY,
+)
 from schedctl.api.autoscalers import MachineDeployment, MachineGroup, MachinePool, MachineSet
 from schedctl.api.meta import ObjectMeta, controller_of
 from schedctl.api.nodes import Node, NodeSpec, NodeStatus, Taint
 from schedctl.api.quantities import parse
-from schedctl.autoscaling import labels as node_labels
 from schedctl.autoscaling.groups import Autoscaler, NodeGroup, NodeTemplate, TemplateField
 from schedctl.autoscaling.templates import node_of, templates_like
 from schedctl.cache.cluster import Cluster
 
-_SIZES = ("cluster.x-k8s.io/", "machine.openshift.io/")
-_SIZE = "cluster-api-autoscaler-node-group-{}-size"
-_CAPACITY = "capacity.cluster-autoscaler.kubernetes.io/"
-_OPENSHIFT = {"cpu": "machine.openshift.io/vCPU", "memory": "machine.openshift.io/memoryMb"}
+_SIZES = {"min": MIN_SIZES, "max": MAX_SIZES}
+_OPENSHIFT = {"cpu": OPENSHIFT_CPU, "memory": OPENSHIFT_MEMORY}
 _RESOURCES = {"cpu": "cpu", "memory": "memory", "ephemeral-disk": "ephemeral-storage", "maxPods": "pods"}
 _TAINT = re.compile(r"(?P<key>[^=:]+)(=(?P<value>[^:]*))?:(?P<effect>\w+)")
 _MAX_PODS = "110"
@@ -72,7 +80,7 @@ def _group(cluster: Cluster, machines: MachineGroup, nodes: Sequence[str]) -> No
 
 def _bound(machines: MachineGroup, which: str) -> str:
     annotations = machines.metadata.annotations or {}
-    return next((found for prefix in _SIZES if (found := annotations.get(prefix + _SIZE.format(which)))), "")
+    return next((found for key in _SIZES[which] if (found := annotations.get(key))), "")
 
 
 def _members(cluster: Cluster, machine_groups: Sequence[MachineGroup]) -> Mapping[int, list[str]]:
@@ -106,7 +114,7 @@ def _written_template(machines: MachineGroup, origin: str) -> tuple[NodeTemplate
     annotations, problems = machines.metadata.annotations or {}, []
     offered: dict[str, str] = {}
     for written, resource in _RESOURCES.items():
-        key, of_openshift = f"{_CAPACITY}{written}", _OPENSHIFT.get(written, "")
+        key, of_openshift = f"{MACHINE_CAPACITY}{written}", _OPENSHIFT.get(written, "")
         text = annotations.get(key) or annotations.get(of_openshift, "")
         if not text:
             continue
@@ -114,20 +122,20 @@ def _written_template(machines: MachineGroup, origin: str) -> tuple[NodeTemplate
         try:
             parse(text)
         except ValueError:
-            problems.append(f'its annotation {_CAPACITY}{written} "{text}" is not a quantity')
+            problems.append(f'its annotation {MACHINE_CAPACITY}{written} "{text}" is not a quantity')
         else:
             offered[resource] = text
-    gpus = annotations.get(f"{_CAPACITY}gpu-count", "")
+    gpus = annotations.get(f"{MACHINE_CAPACITY}gpu-count", "")
     if gpus.isdecimal():
-        offered[annotations.get(f"{_CAPACITY}gpu-type", "nvidia.com/gpu")] = gpus
+        offered[annotations.get(MACHINE_GPU_TYPE, "nvidia.com/gpu")] = gpus
     if not {"cpu", "memory"} <= offered.keys():
         return None, problems
     offered.setdefault("pods", _MAX_PODS)
-    labels = dict(part.split("=", 1) for part in _parts(annotations, "labels") if "=" in part)
+    labels = dict(part.split("=", 1) for part in _parts(annotations, MACHINE_LABELS) if "=" in part)
     labels = {node_labels.OPERATING_SYSTEM: "linux", node_labels.ARCHITECTURE: "amd64"} | labels
     taints = [
         Taint(key=match["key"], value=match["value"] or "", effect=match["effect"])
-        for part in _parts(annotations, "taints")
+        for part in _parts(annotations, MACHINE_TAINTS)
         if (match := _TAINT.fullmatch(part))
     ]
     node = Node(
@@ -143,5 +151,5 @@ def _written_template(machines: MachineGroup, origin: str) -> tuple[NodeTemplate
     ), problems
 
 
-def _parts(annotations: Mapping[str, str], name: str) -> list[str]:
-    return [part.strip() for part in annotations.get(f"{_CAPACITY}{name}", "").split(",") if part.strip()]
+def _parts(annotations: Mapping[str, str], key: str) -> list[str]:
+    return [part.strip() for part in annotations.get(key, "").split(",") if part.strip()]

@@ -5,9 +5,8 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from schedctl.api import topology
+from schedctl.api import node_labels, topology
 from schedctl.api.autoscalers import Requirement
-from schedctl.autoscaling import labels as node_labels
 
 _NUMBERS: Mapping[str, Callable[[int, int], bool]] = {
     "Gt": operator.gt,
@@ -23,6 +22,27 @@ _CURRENT = {
     **topology.CURRENT_LABELS,
 }
 """The current label for each deprecated one, which Karpenter takes it for."""
+
+
+_WELL_KNOWN = frozenset(
+    (
+        node_labels.KARPENTER_POOL,
+        node_labels.CAPACITY_TYPE,
+        topology.ZONE,
+        topology.REGION,
+        node_labels.INSTANCE_TYPE,
+        node_labels.ARCHITECTURE,
+        node_labels.OPERATING_SYSTEM,
+        "node.kubernetes.io/windows-build",
+    )
+)
+PROVIDERS = ("karpenter.k8s.aws/", "karpenter.azure.com/")
+"""What the labels begin with by which providers tell types of nodes apart."""
+
+
+def is_well_known(key: str) -> bool:
+    """Return whether nodes have a label by what they are, whatever their NodePool says of it."""
+    return key in _WELL_KNOWN or key.startswith(PROVIDERS)
 
 
 def current_key(key: str) -> str:
@@ -70,6 +90,13 @@ def values_of(requirements: Sequence[Requirement], key: str) -> list[str] | None
         return None
     others = [each for each in about(requirements, key) if each.operator == "NotIn"]
     return [value for value in found if all(value not in (each.values or ()) for each in others)]
+
+
+def choices_of(requirements: Sequence[Requirement]) -> dict[str, list[str]]:
+    """Return the labels of a pool's own for which its requirements list several values, of which a node has one."""
+    keys = dict.fromkeys(each.key for each in requirements if not is_well_known(current_key(each.key)))
+    found = {key: values_of(requirements, key) or [] for key in keys}
+    return {key: values for key, values in found.items() if len(values) > 1}
 
 
 def labels_of(requirements: Sequence[Requirement]) -> dict[str, str]:

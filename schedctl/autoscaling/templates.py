@@ -7,12 +7,11 @@ from dataclasses import replace
 
 import msgspec
 
-from schedctl.api import topology
+from schedctl.api import node_labels, topology
 from schedctl.api.devices import ResourceSlice
 from schedctl.api.nodes import Node, Taint
 from schedctl.api.resources import MEMORY, allocatable
 from schedctl.api.storage import CSINode
-from schedctl.autoscaling import labels as node_labels
 from schedctl.autoscaling.groups import NodeTemplate, TemplateField
 from schedctl.cache import node_edits
 from schedctl.cache.cluster import Cluster
@@ -36,7 +35,9 @@ def template_like(cluster: Cluster, name: str, group: str) -> NodeTemplate:
         group: the name of the group.
     """
     model = node_of(cluster, name)
-    fresh = node_edits.as_new(_replace(model, status=_replace(model.status, images=None, conditions=None)))
+    spec, status = model.spec, model.status
+    bare = _replace(model, spec=_replace(spec, provider_id=""), status=_replace(status, images=None, conditions=None))
+    fresh = node_edits.as_new(bare)
     labels = {key: value for key, value in (fresh.metadata.labels or {}).items() if value != name}
     metadata = _replace(fresh.metadata, name=group, labels=labels, annotations=None, uid="")
     origin = f"node {name}"

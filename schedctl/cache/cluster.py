@@ -77,11 +77,11 @@ class Cluster(ClusterView):
         """Take note of kinds that could not be listed, so that there may be more of them than the cluster knows.
 
         Args:
-            gaps: the kinds.
+            gaps: the kinds; one that is not read is passed over.
             others: other people's kinds that are read besides those of Kubernetes.
         """
-        custom_kinds = {kind.name: kind for kind in others}
-        self.missing = {(custom_kinds.get(gap.kind) or kinds.kind_named(gap.kind)).struct: gap for gap in gaps}
+        known = {kind.name: kind for kind in (*kinds.KINDS, *others)}
+        self.missing = {known[gap.kind].struct: gap for gap in gaps if gap.kind in known}
 
     def add_node(self, node: Node) -> None:
         """Add a node, or replace the one of that name."""

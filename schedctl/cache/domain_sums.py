@@ -110,12 +110,14 @@ class DomainSums:
         """Return the rows of all nodes in the domains of some node rows, intp; None for any."""
         if not moved:
             return None if moved is None else NO_ROWS
-        domains, codes = self.domains, self.domains.codes
+        domains = self.domains
         alone = [row for row in moved if domains.alone(row)]
         if len(alone) == len(moved):
             return np.array(alone, np.intp)
-        shared = {int(codes[row]) for row in moved.difference(alone)}
-        return np.concatenate((np.array(alone, np.intp), *(np.flatnonzero(codes == each) for each in shared)))
+        shared = [domains.members(each) for each in {domains.of(row) for row in moved.difference(alone)}]
+        if len(shared) == 1 and not alone:
+            return shared[0]
+        return np.concatenate((np.array(alone, np.intp), *shared))
 
     def positive_at(self, domains: IndexArray) -> BoolArray:
         """Return in which of some domains the sum is above 0, bool (n,)."""

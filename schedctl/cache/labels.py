@@ -27,10 +27,11 @@ class Domains:
         values: the value of each domain; None for domain 0.
     """
 
-    __slots__ = ("_codes", "_rows", "_sizes", "values")
+    __slots__ = ("_codes", "_members", "_rows", "_sizes", "values")
 
     def __init__(self) -> None:
         self._sizes: IntArray | None = None
+        self._members: dict[int, IndexArray] = {}
         self.values: Interner[str | None] = Interner()
         self.values.code(None)
         self._codes: IndexArray = np.zeros(16, np.intp)
@@ -44,18 +45,40 @@ class Domains:
         self._codes = grow(self._codes, row + 1)
         self._codes[row] = self.values.code(value)
         self._rows = max(self._rows, row + 1)
-        self._sizes = None
+        self._forget_members()
 
     def shorten(self, rows: int) -> None:
         """Forget all rows but the first few."""
         self._rows = min(self._rows, rows)
-        self._sizes = None
+        self._forget_members()
 
     def alone(self, row: int) -> bool:
         """Return whether no other row is in the domain of a row."""
+        return bool(self._size[self._codes[row]] == 1)
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether every row has the label."""
+        return not self._size[0]
+
+    @property
+    def _size(self) -> IntArray:
+        """How many rows each domain has, int64 (domains,)."""
         if self._sizes is None:
-            self._sizes = np.bincount(self.codes)
-        return bool(self._sizes[self._codes[row]] == 1)
+            self._sizes = np.bincount(self.codes, minlength=1)
+        return self._sizes
+
+    def members(self, domain: int) -> IndexArray:
+        """Return the rows of a domain, intp, read-only; each is looked for once."""
+        found = self._members.get(domain)
+        if found is None:
+            found = self._members[domain] = read_only(np.flatnonzero(self.codes == domain))
+        return found
+
+    def _forget_members(self) -> None:
+        self._sizes = None
+        if self._members:
+            self._members = {}
 
     def of(self, row: int) -> int:
         """Return the domain of a row."""

@@ -14,6 +14,7 @@ import numpy as np
 
 from schedctl.api import resources
 from schedctl.api.nodes import Node, NodeSpec, NodeStatus, Taint
+from schedctl.api.quantities import wrap_int64
 from schedctl.api.topology import node_tree_key
 from schedctl.cache.arrays import BoolArray, CodeArray, IndexArray, IntArray, Interner, grow
 from schedctl.cache.footprints import POD_COUNT, SCORED_CPU, SCORED_MEMORY, EqualPods
@@ -22,6 +23,11 @@ from schedctl.cache.pod_info import PodInfo
 
 SCORED = 2
 """Rows of `NodeTable.scored`: cpu (millicores) and memory (bytes)."""
+_FIRST = (resources.CPU, resources.MEMORY, resources.EPHEMERAL_STORAGE, resources.PODS)
+"""The resources that every table knows, of which those that are scored with a minimum come first."""
+_PODS = _FIRST.index(resources.PODS)
+LARGE = 2**53
+"""From which amount on float64 does not hold all whole numbers, and a hundred times as much may not be an int64."""
 
 
 class Image(NamedTuple):
@@ -41,6 +47,7 @@ class NodeTable:
         alive: bool (nodes,).
         allocatable, requested: int64 (resources, nodes), by the codes of `resource_names`.
         scored: int64 (2, nodes), requested cpu and memory with minimum requests counted in.
+        has_large_amounts: whether some amount was `LARGE` or below 0 at some time.
         pod_count: int64 (nodes,).
         described, occupied: int64 (nodes,), the generation of the cluster at which a node, or what pods have taken of
             it, was last changed; undoing a change is one, too.
@@ -56,7 +63,7 @@ class NodeTable:
         self.row_of: dict[str, int] = {}
         self.labels = LabelColumns(strings)
         self.resource_names: Interner[str] = Interner()
-        for name in (resources.CPU, resources.MEMORY, resources.EPHEMERAL_STORAGE, resources.PODS):
+        for name in _FIRST:
             self.resource_names.code(name)
         # rows are never moved: a removed node's row stays, dead, so that undoing the removal is one bit
         self.alive: BoolArray = np.zeros(16, np.bool_)
@@ -74,7 +81,8 @@ class NodeTable:
         self.image_sets: Interner[tuple[Image, ...]] = Interner()
         self.feature_sets: Interner[frozenset[str]] = Interner()
         self.ports: dict[tuple[str, int], dict[int, tuple[str, ...]]] = {}
-        self._codes_of: dict[tuple[str, ...], slice | IndexArray] = {}
+        self._codes_of: dict[tuple[str, ...], tuple[int, ...]] = {}
+        self.has_large_amounts = False
 
     def __len__(self) -> int:
         return len(self.names)
@@ -150,7 +158,7 @@ class NodeTable:
         # that is not offered any more
         self.allocatable[:, row] = 0
         for code, amount in codes.items():
-            self.allocatable[code, row] = amount
+            self.allocatable[code, row] = self._noted(amount)
         for image in status.images or ():
             if id(image) not in images:
                 images[id(image)] = Image(tuple(image.names or ()), image.size_bytes)
@@ -173,18 +181,26 @@ class NodeTable:
         code = self.resource_names.codes.get(resource)
         return matrix[code] if code is not None else np.zeros(matrix.shape[1], np.int64)
 
-    def codes(self, names: tuple[str, ...]) -> slice | IndexArray | None:
-        """Return where some resources stand in a matrix, to index it with; None where nobody has spoken of one."""
+    def codes(self, names: tuple[str, ...]) -> tuple[int, ...] | None:
+        """Return where some resources stand in a matrix; None where nobody has spoken of one."""
         found = self._codes_of.get(names)
         if found is None:
             known = self.resource_names.codes
             if not all(name in known for name in names):
                 return None
-            codes = [known[name] for name in names]
-            in_a_row = codes == [*range(codes[0], codes[0] + len(codes))] if codes else False
-            found = slice(codes[0], codes[0] + len(codes)) if in_a_row else np.array(codes, np.intp)
-            self._codes_of[names] = found
+            found = self._codes_of[names] = tuple([known[name] for name in names])
         return found
+
+    def numbers(self, rows: IndexArray) -> tuple[list[list[int]], ...]:
+        """Return of a few rows what is offered, taken, and taken with the minimum, by resource and position.
+
+        Of pods it is their number that is taken.
+        """
+        known = len(self.resource_names)
+        offered = self.allocatable[:known].take(rows, axis=1).tolist()
+        taken = self.requested[:known].take(rows, axis=1).tolist()
+        taken[_PODS] = self.pod_count[rows].tolist()
+        return offered, taken, [*self.scored.take(rows, axis=1).tolist(), *taken[SCORED:]]
 
     def usage(self, quantity: str) -> IntArray:
         """Return what pods have taken of a resource, or of one of the quantities of `footprints`, int64 (nodes,)."""
@@ -199,13 +215,20 @@ class NodeTable:
         """Count a pod in (``+1``) or out (``-1``) of what a node has given away; int64 wraps as Go's does."""
         exact, cpu, memory = info.requests
         self.pod_count[row] += sign
+        # in Python's integers: NumPy warns of a scalar that overflows, although not of a column
         for name, amount in exact.items():
             code = self.resource_code(name)
-            # in Python's integers: NumPy warns of a scalar that overflows, although not of a column
-            self.requested[code, row] = resources.wrapping_sum(self.requested.item(code, row), sign * amount)
-        self.scored[0, row] = resources.wrapping_sum(self.scored.item(0, row), sign * cpu)
-        self.scored[1, row] = resources.wrapping_sum(self.scored.item(1, row), sign * memory)
+            self.requested[code, row] = self._noted(self.requested.item(code, row) + sign * amount)
+        self.scored[0, row] = self._noted(self.scored.item(0, row) + sign * cpu)
+        self.scored[1, row] = self._noted(self.scored.item(1, row) + sign * memory)
         self._charge_ports(row, info, sign)
+
+    def _noted(self, amount: int) -> int:
+        """Return an amount as an int64, and take note if it is large."""
+        if 0 <= amount < LARGE:
+            return amount
+        self.has_large_amounts = True
+        return wrap_int64(amount)
 
     def charge_all(self, rows: IndexArray, infos: Sequence[PodInfo], equal_pods: EqualPods, sign: int = 1) -> None:
         """Count many pods in (``+1``) or out (``-1``) at once; ``rows[i]`` is the node of ``infos[i]``."""
@@ -220,10 +243,11 @@ class NodeTable:
         for position in np.flatnonzero(holding[equal_pods.of]).tolist():
             self._charge_ports(int(rows[position]), infos[position], sign)
 
-    @staticmethod
-    def _add(column: IntArray, rows: IndexArray, amounts: list[int], equal_pods: EqualPods) -> None:
+    def _add(self, column: IntArray, rows: IndexArray, amounts: list[int], equal_pods: EqualPods) -> None:
         """Add to each row what each pod takes; there is one amount for each group of equal pods."""
         np.add.at(column, rows, np.array(amounts, np.int64)[equal_pods.of])
+        if int(column.view(np.uint64).max(initial=0)) >= LARGE:  # as unsigned integers, negative ones are the largest
+            self.has_large_amounts = True
 
     def _charge_ports(self, row: int, info: PodInfo, sign: int) -> None:
         for ip, protocol, port in info.host_ports:

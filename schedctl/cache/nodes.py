@@ -40,10 +40,8 @@ from schedctl.cache.term_counters import TermCounter
 from schedctl.releases import NEWEST, Release
 
 T = TypeVar("T")
-_SCORED = {resources.CPU: SCORED_CPU, resources.MEMORY: SCORED_MEMORY}
-"""The quantities that are scored with a minimum."""
-_CPU_AND_MEMORY = (resources.CPU, resources.MEMORY)
-"""As they stand among the quantities that are scored."""
+FEW_ROWS = 64
+"""Up to how many rows plain arithmetic is cheaper than NumPy's calls."""
 
 
 class ReadObserver(Protocol):
@@ -245,6 +243,13 @@ class ClusterView:
         """The place of each live node row when nodes are ordered by name, intp (rows,)."""
         return self._order_by_name()[1]
 
+    def rank_by(self, key: Callable[[str], Any]) -> IndexArray:
+        """Return the place of each live node row when nodes are ordered by a key of their names, intp (rows,)."""
+        names, rows = self._node_table.names, self.rows
+        rank = np.zeros(len(names), np.intp)
+        rank[sorted(rows.tolist(), key=lambda row: key(names[row]))] = np.arange(len(rows))
+        return read_only(rank)
+
     @property
     def in_name_order(self) -> bool:
         """Whether the nodes arrived in the order of their names."""
@@ -362,7 +367,19 @@ class Nodes:
         bare: whether the column is known by its objects alone; see `as_bare_objects`.
     """
 
-    __slots__ = ("__dict__", "_before", "_known", "_more", "_passing", "_picked", "_whole", "bare", "cluster", "rows")
+    __slots__ = (
+        "__dict__",
+        "_before",
+        "_known",
+        "_more",
+        "_offered",
+        "_passing",
+        "_picked",
+        "_whole",
+        "bare",
+        "cluster",
+        "rows",
+    )
 
     def __init__(self, cluster: ClusterView, rows: IndexArray) -> None:
         self.cluster = cluster
@@ -373,6 +390,7 @@ class Nodes:
         self._picked: IndexArray | None = None  # the positions of `_before` that it takes
         self._more: PodChanges | None = None  # or the changes that it adds
         self._known: dict[str, IntArray] = {}  # usage by quantity, as far as it was asked for
+        self._offered: dict[str, IntArray] = {}  # and what is offered of resources
         self._passing = False  # whether it is dropped before the cluster changes, so that it may keep what it gathers
         self.bare = False
 
@@ -563,46 +581,32 @@ class Nodes:
             known = self._offered[resource] = self.gather(table.column(table.allocatable, resource))
         return known
 
-    @cached_property
-    def _offered(self) -> dict[str, IntArray]:
-        return {}
+    def numbers(self, names: tuple[str, ...], *, scored: bool = False) -> list[tuple[list[int], list[int]]] | None:
+        """Return of each resource what each node offers and what pods have taken, as Python's own numbers, to be read.
 
-    def matrix(self, names: tuple[str, ...], *, scored: bool = False) -> tuple[IntArray, IntArray] | None:
-        """Return what each node offers of some resources and what pods have taken, int64 (r, n) each, to be read.
-
-        For columns of a few rows, of which it is cheaper to gather all resources at once; None where some resource is
-        not known at all.
+        For columns of a few rows, for which these are cheaper than arrays. None for others, and where there is more to
+        it: pods are supposed, nobody has spoken of a resource, or amounts are too large for plain arithmetic.
 
         Args:
-            names: of the resources.
+            names: of the resources; of pods it is their number that is taken.
             scored: whether of cpu and memory what was taken has the minimum for containers that ask for none.
         """
+        table = self.cluster._node_table
+        if len(self.rows) > FEW_ROWS or self.is_hypothetical or table.has_large_amounts:
+            return None
         reads = self.cluster.reads
         reads.description = reads.occupancy = True
-        codes = self.cluster._node_table.codes(names)
+        codes = table.codes(names)
         if codes is None:
             return None
-        offered, requested, of_scored = self._matrices
-        if self.is_hypothetical:
-            quantities = [_SCORED.get(name, name) if scored else name for name in names]
-            return offered[codes], np.array([self._usage(quantity) for quantity in quantities])
-        if not scored:
-            return offered[codes], requested[codes]
-        if names == _CPU_AND_MEMORY:
-            return offered[codes], of_scored
-        taken = [of_scored[_CPU_AND_MEMORY.index(n)] if n in _SCORED else self._usage(n) for n in names]
-        return offered[codes], np.array(taken)
-
-    @property
-    def _matrices(self) -> tuple[IntArray, IntArray, IntArray]:
-        """All that nodes offer, and what is requested and scored of it, by resource and position."""
-        found: tuple[IntArray, IntArray, IntArray] | None = self.__dict__.get("matrices")
+        found = self.__dict__.get("numbers_known")
         if found is None:
-            table, rows = self.cluster._node_table, self.rows
-            found = table.allocatable[:, rows], table.requested[:, rows], table.scored[:, rows]
+            found = table.numbers(self.rows)
             if self._passing:
-                self.__dict__["matrices"] = found
-        return found
+                self.__dict__["numbers_known"] = found
+        offered, requested, with_minimum = found
+        taken = with_minimum if scored else requested
+        return [(offered[code], taken[code]) for code in codes]
 
     # -- what pods have taken ----------------------------------------------------
 
@@ -631,7 +635,7 @@ class Nodes:
         """
         self.cluster.reads.occupancy = True
         numbers = self.gather(self.cluster._node_table.occupied)
-        if self.changes is None:
+        if not self.is_hypothetical or self.changes is None:
             return numbers
         supposed = numbers.copy()
         supposed[self.changes.positions] = -1
@@ -646,7 +650,7 @@ class Nodes:
         """Return the pods standing on the node at a position, supposed changes included."""
         self.cluster.reads.occupancy = True
         pods = self.cluster._pod_table.on(int(self.rows[position]))
-        if self.changes is not None:
+        if self.is_hypothetical and self.changes is not None:
             for info, sign in self.changes.at(position):
                 if sign > 0:
                     pods.append(info)

@@ -69,8 +69,9 @@ class PodCounter(Counter, Tracked):
             return
         self._by_row[row] += sign
         self._journal.note(self._cluster._generation, row)
-        for by_domain in self._domains.values():
-            by_domain.add(row, sign)
+        for each in self._domains.valuerefs():
+            if (by_domain := each()) is not None:
+                by_domain.add(row, sign)
 
     @override
     def recount(self) -> None:

@@ -10,7 +10,7 @@ from schedctl.cli import options
 from schedctl.cli.extender_options import with_extenders
 from schedctl.cli.help_text import OUTPUT, SELECT
 from schedctl.cli.notifiers import StandardError, with_notifier
-from schedctl.cli.state_options import with_state
+from schedctl.cli.state_options import with_redactable_state
 from schedctl.cli.what_if_options import with_what_ifs
 from schedctl.errors import UsageError
 from schedctl.session.extenders import ExtenderOptions
@@ -34,7 +34,7 @@ MOST = 10_000
 
 @with_what_ifs
 @with_extenders
-@with_state
+@with_redactable_state
 @with_notifier
 def capacity(
     like: Annotated[

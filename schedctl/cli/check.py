@@ -11,7 +11,7 @@ import typer
 from schedctl.cli import options, suggestions
 from schedctl.cli.help_text import OUTPUT, SELECT
 from schedctl.cli.notifiers import StandardError, with_notifier
-from schedctl.cli.state_options import with_state
+from schedctl.cli.state_options import with_redactable_state
 from schedctl.reports.check_formats import CHECK_FORMATS
 from schedctl.session.states import StateSource
 
@@ -38,7 +38,7 @@ Exit codes: 0 no violation; 1 a policy is violated; 2 usage, policy or configura
 """
 
 
-@with_state
+@with_redactable_state
 @with_notifier
 def check(
     manifests: Annotated[
@@ -120,6 +120,7 @@ def check(
         typer.Option("--jobs", min=0, metavar="N", help="Scenarios to simulate side by side (0: one for each core)"),
     ] = 0,
     draws: options.ConfidenceDraws = 200,
+    instance_types: options.InstanceTypes = "",
     output: Annotated[
         str,
         typer.Option(
@@ -171,8 +172,9 @@ def check(
     paths, folders = manifests or [], kustomize or []
     targets = [check_outputs.target(text) for text in report or ()]
     report_files.check(target.file for target in targets)
-    named = [*paths, *folders, *source.paths, baseline, write_baseline, scheduler_config, config]
+    named = [*paths, *folders, *source.paths, baseline, write_baseline, scheduler_config, config, instance_types]
     with FailureReports(targets, named + use_case.policy_files(policies or ()), notifier) as failure:
+        failure.redacted = source.redaction is not None
         user_settings = settings.load(config, ignored=no_config)
         outputs = _Outputs(
             check_outputs.parse(output or user_settings.check.get("output", "")),
@@ -199,6 +201,7 @@ def check(
             jobs=jobs,
             tags=tags or (),
             node_map=outputs.has_pages,
+            types=instance_types,
         )
         inputs = use_case.load(
             session,
@@ -329,5 +332,5 @@ def _judge(session: Session, inputs: CheckInputs, options: CheckOptions, draws: 
 
     if not check_draws.are_demanded(inputs):
         return use_case.check(session, inputs, options)
-    engine = engine_of(1 if session.notifier.verbose else jobs, batch=2)
+    engine = engine_of(1 if session.notifier.verbose else jobs)
     return check_draws.check(session, inputs, options, draws, engine)

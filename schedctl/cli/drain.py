@@ -10,7 +10,7 @@ from schedctl.cli import options, suggestions
 from schedctl.cli.extender_options import with_extenders
 from schedctl.cli.help_text import OUTPUT, SELECT
 from schedctl.cli.notifiers import StandardError, with_notifier
-from schedctl.cli.state_options import with_state
+from schedctl.cli.state_options import with_redactable_state
 from schedctl.cli.what_if_options import with_what_ifs_but
 from schedctl.errors import UsageError
 from schedctl.session.extenders import ExtenderOptions
@@ -32,7 +32,7 @@ Exit codes: 0 answered; 1 not drainable, or pods stay pending (with --exit-code)
 
 @with_what_ifs_but("drain")
 @with_extenders
-@with_state
+@with_redactable_state
 @with_notifier
 def drain(
     nodes: Annotated[

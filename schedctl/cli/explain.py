@@ -10,7 +10,7 @@ from schedctl.cli import browsers, options, suggestions
 from schedctl.cli.extender_options import with_extenders
 from schedctl.cli.help_text import OUTPUT, SELECT
 from schedctl.cli.notifiers import StandardError, with_notifier
-from schedctl.cli.state_options import with_state
+from schedctl.cli.state_options import with_redactable_state
 from schedctl.cli.what_if_options import with_what_ifs
 from schedctl.session.extenders import ExtenderOptions
 from schedctl.session.states import StateSource
@@ -46,7 +46,7 @@ Exit codes: 0 answered; 1 unschedulable, or becomes so under --compare (with --e
 
 @with_what_ifs
 @with_extenders
-@with_state
+@with_redactable_state
 @with_notifier
 def explain(
     subjects: Annotated[

@@ -18,12 +18,14 @@ class FailureReports:
         targets: what to write, as `check_outputs.target` returns it.
         inputs: the names of what is read, which is never written over: files, folders, globs.
         warnings: what was odd about it, which is said beside the fault; a report of the check would note it.
+        redacted: whether what went wrong is not told in files, since it names objects.
     """
 
     def __init__(self, targets: Sequence[Any], inputs: Iterable[str], notifier: Notifier) -> None:
         self.targets = targets
         self.inputs = [name for name in inputs if name]
         self.warnings: Sequence[Problem] = ()
+        self.redacted = False
         self._notifier = notifier
 
     def __enter__(self) -> FailureReports:
@@ -47,6 +49,8 @@ class FailureReports:
         from schedctl.render import check_outputs
         from schedctl.session import check_failures, report_files
 
+        if self.redacted:
+            fault = SchedctlError("the check could not be made; why is told on standard error, with names")
         report = check_failures.report_of(fault)
         read = self._files_read()
         for target in self.targets:

@@ -10,7 +10,7 @@ from schedctl.cli import options
 from schedctl.cli.extender_options import with_extenders
 from schedctl.cli.help_text import OUTPUT, SELECT
 from schedctl.cli.notifiers import StandardError, with_notifier
-from schedctl.cli.state_options import with_state
+from schedctl.cli.state_options import with_redactable_state
 from schedctl.cli.what_if_options import with_what_ifs
 from schedctl.session.extenders import ExtenderOptions
 from schedctl.session.states import StateSource
@@ -31,7 +31,7 @@ Exit codes: 0 answered; 1 a loss would leave pods pending (with --exit-code); 2 
 
 @with_what_ifs
 @with_extenders
-@with_state
+@with_redactable_state
 @with_notifier
 def n_1(
     by: Annotated[
@@ -82,7 +82,7 @@ def n_1(
     session.load(about=about_nothing)
     # calls are counted in one process, and extenders are asked, or replayed, by one
     alone = notifier.verbose or session.choice.extenders
-    engine = engine_of(1 if alone else jobs, batch=16, weight=attrgetter("weight"))
+    engine = engine_of(1 if alone else jobs, weight=attrgetter("weight"))
     report = node_losses.lose(
         session, by or (), engine=engine, namespace=namespace, fail=exit_code, node_map=printer.is_page
     )

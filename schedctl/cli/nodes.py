@@ -10,7 +10,7 @@ from schedctl.cli import options, suggestions
 from schedctl.cli.extender_options import with_extenders
 from schedctl.cli.help_text import OUTPUT, SELECT
 from schedctl.cli.notifiers import StandardError, with_notifier
-from schedctl.cli.state_options import with_state
+from schedctl.cli.state_options import with_redactable_state
 from schedctl.cli.what_if_options import with_what_ifs
 from schedctl.errors import UsageError
 from schedctl.session.extenders import ExtenderOptions
@@ -36,7 +36,7 @@ _ANY = "best"
 
 @with_what_ifs
 @with_extenders
-@with_state
+@with_redactable_state
 @with_notifier
 def nodes(
     manifests: Annotated[
@@ -158,8 +158,7 @@ def nodes(
         raise UsageError("--shrink and --for were both given", "ask one after the other")
     namespace = source.namespace(namespace) or DEFAULT_NAMESPACE
     scheduler = SchedulerOptions(scheduler_config, profile, plugins=plugin or (), extenders=extenders)
-    kinds = autoscalers.LISTED_KINDS if source.of_cluster else autoscalers.KINDS
-    session = Session(source, scheduler, notifier, what_ifs, kinds)
+    session = Session(source, scheduler, notifier, what_ifs, autoscalers.KINDS)
     user_settings = settings.load(config, ignored=no_config)
     read = None
     if paths or folders:
@@ -176,11 +175,12 @@ def nodes(
             kinds=session.kinds,
             notifier=notifier,
         )
-    session.load(about=about_nothing)
+    session.load(about=about_nothing, created=read)
     if read is not None:
         if not notifier.quiet:
             notifier.report([*read.warnings, *inputs.unread_warnings(read)], "warning")
         notifier.report(read.problems, "error")
+        read = session.names.manifests(read)
     if shrink:
         report = use_case.shrink(session, nodes_options)
     else:

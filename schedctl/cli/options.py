@@ -279,6 +279,23 @@ OutputOrPage = Annotated[
         autocompletion=suggestions.words("text", "wide", "json", "yaml", "html", "name", "jsonpath="),
     ),
 ]
+Redact = Annotated[
+    str,
+    typer.Option(
+        metavar="LEVEL",
+        help="strict: hash names and values in the answer, as in a snapshot, so that it can be shared",
+        rich_help_panel=OUTPUT,
+        autocompletion=suggestions.words("strict"),
+    ),
+]
+KeyFile = Annotated[
+    str,
+    typer.Option(
+        metavar="FILE",
+        help="Key of the hashes, created if missing (default: a key that is not kept)",
+        rich_help_panel=OUTPUT,
+    ),
+]
 Limit = Annotated[
     int,
     typer.Option(

@@ -10,7 +10,7 @@ from schedctl.cli import options
 from schedctl.cli.extender_options import with_extenders
 from schedctl.cli.help_text import OUTPUT, SELECT
 from schedctl.cli.notifiers import StandardError, with_notifier
-from schedctl.cli.state_options import with_state
+from schedctl.cli.state_options import with_redactable_state
 from schedctl.cli.what_if_options import with_what_ifs
 from schedctl.session.extenders import ExtenderOptions
 from schedctl.session.states import StateSource
@@ -44,7 +44,7 @@ Exit codes: 0 answered; 1 pods are not placed, or become unschedulable under --c
 
 @with_what_ifs
 @with_extenders
-@with_state
+@with_redactable_state
 @with_notifier
 def simulate(
     manifests: Annotated[
@@ -156,12 +156,11 @@ def simulate(
         kinds=session.kinds,
         notifier=notifier,
     )
-    session.load(about=about_nothing)
-    if standing:
-        read = workloads_of(session.state)
+    session.load(about=about_nothing, created=read)
     if not notifier.quiet:
         notifier.report([*read.warnings, *inputs.unread_warnings(read)], "warning")
     notifier.report(read.problems, "error")
+    read = workloads_of(session.state) if standing else session.names.manifests(read)
     report = _run(session, read, simulate_options, (draws, jobs), namespace, user_settings.digests, (paths, folders))
     printer.write(session.with_calls(report), limit=limit)
     return report.summary.exit_code

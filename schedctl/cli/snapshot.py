@@ -101,12 +101,14 @@ def create(
 ) -> None:
     """Write what scheduling reads of a cluster to a file (mode 0600) that -f reads.
 
-    Secrets and ConfigMaps are not read; environment variables, commands and annotations are left out. Kinds that cannot
-    be listed are noted in the file, so that answers which need them are inconclusive.
+    Secrets are not read, nor ConfigMaps but the status of Cluster Autoscaler; environment variables, commands and
+    annotations are left out. Kinds that cannot be listed are noted in the file, so that answers which need them are
+    inconclusive.
     """
     from schedctl.session import snapshots
+    from schedctl.session.redactions import RedactionOptions
 
-    redaction = snapshots.RedactionOptions.parse(redact, key_file)
+    redaction = RedactionOptions.parse(redact, key_file)
     source = snapshots.with_files(source, tuple(origin or ()))
     target = snapshots.SnapshotTarget(file, force, sys.stdout.buffer)
     target.check()
@@ -187,8 +189,9 @@ def redact_further(
     keys, names of resources and drivers, numbers and times stay.
     """
     from schedctl.session import snapshots
+    from schedctl.session.redactions import RedactionOptions
 
-    redaction = snapshots.RedactionOptions.parse(redact, key_file)
+    redaction = RedactionOptions.parse(redact, key_file)
     destination = snapshots.SnapshotTarget(target, force, sys.stdout.buffer)
     destination.check()
     written = snapshots.redact(source, destination, redaction, StandardError(quiet=quiet))

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from copy import copy
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 import typer
@@ -41,6 +42,26 @@ _VERSION_OPTIONS = {
     "feature_gates": (options.FeatureGates, ""),
     "strict_version": (options.StrictVersion, False),
 }
+_ELSEWHERE = {
+    "ENVIRONMENT": ("SCHEDCTL_KUBE_VERSION", "SCHEDCTL_KUBE_VERSION="),
+    "DEFAULT_MAP": ("kubeVersion of the settings", "kubeVersion: "),
+}
+"""By where it comes from, if it is not typed: what sets the version, and how."""
+_REDACTION_OPTIONS = {
+    "redact": (options.Redact, ""),
+    "key_file": (options.KeyFile, ""),
+}
+_WITH_NAMES = (
+    "plugin",
+    "allow_extenders",
+    "extender_replay",
+    "history",
+    "node_groups",
+    "instance_types",
+    "on",
+    "write_baseline",
+)
+"""Options by which names get into an answer, or are compared, that no token stands for."""
 _CLUSTER_OPTIONS = (
     "context",
     "kubeconfig",
@@ -54,6 +75,11 @@ _CLUSTER_OPTIONS = (
 def with_state(command: Command) -> Command:
     """Give a command the options that say where the state is; it gets them as the argument ``source``."""
     return add_options(command, "source", _OPTIONS | _VERSION_OPTIONS, _source)
+
+
+def with_redactable_state(command: Command) -> Command:
+    """Do as `with_state` for a command with an answer that can be shared: `--redact strict` hides the names in it."""
+    return add_options(command, "source", _OPTIONS | _VERSION_OPTIONS | _REDACTION_OPTIONS, _redactable_source)
 
 
 def with_state_only(command: Command) -> Command:
@@ -105,10 +131,47 @@ def _source(values: Mapping[str, Any], context: typer.Context) -> StateSource:
         values["live"],
         _access(values) if cluster_options else None,
         values["scheduler_config_from_cluster"],
-        versions=VersionOptions(
-            values.get("kube_version", ""), values.get("feature_gates", ""), values.get("strict_version", False)
-        ),
+        versions=_versions(values, context),
     )
+
+
+def _versions(values: Mapping[str, Any], context: typer.Context) -> VersionOptions:
+    """Return what options, variables and settings say about the version, and which of them says it."""
+    versions = VersionOptions(
+        values.get("kube_version", ""), values.get("feature_gates", ""), values.get("strict_version", False)
+    )
+    source = context.get_parameter_source("kube_version")
+    if source is None or source.name not in _ELSEWHERE:
+        return versions
+    option, setting = _ELSEWHERE[source.name]
+    return replace(versions, option=option, setting=setting)
+
+
+def _redactable_source(values: Mapping[str, Any], context: typer.Context) -> StateSource:
+    """Return where the state is, and how it is redacted.
+
+    Raises:
+        UsageError: as `_source`; or the redaction cannot be, or another option brings names of its own.
+    """
+    source = _source(values, context)
+    level, key_file = values["redact"], values["key_file"]
+    if not level and key_file:
+        raise UsageError("--key-file needs --redact strict", "add --redact strict")
+    if level:
+        from schedctl.session.redactions import RedactionOptions
+
+        if level != "strict":
+            raise UsageError(f'invalid --redact "{level}" for an answer', "--redact takes strict")
+        for name in _WITH_NAMES:
+            if context.params.get(name):
+                flag = f"--{name.replace('_', '-')}"
+                raise UsageError(f"--redact strict cannot hide the names that {flag} brings", "remove one of them")
+        if context.params.get("draws") and context.info_name == "simulate":
+            raise UsageError(
+                "--redact strict cannot hide the names in the command that repeats a draw", "remove --draws"
+            )
+        source.redaction = RedactionOptions(level, key_file)
+    return source
 
 
 def _is_typed(name: str, context: typer.Context) -> bool:

@@ -178,6 +178,10 @@ class Turns:
         result = outcome.post_filter
         if result is None:
             return
+        for obj in result.objects:
+            self._cluster.put(obj)
+        for obj in result.removed:
+            self._cluster.delete(obj)
         if outcome.awaits_preemption:
             going = [victim for victim in result.victims if not victim.is_terminating]
             if going:
@@ -202,7 +206,10 @@ def admit_groups(cluster: Cluster, objects: list[Json]) -> None:
     }
     for written in objects:
         if written["kind"] == "PodGroup":
-            cluster.put(admit_group(msgspec.convert(written, PodGroup), classes, cluster.release))
+            group = admit_group(msgspec.convert(written, PodGroup), classes, cluster.release)
+            # as the oracle does, so that claims can be reserved for groups
+            uid = f"uid-group-{group.key}"
+            cluster.put(msgspec.structs.replace(group, metadata=msgspec.structs.replace(group.metadata, uid=uid)))
 
 
 def _of_attempt(outcome: GroupAttempt) -> Json:

@@ -79,10 +79,14 @@ class PendingAllocation(Struct, frozen=True):
     Attributes:
         metadata: its name is the claim's uid; there is no namespace.
         claim: the claim with its allocation in the status.
+        group: the group of the pods that share it, ``namespace/name``; "" where no other pod may.
+        sharers: how many pods have it.
     """
 
     metadata: ObjectMeta
     claim: ResourceClaim
+    group: str = ""
+    sharers: int = 1
 
 
 _Taken = tuple[DeviceRequestAllocationResult, ...]

@@ -58,6 +58,7 @@ class DeviceFeatures(NamedTuple):
         clean_refusals: whether devices that are refused or given up give back all that they took.
         pool_of_all: whether it is known of which pool the devices are that a request for all of them takes; else
             kube-scheduler crashes where they draw on counters.
+        charges: whether devices may take some of their node's own resources (DRANodeAllocatableResources).
     """
 
     taints: bool = True
@@ -99,6 +100,7 @@ class DeviceFeatures(NamedTuple):
     one_order: bool = True
     clean_refusals: bool = True
     pool_of_all: bool = True
+    charges: bool = False
 
 
 @lru_cache(maxsize=64)
@@ -156,6 +158,7 @@ def features_of(release: Release) -> DeviceFeatures:
         capacity_errors=newest,
         whole_requests=release.includes(ReleaseChange.WHOLE_REQUESTS),
         all_shares=release.includes(ReleaseChange.ALL_SHARES),
+        charges=release.enabled("DRANodeAllocatableResources"),
     )
     return _with_search(features, release)
 

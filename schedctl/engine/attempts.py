@@ -186,7 +186,9 @@ class Attempt:
         if self.equivalence_class is not None and self._details.evaluated_column is None:
             if self.cluster.generation != self.generation:
                 raise ValueError(_CHANGED)
-            again = Attempt(Cycle(self.pod), self.profile, self.cluster, self.generation, self.total_nodes)
+            again = Attempt(
+                Cycle(self.pod), self.profile, self.cluster, self.generation, self.total_nodes, among=self.among
+            )
             _run(again, Nominator(), None, None)  # a class answered, so that nobody was nominated who matters
             self._details, ran = again._details, again.cycle
             cycle = self.cycle
@@ -224,6 +226,7 @@ def attempt(
     make_room: bool = True,
     admitted: bool = False,
     among: Nodes | None = None,
+    lazy: bool = False,
 ) -> Attempt:
     """Run one scheduling cycle and return its facts; the cluster is as before.
 
@@ -237,12 +240,13 @@ def attempt(
         make_room: whether to run PostFilter when no node is feasible.
         admitted: whether PreEnqueue has let the pod in already, as it has all pods that come out of a queue.
         among: the placement of the pod's group, beyond which Filter does not look; None for all nodes.
+        lazy: where no node is feasible, work out why only when it is read, as long as the cluster stays as it is.
     """
     nodes = len(cluster.rows if among is None else among)
     outcome = Attempt(Cycle(pod), profile, cluster, cluster.generation, nodes, among=among)
     foreign = foreign_group(pod, profile, cluster)
     if not (cluster.missing or profile.extenders or profile.absent or foreign):
-        _run_points(outcome, nominator, percentage, cache, make_room, admitted)
+        _run_points(outcome, nominator, percentage, cache, make_room, admitted, lazy=lazy)
         return outcome
     if profile.extenders:
         outcome.consultation = Consultation()
@@ -329,13 +333,15 @@ def _run_points(
     cache: SignatureCache | None,
     make_room: bool,
     admitted: bool,
+    *,
+    lazy: bool = False,
 ) -> None:
     try:
         with outcome.cluster.seal():
             if not admitted:
                 _pre_enqueue(outcome)
             if outcome.gated is None:
-                _run(outcome, nominator, percentage, cache)
+                _run(outcome, nominator, percentage, cache, lazy=lazy)
             if make_room and outcome.is_unschedulable:
                 outcome.post_filter = post_filter(outcome)
     except CycleError as fault:
@@ -356,7 +362,14 @@ def _pre_enqueue(outcome: Attempt) -> None:
             return
 
 
-def _run(outcome: Attempt, nominator: Nominator, percentage: int | None, cache: SignatureCache | None) -> None:
+def _run(
+    outcome: Attempt,
+    nominator: Nominator,
+    percentage: int | None,
+    cache: SignatureCache | None,
+    *,
+    lazy: bool = False,
+) -> None:
     profile, cluster, pod = outcome.profile, outcome.cluster, outcome.pod
     if pod.is_terminating:
         outcome.deleted = True
@@ -365,8 +378,12 @@ def _run(outcome: Attempt, nominator: Nominator, percentage: int | None, cache: 
         return
     # sampling and nominated pods are a matter of this one cycle, of which a class knows nothing
     plain = percentage is None and not pod.pod.status.nominated_node_name and not nominator.rivals(pod)
-    if cache is not None and plain and _choose_from_class(outcome, cache):
-        return
+    if cache is not None and plain:
+        if _choose_from_class(outcome, cache):
+            return
+        if lazy and (refusing := cache.refusing_class(profile, pod)) is not None:
+            outcome.equivalence_class = refusing
+            return
     runner = runner_of(cluster) if cache is None else cache.runner(profile, pod)
     every = cluster.nodes if percentage is None else sampling.rotate(cluster.nodes_by_zone, cluster.next_start)
     _pre_filter(outcome, every, runner)

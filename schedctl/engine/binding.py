@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from schedctl.cache.cluster import Cluster
+from schedctl.cache.pod_info import PodInfo
 from schedctl.engine import answers
 from schedctl.engine.faults import PASSING, CycleError, describe_fault, plugin_fault
 from schedctl.engine.reporters import Reporter
@@ -83,7 +84,7 @@ class BindingCycle:
     def assume(self) -> Status:
         """Assume the pod on the node and let Reserve plugins have their say; so are the pods of a group tried."""
         # before Reserve, as upstream: plugins see the pod on its node already
-        self._cluster.assume(self._cycle.pod, self.node_name)
+        self._cluster.assume(self._pod_on_node(), self.node_name)
         self._reporter.pod_assumed(self._cycle.pod, self.node_name)
         return self._or_give_up(self._reserve)
 
@@ -133,7 +134,7 @@ class BindingCycle:
         if self._live is not None:
             self._live.take_back()
         escaped, faults = self._unreserve()
-        self._cluster.forget(self._cycle.pod)
+        self._forget()
         for fault in faults:
             self._reporter.plugin_failed(fault.plugin, str(fault))
         if faults:
@@ -150,6 +151,25 @@ class BindingCycle:
             self.give_up(error(str(fault) or type(fault).__name__))
             raise
         return status if status.code in _ENDINGS else self.give_up(status)
+
+    def _pod_on_node(self) -> PodInfo:
+        pod = self._cycle.pod
+        for plugin in self._profile.reserve:
+            try:
+                pod = plugin.pod_on_node(self._cycle, pod, self.node_name)
+            except PASSING:
+                raise
+            except ESCAPING as fault:
+                raise plugin_fault(plugin, fault) from fault
+        return pod
+
+    def _forget(self) -> None:
+        pod = self._cycle.pod
+        self._cluster.forget(pod)
+        pending = self._cluster.pending.get(pod.key)
+        # what its claims take of a node is said of a pod on it, not of a pending one
+        if pending is not None and pending.uid == pod.uid and _claimed(pending) != _claimed(pod):
+            self._cluster.update_pending(pod)
 
     def _reserve(self) -> Status:
         for plugin in self._profile.reserve:
@@ -246,6 +266,10 @@ class BindingCycle:
         status = status.by(plugin.name)
         self._reporter.plugin_called(self._cycle.pod, point, plugin.name, status)
         return status
+
+
+def _claimed(pod: PodInfo) -> object:
+    return pod.pod.status.node_allocatable_resource_claim_statuses
 
 
 def wait_on_permit(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any, TypeVar, cast
 
 from schedctl.cache.cluster import Cluster
@@ -37,6 +37,7 @@ class ProfileHandle:
         nominator: which pods are promised to which nodes.
         preemptors: which pods have evictions under way.
         profile: the profile the plugins belong to.
+        scheduler_names: those of all profiles; None where every pod is served.
         waiting: pods that Permit holds back.
         activated: pods plugins asked to move to the active queue, until the queue takes them.
         live: the pods that are being bound in a live cluster, by uid; empty in a dry run.
@@ -48,7 +49,9 @@ class ProfileHandle:
         nominator: Nominator,
         preemptors: Preemptors | None = None,
         reporter: Reporter | None = None,
+        scheduler_names: Collection[str] | None = None,
     ) -> None:
+        self.scheduler_names = scheduler_names
         self.cluster = cluster
         self.nominator = nominator
         self.preemptors = preemptors or Preemptors(cluster)
@@ -68,6 +71,10 @@ class ProfileHandle:
     def profile_name(self) -> str:
         """The scheduler name of the profile."""
         return self.profile.scheduler_name
+
+    def serves(self, pod: PodInfo) -> bool:
+        """Return whether a profile of the scheduler serves a pod; see the protocol."""
+        return self.scheduler_names is None or pod.pod.spec.scheduler_name in self.scheduler_names
 
     def nominated_pods(self, node_name: str) -> Sequence[PodInfo]:
         """Return the pods nominated to a node, in order of nomination."""

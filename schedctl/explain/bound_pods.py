@@ -77,7 +77,7 @@ def _runs(status: PodStatus) -> bool:
 def _bound_pod(pod: Pod, cluster: Cluster) -> BoundPod:
     name, status = pod.spec.node_name, pod.status
     row = cluster.node_table.row_of.get(name)
-    ready = "" if row is None else _ready(cluster.node_table.objects[row])
+    ready = "" if row is None else ready_status(cluster.node_table.objects[row])
     containers = [*_containers(pod)]
     cause = _cause(pod, row is not None, ready, containers)
     return BoundPod(
@@ -100,7 +100,7 @@ def _bound_pod(pod: Pod, cluster: Cluster) -> BoundPod:
     )
 
 
-def _ready(node: Node) -> str:
+def ready_status(node: Node) -> str:
     """Return the status of a node's Ready condition, "" where neither conditions nor taints tell it."""
     condition = next((each.status for each in node.status.conditions or () if each.type == "Ready"), "")
     if condition:

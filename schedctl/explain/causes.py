@@ -49,4 +49,9 @@ def _near_groups_first(reason: Reason, near: Collection[str]) -> Reason:
     ordered = sorted(reason.groups, key=lambda group: not any(name in near for name in group.nodes))
     if ordered == reason.groups:
         return reason
-    return _replace(reason, groups=ordered, detail=reason.summary or groups.first_details(ordered))
+    return _replace(
+        reason,
+        groups=ordered,
+        detail=reason.summary or groups.first_details(ordered),
+        details=[] if reason.summary else groups.counted_details(ordered)[: groups.COUNTED],
+    )

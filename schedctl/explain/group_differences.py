@@ -26,8 +26,7 @@ def hints(cycle: GroupCycle, release: Release) -> Iterator[Hint]:
     pods, group = (*cycle.pods, *cycle.scheduled), cycle.group
     scheduler = _most_common(pods, lambda info: info.pod.spec.scheduler_name)
     if others := [info for info in pods if info.pod.spec.scheduler_name != scheduler]:
-        named = " and ".join(sorted({info.pod.spec.scheduler_name for info in others}))
-        yield Hint("same-scheduler", f"schedulerName {scheduler} for {_pods(others)}, which {_have(others)} {named}")
+        yield same_scheduler(scheduler, others)
     if others := [info for info in pods if info.priority != group.priority]:
         yield Hint(
             "same-priority", f"priority {group.priority}{_class(group)} for {_pods(others)}, or theirs for the group"
@@ -37,6 +36,22 @@ def hints(cycle: GroupCycle, release: Release) -> Iterator[Hint]:
         policy = _most_common(pods, _policy)
     if others := [info for info in pods if _policy(info) != policy]:
         yield Hint("same-preemption-policy", f"preemptionPolicy {policy} for {_pods(others)}")
+
+
+def same_scheduler(scheduler: str, others: Sequence[PodInfo]) -> Hint:
+    """Return that pods of a group would have to name another scheduler."""
+    named = _schedulers(others)
+    return Hint("same-scheduler", f"schedulerName {scheduler} for {_pods(others)}, which {_have(others)} {named}")
+
+
+def left_out(others: Sequence[PodInfo]) -> str:
+    """Return that pods of a group belong to another scheduler, so that this one knows nothing of them."""
+    belong = "belongs" if len(others) == 1 else "belong"
+    return f"{_pods(others)} {belong} to scheduler {_schedulers(others)}, and kube-scheduler counts its own pods alone"
+
+
+def _schedulers(pods: Sequence[PodInfo]) -> str:
+    return " and ".join(sorted({info.pod.spec.scheduler_name for info in pods}))
 
 
 def _policy(info: PodInfo) -> str:

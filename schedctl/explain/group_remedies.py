@@ -16,10 +16,12 @@ from schedctl.api.pod_groups import (
     TopologyConstraint,
 )
 from schedctl.cache import node_edits
+from schedctl.cache.cluster import Cluster
 from schedctl.cache.pod_info import PodInfo
 from schedctl.engine.groups.cycles import GroupAttempt
 from schedctl.explain import group_differences
 from schedctl.framework.pod_groups import group_key, priority_of
+from schedctl.framework.similar import closest_names, did_you_mean, in_namespace
 from schedctl.reports import counts
 from schedctl.reports.reasons import Hint
 from schedctl.scheduler import group_reports
@@ -44,6 +46,14 @@ def find(scheduler: Scheduler, group: PodGroup, attempt: GroupAttempt) -> list[H
         return differences
     search = _Search(scheduler, group, attempt)
     return [*search.preemption(), *search.fewer(), *search.topology(), *search.nodes(), *search.priority()]
+
+
+def of_missing(key: str, cluster: Cluster) -> Hint:
+    """Return what would let pods into the queue whose group is not there."""
+    namespace, _, name = key.partition("/")
+    meant = closest_names(name, in_namespace(namespace, cluster.every(PodGroup)))
+    text = f"create PodGroup {key}, or correct spec.schedulingGroup.podGroupName{did_you_mean(*meant)}"
+    return Hint("create-group", text)
 
 
 def of_untried(group: PodGroup, there: int) -> list[Hint]:

@@ -7,7 +7,7 @@ keeps the answer readable. Counts are those of the FailedScheduling line, since 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 import msgspec
 
@@ -16,13 +16,16 @@ from schedctl.framework import wording
 from schedctl.framework.profiles import Profile
 from schedctl.framework.remedies import Rejection
 from schedctl.framework.statuses import Code
+from schedctl.reports import counts
 from schedctl.reports.explanations import Pattern
-from schedctl.reports.reasons import NodeGroup, Reason
+from schedctl.reports.reasons import CountedDetail, NodeGroup, Reason
 
 ZoneOf = Callable[[str], str]
 """The zone of a node by its name, "" where it is in none."""
 _DETAILS = 3
 """How many groups of nodes tell their numbers in the one line of a reason."""
+COUNTED = 10
+"""How many different numbers a reason has when its groups are left out."""
 
 
 def reasons(refusals: Iterable[Rejection], zone_of: ZoneOf, profile: Profile) -> list[Reason]:
@@ -51,8 +54,8 @@ def patterns(nodes: Iterable[str], refusals: Iterable[Rejection], zone_of: ZoneO
 
 def by_zone(nodes: Iterable[str], zone_of: ZoneOf) -> dict[str, int]:
     """Return how many nodes are in which zone; empty where none is in any."""
-    counts = Counter(map(zone_of, nodes))
-    return dict(sorted(counts.items())) if any(counts) else {}
+    tally = Counter(map(zone_of, nodes))
+    return dict(sorted(tally.items())) if any(tally) else {}
 
 
 def _reason(cause: list[Rejection], zone_of: ZoneOf, profile: Profile) -> Reason:
@@ -75,17 +78,31 @@ def _reason(cause: list[Rejection], zone_of: ZoneOf, profile: Profile) -> Reason
         count=len(cause),
         summary=summary,
         detail=summary or first_details(groups),
+        details=[] if summary else counted_details(groups)[:COUNTED],
         diagnosis=diagnosis,
         zones=by_zone((refused.node for refused in cause), zone_of),
         groups=groups,
     )
 
 
-def first_details(groups: Iterable[NodeGroup]) -> str:
-    """Return the numbers of the first few groups of nodes in one line."""
-    details = list(dict.fromkeys(group.detail for group in groups if group.detail))
-    more = f", +{len(details) - _DETAILS} more" if len(details) > _DETAILS else ""
-    return "; ".join(details[:_DETAILS]) + more
+def counted_details(groups: Iterable[NodeGroup]) -> list[CountedDetail]:
+    """Return what is told of how many nodes, nothing where all of them are told the same."""
+    tally: dict[str, int] = {}
+    for group in groups:
+        tally[group.detail] = tally.get(group.detail, 0) + len(group.nodes)
+    details = [CountedDetail(text, number) for text, number in tally.items() if text]
+    return details if len(tally) > 1 else []
+
+
+def first_details(groups: Sequence[NodeGroup]) -> str:
+    """Return the numbers of the first few groups of nodes in a line, each with its number of nodes if they differ."""
+    details = counted_details(groups)
+    if not details:
+        return groups[0].detail if groups else ""
+    rest = sum(each.nodes for each in details[_DETAILS:])
+    ways = counts.of(len(details) - _DETAILS, "other way")
+    more = [f"{counts.nodes(rest, 'more ')} in {ways}"] if rest else []
+    return "; ".join([*(f"{counts.nodes(each.nodes)}: {each.text}" for each in details[:_DETAILS]), *more])
 
 
 def _group(same: list[Rejection], words: wording.Wording, zone_of: ZoneOf) -> NodeGroup:

@@ -11,19 +11,23 @@ from collections.abc import Collection, Sequence
 
 import msgspec
 
+from schedctl.api.pod_groups import PodGroup
 from schedctl.api.policies import PriorityClass, RuntimeClass
 from schedctl.api.priorities import SYSTEM_CLASSES
+from schedctl.cache.cluster import Cluster
 from schedctl.cache.pod_info import PodInfo
 from schedctl.engine.attempts import Attempt
-from schedctl.explain import pod_remedies, typo_remedies
+from schedctl.explain import group_remedies, pod_remedies, typo_remedies
 from schedctl.explain.plans import Plan, Search, candidates
 from schedctl.explain.remedies import PluginRemedies
 from schedctl.explain.scaling import scale_to_running
 from schedctl.explain.trials import Trial, Trials
 from schedctl.explain.typo_remedies import Typo
 from schedctl.explain.typos import claim_typos, typos
+from schedctl.framework.pod_groups import group_key
 from schedctl.framework.remedies import Reach
 from schedctl.framework.similar import closest_name, did_you_mean
+from schedctl.framework.statuses import Status
 from schedctl.framework.wording import few
 from schedctl.reports import counts
 from schedctl.reports.reasons import Hint, Reason
@@ -61,7 +65,8 @@ def find(
         return [_replace_hint(trials)]
     if outcome.gated is not None:
         found = _typos(claim_typos(pod, scheduler.cluster), trials)
-        return [*found, *_gate_hints(trials, pod, found)]
+        missing = _missing_group(scheduler.cluster, pod, outcome.gated)
+        return [*found, *missing, *_gate_hints(trials, pod, [*found, *missing])]
     if outcome.error:
         return _typos(claim_typos(pod, scheduler.cluster), trials)
     if outcome.chosen and not node:
@@ -258,6 +263,13 @@ def _replace_hint(trials: Trials) -> Hint:
     )
 
 
+def _missing_group(cluster: Cluster, pod: PodInfo, gated: Status) -> list[Hint]:
+    """Return what helps a pod whose group is not there; nothing where something else keeps it out of the queue."""
+    key = group_key(pod)
+    missing = gated.plugin == "GangScheduling" and cluster.get(PodGroup, key) is None
+    return [group_remedies.of_missing(key, cluster)] if missing else []
+
+
 def _gate_hints(trials: Trials, pod: PodInfo, found: Sequence[Hint]) -> list[Hint]:
     gates = tuple(gate.name for gate in pod.pod.spec.scheduling_gates or ())
     if not gates:
@@ -292,7 +304,8 @@ def _hint(kind: str, text: str, trial: Trial, trials: Trials) -> Hint:
         tried=True,
         fits=trial.fits,
         node=trial.chosen,
-        consequences=list(trial.consequences),
+        consequences=[*trial.consequences, *filter(None, [trials.unchanged_job(patches)])],
+        cut=max(trials.cut(trial), 0),
         command=command,
         patches=patches,
     )

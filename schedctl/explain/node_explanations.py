@@ -16,6 +16,8 @@ from schedctl.cache.cluster import Cluster
 from schedctl.cache.nodes import NodeInfo
 from schedctl.cache.pod_info import PodInfo
 from schedctl.explain import evidence
+from schedctl.explain.bound_pods import ready_status
+from schedctl.explain.groups import first_details
 from schedctl.framework import wording
 from schedctl.framework.statuses import Code
 from schedctl.reports.explanations import Explanation, NodeVerdict, OwnerPods, PodReference, Verdict
@@ -130,6 +132,7 @@ def explain_node(
         labels=dict(sorted(labels.items())),
         taints=[wording.taint(evidence.plain(taint)) for taint in info.taints],
         unschedulable=info.object.spec.unschedulable,
+        ready=ready_status(info.object),
         conditions=_conditions(info),
         pods=len(info.pods),
         resources=_resources(info),
@@ -164,7 +167,9 @@ def _reasons(node: str, answer: Explanation) -> list[Reason]:
 
 def _of_one_node(reason: Reason, node: str) -> Reason:
     groups = [_replace(group, nodes=[node], zones={}) for group in reason.groups if node in group.nodes]
-    return _replace(reason, count=1, zones={}, groups=groups)
+    return _replace(
+        reason, count=1, zones={}, groups=groups, detail=reason.summary or first_details(groups), details=[]
+    )
 
 
 def _why_not_judged(answer: Explanation) -> str:

@@ -14,10 +14,11 @@ from typing import Any
 import msgspec
 
 from schedctl.api.devices import ResourceClaim
+from schedctl.api.meta import controller_of
 from schedctl.api.nodes import Node
 from schedctl.api.pods import Container, Pod, PodTemplateSpec
 from schedctl.api.storage import PersistentVolumeClaim
-from schedctl.api.workloads import CronJob
+from schedctl.api.workloads import CronJob, Job
 from schedctl.cache.changes import Change
 from schedctl.cache.cluster import Cluster
 from schedctl.cache.pod_info import PodInfo
@@ -89,6 +90,22 @@ def patches_and_command(remedies: Sequence[Remedy], pod: Pod, cluster: Cluster) 
         patches += () if patch is None else (patch,)
         commands.append("" if patch is None else _command(source, patch, edited))
     return patches, " && ".join(commands) if all(commands) else ""
+
+
+def unchanged_job(pod: Pod, patches: Iterable[Patch], cluster: Cluster) -> str:
+    """Return that the Job of a pod stays as it is whatever is patched, "" for other pods and Jobs not made yet."""
+    owner = controller_of(pod)
+    if owner is None or owner.kind != "Job":
+        return ""
+    name = f"{pod.metadata.namespace}/{owner.name}"
+    job = cluster.get(Job, name)
+    kinds = {patch.kind: patch for patch in patches}
+    if job is None or not job.metadata.uid or not kinds.keys() & {"Job", "CronJob"}:
+        return ""
+    if "CronJob" in kinds:
+        later = f"{kinds['CronJob'].namespace}/{kinds['CronJob'].name}"
+        return f"only later Jobs of CronJob {later} have it: the pods of Job {name} stay as they are"
+    return f"the pod template of Job {name} cannot be changed: it has to be deleted and created again"
 
 
 def _of_new_claims(changes: Iterable[Change]) -> Iterator[Patch]:

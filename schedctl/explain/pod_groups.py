@@ -18,7 +18,7 @@ from schedctl.cache.cluster import Cluster
 from schedctl.cache.pod_info import PodInfo
 from schedctl.engine.groups.cycles import GroupAttempt
 from schedctl.engine.groups.trials import Member, Trial
-from schedctl.explain import facts, group_remedies, group_scale_ups, scores
+from schedctl.explain import facts, group_differences, group_remedies, group_scale_ups, scores
 from schedctl.explain.explanations import reference
 from schedctl.framework.pod_groups import count_members, group_key
 from schedctl.framework.statuses import Code, Status
@@ -30,6 +30,7 @@ from schedctl.scheduler.schedulers import Scheduler
 
 _replace = msgspec.structs.replace
 _MOST_WAITING = 20
+_OF_CLAIMS = "DRAWorkloadResourceClaims"
 
 
 @dataclass(slots=True)
@@ -56,6 +57,26 @@ def explain_group(
         hints: whether to look for what would let it start, which tries changed clusters.
         node_groups: the groups of nodes of which new nodes might help; None where that is not asked.
     """
+    waiting = group_reports.waiting_members(scheduler.cluster, group.key)
+    others = [info for info in waiting if scheduler.profile_of(info) is None]
+    if not others:
+        return _explain(scheduler, group, hints=hints, node_groups=node_groups)
+    with scheduler.cluster.fork():
+        for info in others:
+            scheduler.cluster.remove_pod(info)
+        explained = _explain(scheduler, group, hints=hints, node_groups=node_groups)
+    result, mine = explained.result, next(iter(scheduler.profiles))
+    more = [group_differences.same_scheduler(mine, others)] if hints and not result.starts else []
+    explained.result = _replace(
+        result,
+        notes=[group_differences.left_out(others), *result.notes],
+        hints=[*more, *result.hints],
+    )
+    return explained
+
+
+def _explain(scheduler: Scheduler, group: PodGroup, *, hints: bool, node_groups: NodeGroups | None) -> ExplainedGroup:
+    """Return what becomes of a group all of whose pods the scheduler serves."""
     cluster = scheduler.cluster
     waiting = sorted(group_reports.waiting_members(cluster, group.key), key=lambda info: -info.priority)
     gate = _gate(scheduler, waiting)
@@ -110,7 +131,8 @@ def _not_tried(
     there = count_members(cluster, group.key)
     if there < group.min_count:
         more = group.min_count - there
-        notes.append(f"{counts.of(there, 'pod')} of {group.min_count} exist: {more} more would have to be created")
+        exist = "exists" if there == 1 else "exist"
+        notes.append(f"{counts.of(there, 'pod')} of {group.min_count} {exist}: {more} more would have to be created")
     result = _replace(result, notes=notes, hints=group_remedies.of_untried(group, there) if hints else [])
     members = {
         info.key: Explanation(
@@ -268,6 +290,9 @@ def _waiting_behind(cluster: Cluster, group: PodGroup) -> list[str]:
 
 def _notes(attempt: GroupAttempt, result: PodGroupResult) -> list[str]:
     notes = []
+    group, release = attempt.cycle.group, attempt.cluster.release
+    if group.spec.resource_claims and not release.enabled(_OF_CLAIMS):
+        notes.append(f"the API server drops spec.resourceClaims of the group while {_OF_CLAIMS} is off")
     if result.topology_key and not result.trials:
         notes.append(f"no node has the label {result.topology_key}, of which all nodes of the group need one value")
     if result.verdict is GroupVerdict.STARTS:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from schedctl.api.pods import Pod
+from schedctl.api.resources import demand_of
 from schedctl.cache.cluster import Cluster
 from schedctl.cache.pod_info import PodInfo
 from schedctl.engine import attempts
@@ -128,6 +129,17 @@ class Trials:
     def patches_and_command(self, trial: Trial) -> tuple[list[Patch], str]:
         """Return what was tried as patches and as a command, see `patches.patches_and_command`."""
         return patches.patches_and_command(trial.remedies, self._pod, self._scheduler.cluster)
+
+    def cut(self, trial: Trial) -> int:
+        """Return by how many percent the pod of a trial requests less of the resource that is cut most."""
+        if trial.result is None:
+            return 0
+        before, after = (demand_of(pod).fit_requests for pod in (self._pod, trial.result[0]))
+        return max((round(100 - 100 * after.get(name, 0) / most) for name, most in before.items() if most), default=0)
+
+    def unchanged_job(self, changes: Sequence[Patch]) -> str:
+        """Return that the pod's Job stays as it is, see `patches.unchanged_job`."""
+        return patches.unchanged_job(self._pod, changes, self._scheduler.cluster)
 
 
 def _find_removed(remedies: Sequence[Remedy], cluster: Cluster) -> list[PodInfo]:

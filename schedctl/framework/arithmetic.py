@@ -40,6 +40,11 @@ def round_half_away(values: FloatArray) -> FloatArray:
     return result
 
 
+def round_half_up(values: FloatArray) -> IntArray:
+    """Return the nearest integers, int64, of values none of which is negative, as `round_half_away` in fewer steps."""
+    return (values + _BELOW_HALF).astype(np.int64)
+
+
 def default_normalize(scores: IntArray, *, reverse: bool = False, largest: int = MAX_NODE_SCORE) -> IntArray:
     """Return scores scaled so that the largest becomes `largest`; reversed, small scores are the good ones.
 

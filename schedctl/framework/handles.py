@@ -65,6 +65,9 @@ class Handle(Protocol):
     def profile_name(self) -> str:
         """The scheduler name of the profile the plugin was made for."""
 
+    def serves(self, pod: PodInfo) -> bool:
+        """Return whether a profile of this scheduler serves a pod; any other is left to another scheduler."""
+
     def nominated_pods(self, node_name: str) -> Sequence[PodInfo]:
         """Return the pods nominated to a node, in order of nomination."""
 

@@ -7,7 +7,7 @@ ones through an index that follows the cluster. The contracts of group cycles ar
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from schedctl.api.pod_groups import PodGroup
 from schedctl.api.pods import Pod
@@ -34,9 +34,16 @@ def scheduled_members(cluster: ClusterView, key: str) -> Sequence[PodInfo]:
     return (*cluster.derive(_MembersByGroup).of(key), *strays)
 
 
-def count_members(cluster: ClusterView, key: str) -> int:
-    """Return how many pods of a group there are, with and without a node."""
-    waiting = sum(group_key(info) == key for info in cluster.pending.values())
+def count_members(cluster: ClusterView, key: str, serves: Callable[[PodInfo], bool] | None = None) -> int:
+    """Return how many pods of a group there are, with and without a node.
+
+    Args:
+        cluster: the cluster.
+        key: ``namespace/name`` of the group.
+        serves: whether the scheduler serves a pod; of those without a node, no others count. None for all.
+    """
+    members = (info for info in cluster.pending.values() if group_key(info) == key)
+    waiting = sum(1 for info in members if serves is None or serves(info))
     return waiting + len(scheduled_members(cluster, key))
 
 

@@ -309,6 +309,10 @@ class ScorePlugin(Plugin):
 class ReservePlugin(Plugin):
     """Keeps what a pod needs from being given to another between the decision and the bind."""
 
+    def pod_on_node(self, cycle: Cycle, pod: PodInfo, node_name: str) -> PodInfo:
+        """Return the pod as it stands on the chosen node from `reserve` on: with what its status says from then on."""
+        return pod
+
     @abstractmethod
     def reserve(self, cycle: Cycle, node_name: str) -> Status:
         """Called once the node is chosen; anything but Success undoes all reservations and fails the cycle."""

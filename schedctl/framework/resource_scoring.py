@@ -13,14 +13,13 @@ import numpy as np
 
 from schedctl.api.resources import CPU, EPHEMERAL_STORAGE, MEMORY, is_scalar
 from schedctl.cache.arrays import FloatArray, IntArray
+from schedctl.cache.node_table import LARGE
 from schedctl.cache.nodes import Nodes
 from schedctl.config.args import ResourceSpec, UtilizationShapePoint
 from schedctl.errors import PluginError
 from schedctl.framework.arithmetic import MAX_NODE_SCORE, round_half_away, truncdiv
 from schedctl.framework.device_classes import can_be_devices, classes_by_resource, shares_devices
 
-_FEW = 1024
-"""Up to how many nodes all resources are gathered and rated at once."""
 _PLAIN = frozenset((CPU, MEMORY, EPHEMERAL_STORAGE))
 """The resources that nothing stands in for."""
 MAX_CUSTOM_SCORE = 10
@@ -91,70 +90,83 @@ def resource_columns(
     return columns
 
 
-class ResourceMatrix(NamedTuple):
-    """The resources to be scored, over a few nodes each of which offers all of them.
-
-    Attributes:
-        allocatable: int64 (r, n), what each node offers.
-        allocated: int64 (r, n), what pods have taken.
-        requested: int64 (r, n), the same with the pod.
-    """
-
-    allocatable: IntArray
-    allocated: IntArray
-    requested: IntArray
-
-
-class MatrixScoring:
-    """Rates a few nodes by all resources at once, which is cheaper than one after another, with equal results."""
+class FewRows:
+    """Rates a few nodes one by one in Python's own numbers, which is cheaper than NumPy's calls, with equal results."""
 
     def __init__(self, resources: Sequence[ResourceSpec], *, minimum: bool) -> None:
-        self.names = tuple(spec.name for spec in resources)
+        self._names = tuple(spec.name for spec in resources)
         self._minimum = minimum
-        self._applies = bool(self.names) and _PLAIN.issuperset(self.names)
-        self._weights = np.array([[spec.weight] for spec in resources], np.int64)
-        self._weight = int(self._weights.sum())
-        self._is_weighted = bool((self._weights != 1).any())
+        self._applies = bool(self._names) and _PLAIN.issuperset(self._names)
+        self._weights = [spec.weight for spec in resources]
+        self._weight = sum(self._weights) or 1
 
-    def matrix(self, nodes: Nodes, pod_requests: Mapping[str, int]) -> ResourceMatrix | None:
-        """Return what `resource_columns` does as one matrix; None where that is not cheaper, or there is more to it."""
-        if not self._applies or len(nodes) > _FEW:
+    def weighted_mean(self, nodes: Nodes, pod_requests: Mapping[str, int], rate: Rate) -> IntArray | None:
+        """Return the same as `weighted_mean`; None where that has to be asked."""
+        found, of_each = self._numbers(nodes, pod_requests), _OF_EACH.get(rate)
+        if found is None or of_each is None:
             return None
-        found = nodes.matrix(self.names, scored=self._minimum)
-        if found is None or not found[0].all():
-            return None
-        allocatable, allocated = found
-        amounts = np.array([[pod_requests.get(name, 0)] for name in self.names], np.int64)
-        return ResourceMatrix(allocatable, allocated, allocated + amounts)
+        scores = [
+            of_each([had + amount for had in taken], offered, weight)
+            for (offered, taken, amount), weight in zip(found, self._weights, strict=True)
+        ]
+        return np.array([sum(of_one) // self._weight for of_one in zip(*scores, strict=True)], np.int64)
 
-    def weighted_mean(self, matrix: ResourceMatrix, rate: Rate) -> IntArray:
-        """Return the same as `weighted_mean`."""
-        scores = rate(matrix.requested, matrix.allocatable)
-        if self._is_weighted:
-            scores = scores * self._weights
-        total = scores[0] + scores[1] if len(scores) == PAIR else scores.sum(0)
-        return truncdiv(total, self._weight or 1)
+    def balance(self, nodes: Nodes, pod_requests: Mapping[str, int], *, improves: bool) -> IntArray | None:
+        """Return the same as `improvement` or `evenness`, for two resources; None where these have to be asked."""
+        found = self._numbers(nodes, pod_requests) if len(self._names) == PAIR else None
+        if found is None:
+            return None
+        (offered, taken, amount), (other_offered, other_taken, other_amount) = found
+        after = _evenness_of_each(
+            [had + amount for had in taken], offered, [had + other_amount for had in other_taken], other_offered
+        )
+        if not improves:
+            return np.array(after, np.int64)
+        before = _evenness_of_each(taken, offered, other_taken, other_offered)
+        # no evenness is below 50, so that what the division cuts off is never negative
+        return np.array([(150 + now - then) // 2 for now, then in zip(after, before, strict=True)], np.int64)
+
+    def _numbers(self, nodes: Nodes, pod_requests: Mapping[str, int]) -> list[tuple[list[int], list[int], int]] | None:
+        """Return of each resource what nodes offer, what is taken, and what the pod requests; None if more is to it."""
+        found = nodes.numbers(self._names, scored=self._minimum) if self._applies else None
+        if found is None:
+            return None
+        numbers = []
+        for name, (offered, taken) in zip(self._names, found, strict=True):
+            amount = pod_requests.get(name, 0)
+            if 0 in offered or not 0 <= amount < LARGE:  # what a node does not offer takes no part
+                return None
+            numbers.append((offered, taken, amount))
+        return numbers
 
 
 PAIR = 2
 """Cpu and memory, the usual case."""
 
 
-def improvement_of_pair(matrix: ResourceMatrix) -> IntArray:
-    """Return the same as `improvement`, for two resources."""
-    half = MAX_NODE_SCORE // 2
-    taken = np.array((matrix.requested, matrix.allocated))
-    fractions = _fraction(taken, matrix.allocatable)
-    after, before = _evenness(_gap(fractions[:, 0], fractions[:, 1]))
-    change: IntArray = after - before
-    change += half
-    return half + truncdiv(change, 2)
+def _evenness_of_each(
+    first: Sequence[int], all_of_first: Sequence[int], second: Sequence[int], all_of_second: Sequence[int]
+) -> list[int]:
+    """Return how even the use of two resources is on each node."""
+    scores = []
+    for taken, offered, other_taken, other_offered in zip(first, all_of_first, second, all_of_second, strict=True):
+        fraction, other = taken / offered, other_taken / other_offered
+        if fraction > 1.0:
+            fraction = 1.0
+        if other > 1.0:
+            other = 1.0
+        scores.append(int((1.0 - abs((fraction - other) * 0.5)) * 100.0))
+    return scores
 
 
-def evenness_of_pair(matrix: ResourceMatrix) -> IntArray:
-    """Return the same as `evenness`, for two resources."""
-    first, second = _fraction(matrix.requested, matrix.allocatable)
-    return _evenness(_gap(first, second))
+def _least_allocated_of_each(requested: Sequence[int], offered: Sequence[int], weight: int) -> list[int]:
+    rows = zip(requested, offered, strict=True)
+    return [(most - taken) * MAX_NODE_SCORE // most * weight if taken <= most else 0 for taken, most in rows]
+
+
+def _most_allocated_of_each(requested: Sequence[int], offered: Sequence[int], weight: int) -> list[int]:
+    rows = zip(requested, offered, strict=True)
+    return [(taken if taken < most else most) * MAX_NODE_SCORE // most * weight for taken, most in rows]
 
 
 def least_allocated(requested: IntArray, allocatable: IntArray) -> IntArray:
@@ -180,6 +192,13 @@ def shape_rate(shape: Sequence[UtilizationShapePoint]) -> Rate:
         return scores
 
     return rate
+
+
+_OF_EACH: Mapping[Rate, Callable[[Sequence[int], Sequence[int], int], list[int]]] = {
+    least_allocated: _least_allocated_of_each,
+    most_allocated: _most_allocated_of_each,
+}
+"""Rates of which there is a form for numbers, which takes a weight as well."""
 
 
 def weighted_mean(columns: Sequence[ResourceColumn], rate: Rate, rows: int) -> IntArray:

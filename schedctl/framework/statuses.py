@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum
+from functools import cache
 from typing import Any, NamedTuple
 
 
@@ -80,15 +81,22 @@ class Status:
     @property
     def successful(self) -> bool:
         """Whether it lets the pod go on."""
-        return self.code == Code.SUCCESS
+        return self.code is Code.SUCCESS
 
     def by(self, plugin: str) -> Status:
         """Return the status in the name of a plugin."""
+        if self is SUCCESS:
+            return _success_by(plugin)
         return Status(self.code, self.reasons, plugin, self.timeout, self.causes)
 
 
 SUCCESS = Status(Code.SUCCESS)
 SKIP = Status(Code.SKIP)
+
+
+@cache
+def _success_by(plugin: str) -> Status:
+    return Status(Code.SUCCESS, plugin=plugin)
 
 
 def unschedulable(*reasons: str) -> Status:

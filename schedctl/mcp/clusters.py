@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from schedctl.api.kinds import Kind
     from schedctl.cache.cluster import Cluster
     from schedctl.session.states import About
+    from schedctl.sources import Manifests
 
 _LIKE = "like:"
 
@@ -84,7 +85,14 @@ class _Loaded(StateSource):
     state: State | None = None
 
     @override
-    def load(self, notifier: Notifier = SILENT, *, kinds: tuple[Kind, ...] = (), about: About | None = None) -> State:
+    def load(
+        self,
+        notifier: Notifier = SILENT,
+        *,
+        kinds: tuple[Kind, ...] = (),
+        about: About | None = None,
+        created: Manifests | None = None,
+    ) -> State:
         assert self.state is not None, "made with one"
         return self.state
 
@@ -111,8 +119,7 @@ class SharedCluster:
         Raises:
             SchedctlError: it cannot be read.
         """
-        kinds = autoscalers.LISTED_KINDS if self.source.of_cluster else autoscalers.KINDS
-        session = Session(self.source, self.options, notifier, kinds=kinds)
+        session = Session(self.source, self.options, notifier, kinds=autoscalers.KINDS)
         session.load()
         self._state = session.state
 

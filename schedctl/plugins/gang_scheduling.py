@@ -48,7 +48,7 @@ class GangScheduling(PreEnqueuePlugin, PermitPlugin, PlacementFeasiblePlugin):
         group = group_of(pod, cluster)
         if group is None:
             return self.no_group.status(group=key.partition("/")[2])
-        if group.is_gang and count_members(cluster, key) < group.min_count:
+        if group.is_gang and count_members(cluster, key, self.handle.serves) < group.min_count:
             return self.too_few.status()
         return SUCCESS
 

@@ -19,12 +19,9 @@ from schedctl.framework.device_classes import DEVICE_KINDS
 from schedctl.framework.handles import Handle
 from schedctl.framework.points import PreScorePlugin, ScorePlugin
 from schedctl.framework.resource_scoring import (
-    PAIR,
-    MatrixScoring,
+    FewRows,
     evenness,
-    evenness_of_pair,
     improvement,
-    improvement_of_pair,
     resource_columns,
 )
 from schedctl.framework.statuses import SKIP, Status
@@ -40,10 +37,10 @@ class NodeResourcesBalancedAllocation(PreScorePlugin, ScorePlugin):
 
     def __init__(self, args: Any, handle: Handle) -> None:
         super().__init__(args, handle)
-        improves = self.release.includes(ReleaseChange.BALANCE_IMPROVEMENT)
-        self._rate = improvement if improves else evenness
-        self._rate_pair = improvement_of_pair if improves else evenness_of_pair
-        self._few = MatrixScoring(args.resources, minimum=False)
+        self._improves = self.release.includes(ReleaseChange.BALANCE_IMPROVEMENT)
+        self._rate = improvement if self._improves else evenness
+        self._names = [spec.name for spec in args.resources]
+        self._few = FewRows(args.resources, minimum=False)
 
     def signature(self, pod: PodInfo) -> Hashable:
         """Its requests, as written."""
@@ -63,11 +60,11 @@ class NodeResourcesBalancedAllocation(PreScorePlugin, ScorePlugin):
         requests = cycle.pod.demand.balanced_allocation_requests
         if not self._requests_any(requests):
             return np.zeros(len(nodes), np.int64)
-        matrix = self._few.matrix(nodes, requests) if len(self._few.names) == PAIR else None
-        if matrix is not None:
-            return self._rate_pair(matrix)
+        scores = self._few.balance(nodes, requests, improves=self._improves)
+        if scores is not None:
+            return scores
         columns = resource_columns(nodes, self.args.resources, requests, minimum=False, selectors=False)
         return self._rate(columns, len(nodes))
 
     def _requests_any(self, requests: Mapping[str, int]) -> bool:
-        return any(requests.get(spec.name, 0) for spec in self.args.resources)
+        return any(map(requests.get, self._names))

@@ -14,6 +14,7 @@ from schedctl.api import pods as api
 from schedctl.api import topology
 from schedctl.api.pods import Pod, PodSpec
 from schedctl.cache.pod_info import PodInfo
+from schedctl.explain.groups import first_details
 from schedctl.explain.pending_pods import PendingPodExplainer
 from schedctl.policy import fields
 from schedctl.policy.fields import Path
@@ -22,7 +23,7 @@ from schedctl.policy.scenario_hints import hints_after
 from schedctl.policy.situations import JudgedPod, Situation
 from schedctl.reports import counts
 from schedctl.reports.explanations import Explanation, Verdict
-from schedctl.reports.reasons import Hint, Reason
+from schedctl.reports.reasons import Hint, NodeGroup, Reason
 from schedctl.reports.simulations import Fate
 from schedctl.simulation.what_ifs import abbreviate
 
@@ -170,10 +171,7 @@ def lines(reasons: Sequence[Reason], nodes: Collection[str] | None = None) -> li
     """
     texts = []
     for reason in reasons[:_MOST_REASONS]:
-        groups = reason.groups if nodes is None else [group for group in reason.groups if _any(group.nodes, nodes)]
-        numbers = (
-            reason.summary if nodes is None and reason.summary else next((g.detail for g in groups if g.detail), "")
-        )
+        numbers = reason.detail if nodes is None else first_details(_groups_within(reason, nodes))
         text = f"{reason.text} ({numbers})" if numbers else reason.text
         if nodes is not None and not reason.whole_pod:
             text = f"{_among(reason, nodes)} {text}"
@@ -251,6 +249,12 @@ def _restrict_to_domain(pod: Pod, keys: Sequence[str], value: str) -> Pod:
 def _among(reason: Reason, nodes: Collection[str]) -> int:
     """Return how many of some nodes a reason refuses."""
     return sum(name in nodes for group in reason.groups for name in group.nodes)
+
+
+def _groups_within(reason: Reason, nodes: Collection[str]) -> list[NodeGroup]:
+    """Return the groups of a reason with those of their nodes alone that are asked about."""
+    within = ((group, [name for name in group.nodes if name in nodes]) for group in reason.groups)
+    return [_replace(group, nodes=names) for group, names in within if names]
 
 
 def _any(names: Iterable[str], nodes: Collection[str]) -> bool:

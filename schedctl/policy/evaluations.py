@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from schedctl.api.pods import Pod
 from schedctl.api.times import unix_nanoseconds
+from schedctl.autoscaling.instance_types import NO_TYPES, Catalogue
 from schedctl.cache.pod_info import PodInfo
 from schedctl.documents.spelling import nearest
 from schedctl.errors import ConfigError, Problem, UsageError
@@ -76,6 +77,7 @@ class Conditions:
         now: Unix seconds, for ages.
         observe: hears what match conditions come to; nobody does if None.
         choose: which of several equally good nodes is taken.
+        catalogue: the instance types of which new nodes may be.
     """
 
     metadata: Metadata = field(default_factory=Metadata)
@@ -87,6 +89,7 @@ class Conditions:
     now: Callable[[], float] = field(default=time.time)
     observe: ObserveCondition | None = None
     choose: TieBreaker = first_by_name
+    catalogue: Catalogue = NO_TYPES
 
 
 def evaluate(
@@ -187,6 +190,7 @@ class _Evaluation:
         self._results = Results(policies, scheduler.cluster, accepting)
         self._notes: list[str] = []
         self._now = conditions.now()
+        self._catalogue = conditions.catalogue
         self._taken = _seconds(conditions.metadata.state_taken)
         self._unmatched: set[int] = set()
         self._judged: set[Key] = set()
@@ -364,7 +368,15 @@ class _Evaluation:
             if number not in views:
                 matched = situations.selected_workloads(situation.workloads, policy.match)
                 views[number] = View(
-                    situation, facts, causes, matched, policy.match, self._before, self._taken, self._now
+                    situation,
+                    facts,
+                    causes,
+                    matched,
+                    policy.match,
+                    self._before,
+                    self._taken,
+                    self._now,
+                    self._catalogue,
                 )
             check = policy.checks[place]
             causes.begin_check()

@@ -9,8 +9,8 @@ from collections import Counter
 from collections.abc import Iterable
 
 from schedctl.api import topology
+from schedctl.api.node_labels import INSTANCE_TYPE, POOL_LABELS
 from schedctl.api.nodes import Node
-from schedctl.autoscaling.labels import INSTANCE_TYPE, POOL_LABELS
 from schedctl.cache.cluster import Cluster
 from schedctl.cache.pod_info import PodInfo
 from schedctl.workloads.ownership import workload_of

@@ -18,7 +18,14 @@ Stage = Literal["ALPHA", "BETA", "GA", "DEPRECATED"]
 GENERIC_WORKLOAD: Final = "GenericWorkload"
 """The gate of pod groups: while it is off, each pod is scheduled by itself."""
 
-OF_GROUPS: Final = frozenset({GENERIC_WORKLOAD, "PodGroupPreemptionPolicy", "TopologyAwareWorkloadScheduling"})
+OF_GROUPS: Final = frozenset(
+    {
+        GENERIC_WORKLOAD,
+        "DRAWorkloadResourceClaims",
+        "PodGroupPreemptionPolicy",
+        "TopologyAwareWorkloadScheduling",
+    }
+)
 """Gates of pod groups, which are modelled in v1.37: earlier versions have other APIs of the same names."""
 
 MODELLED: Final = OF_GROUPS | frozenset(
@@ -33,6 +40,7 @@ MODELLED: Final = OF_GROUPS | frozenset(
         "DRAExtendedResource",
         "DRAFractionalCapacityRange",
         "DRAListTypeAttributes",
+        "DRANodeAllocatableResources",
         "DRAOptionalNodeOperations",
         "DRAPartitionableDevices",
         "DRAPrioritizedList",
@@ -60,7 +68,7 @@ MODELLED: Final = OF_GROUPS | frozenset(
 _NOT_YET: Final = {
     "v1.34": OF_GROUPS,
     "v1.35": OF_GROUPS,
-    "v1.36": OF_GROUPS,
+    "v1.36": OF_GROUPS | {"DRANodeAllocatableResources"},
 }
 """Those that are reproduced only as they are by default, by minor version."""
 
@@ -71,7 +79,6 @@ DECISIVE: Final = MODELLED | frozenset(
     {
         "CSIMigrationPortworx",
         "CompositePodGroup",
-        "DRANodeAllocatableResources",
         "DRAWorkloadResourceClaims",
         "GangScheduling",
         GENERIC_WORKLOAD,
@@ -152,8 +159,6 @@ def of_unmodelled_groups(name: str, version: str) -> str:
     """Return what of pod groups a gate of a version is about that is not modelled, "" for any other gate."""
     if name == "CompositePodGroup":
         return "CompositePodGroups"
-    if name == "DRAWorkloadResourceClaims":
-        return "claims of PodGroups"
     older = name in OF_GROUPS or name in ("GangScheduling", "WorkloadAwarePreemption")
     return "pod groups of the alpha APIs before v1.37" if older and not has_groups(version) else ""
 

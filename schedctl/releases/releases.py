@@ -74,6 +74,7 @@ NEWEST: Final = RELEASES[-1]
 OLDEST: Final = RELEASES[0]
 
 
+_VERSION: Final = re.compile(r"v?\d{1,4}\.\d{1,4}(\.\d{1,4})?([-+]\S*)?")
 _MINOR: Final = re.compile(r"v?(\d{1,4})\.(\d{1,4})(?!\w)")
 
 
@@ -81,6 +82,11 @@ def minor_of(version: str) -> Minor | None:
     """Return the minor version that a text begins with, e.g. ``v1.29.3-eks-5e0fdde`` or ``1.36``, None for none."""
     found = _MINOR.match(version)
     return (int(found[1]), int(found[2])) if found else None
+
+
+def is_version(text: str) -> bool:
+    """Return whether a text is a version as people and clouds write it, e.g. ``1.36``, ``v1.29.3-eks-5e0fdde``."""
+    return _VERSION.fullmatch(text.strip()) is not None
 
 
 def parse_release(version: str) -> Release:

@@ -39,13 +39,14 @@ def sections(result: Explanation, bound: BoundPod, *, entries: int, wide: bool) 
         entries: how many containers are shown.
         wide: whether containers that run and whole messages are shown too.
     """
-    yield [_node(bound, entries)]
-    yield [*_kubelet(bound, entries, wide)]
+    yield [node_state(bound, entries)]
+    yield [*kubelet(bound, entries, wide)]
     yield [*_next_steps(result)]
     yield [notices.note(note) for note in result.notes]
 
 
-def _node(bound: BoundPod, entries: int) -> Line:
+def node_state(bound: BoundPod, entries: int) -> Line:
+    """Return whether the nodes of pods are there and Ready."""
     names = sorted(set(bound.nodes))
     if len(names) > 1:
         nodes, are, exist = f"nodes {notices.few(names, entries)}", "are", "exist"
@@ -64,7 +65,7 @@ def _node(bound: BoundPod, entries: int) -> Line:
     return line(f"scheduling is done; {nodes} {ready}", "bad" if bound.node_ready in _NOT_READY else "")
 
 
-def _kubelet(bound: BoundPod, entries: int, wide: bool) -> Iterator[Block]:
+def kubelet(bound: BoundPod, entries: int, wide: bool) -> Iterator[Block]:
     """Yield the phase, the containers that do not run, and the conditions that are False."""
     if bound.reason or bound.message:
         yield Line((Span(f"{bound.phase}: ", "strong"), Span(": ".join(filter(None, (bound.reason, bound.message))))))

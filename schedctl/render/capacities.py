@@ -100,13 +100,19 @@ def _stop(result: CapacityResult) -> Iterator[Block]:
     stop = result.stop
     if stop is None:
         return
-    verb = "start" if result.group_size else "fit"
-    yield line(f"why the next one would not {verb}:" if result.fits else f"why it would not {verb}:", "strong")
+    title = why_no_more(result)
+    yield line(f"{title[:1].lower()}{title[1:]}{'; without that' if stop.nominated_node else ''}:", "strong")
     yield from _reasons(stop)
-    if stop.nominated_node:
-        room = f"preempting {counts.of(stop.victims, 'pod')} on {stop.nominated_node} would make room for it"
-        yield line(room, indent=2)
     yield from notices.kubernetes_line(stop.message, 2)
+
+
+def why_no_more(result: CapacityResult) -> str:
+    """Return what the causes why no more fit are headed with: where evictions would make room, with that."""
+    which, verb = "the next one" if result.fits else "it", "start" if result.group_size else "fit"
+    if result.stop is not None and result.stop.nominated_node:
+        victims = f"{counts.of(result.stop.victims, 'pod')} on {result.stop.nominated_node}"
+        return f"{which.capitalize()} would {verb} only by preempting {victims}"
+    return f"Why {which} would not {verb}"
 
 
 def _reasons(stop: Stop) -> Iterator[Block]:

@@ -80,7 +80,7 @@ def answer(report: DrainReport) -> Iterator[Line]:
         style = "good" if clean else "bad"
     simulated = Span(" (simulated; nothing was changed)", "faint")
     yield Line((Span(subject, "strong"), Span(answer, style), simulated, *notices.doubt(report.guesses)))
-    numbers = ", ".join(_tally(summary))
+    numbers = "; ".join(_tally(summary))
     if numbers:
         yield line(numbers, indent=2)
 
@@ -111,17 +111,21 @@ def _verdict(result: NodeResult) -> tuple[str, str, str]:
 
 def _tally(summary: DrainSummary) -> Iterator[str]:
     if summary.pods:
-        yield f"{counts.of(summary.pods, 'pod')} would be evicted: {summary.moved} placed elsewhere"
+        fates = (
+            (summary.moved, "placed elsewhere"),
+            (summary.pending, "pending"),
+            (summary.lost, f"lost (no controller recreates {'it' if summary.lost == 1 else 'them'})"),
+            (summary.inconclusive, "inconclusive"),
+        )
+        tally = ", ".join(f"{number} {what}" for number, what in fates if number)
+        yield f"{counts.of(summary.pods, 'pod')} would be evicted: {tally}"
     numbers = (
-        (summary.pending, "pending"),
-        (summary.lost, f"lost (no controller recreates {'it' if summary.lost == 1 else 'them'})"),
-        (summary.inconclusive, "inconclusive"),
-        (summary.blocked if summary.nodes > 1 else 0, "refused by PodDisruptionBudgets"),
-        (summary.refused if summary.nodes > 1 else 0, "in the way"),
-        (summary.displaced, "preempted on other nodes"),
-        (summary.staying, "not evicted"),
+        (summary.blocked if summary.nodes > 1 else 0, "eviction", "would be refused by PodDisruptionBudgets"),
+        (summary.refused if summary.nodes > 1 else 0, "pod", "in the way"),
+        (summary.displaced, "pod", "on other nodes would be preempted"),
+        (summary.staying, "pod", "of DaemonSets or kubelets would stay"),
     )
-    yield from (f"{number} {what}" for number, what in numbers if number)
+    yield from (f"{counts.of(number, noun)} {what}" for number, noun, what in numbers if number)
 
 
 def _after(result: NodeResult) -> str:

@@ -424,17 +424,27 @@ def _reason(reason: Reason, detail: Detail, groups: int | None) -> Iterator[Bloc
 
 def _on_one_line(reason: Reason) -> Iterator[Block]:
     """Yield the evidence as far as one line of a screen has room for it, but at least of the nearest nodes."""
-    details = [reason.summary] if reason.summary else [group.detail for group in reason.groups if group.detail]
-    details = list(dict.fromkeys(details))
-    if details:
-        yield line("; ".join(_as_many_as_fit(details, SCREEN.columns - 2)), indent=2)
+    if not reason.details:
+        if reason.detail:
+            yield line(reason.detail, indent=2)
+        return
+    counted = [f"{counts.nodes(each.nodes)}: {each.text}" for each in reason.details]
+    shown = _number_that_fits(counted, SCREEN.columns - 2 - len(" nodes"))
+    rest = reason.count - sum(each.nodes for each in reason.details[:shown])
+    more = [f"+{counts.nodes(rest, 'more ')}"] if rest else []
+    yield line("; ".join([*counted[:shown], *more]), indent=2)
 
 
 def _as_many_as_fit(texts: Sequence[str], columns: int) -> Sequence[str]:
     """Return those of some texts that one line has room for, but at least the first, and how many more there are."""
-    room = columns - len("; +99 more")
-    shown = next((n for n in range(len(texts), 1, -1) if len("; ".join(texts[:n])) <= room), 1)
+    shown = _number_that_fits(texts, columns)
     return [*texts[:shown], f"+{len(texts) - shown} more"] if shown < len(texts) else texts
+
+
+def _number_that_fits(texts: Sequence[str], columns: int) -> int:
+    """Return how many of some texts one line has room for beside the number of the others, but at least one."""
+    room = columns - len("; +99 more")
+    return next((n for n in range(len(texts), 1, -1) if len("; ".join(texts[:n])) <= room), 1)
 
 
 def _groups(groups: Sequence[NodeGroup], detail: Detail, indent: int) -> Iterator[Block]:

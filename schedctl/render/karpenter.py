@@ -47,7 +47,8 @@ def _verification(found: KarpenterAnswer) -> str:
     where = "again" if found.commands else "on these nodes"
     cost = _cost(found)
     if found.placed == found.pods:
-        return f"kube-scheduler would place all {counts.of(found.pods, 'pod')} {where}{cost}"
+        pods = f"all {found.pods} pods" if found.pods > 1 else "the pod"
+        return f"kube-scheduler would place {pods} {where}{cost}"
     left = notices.few(found.unplaced, 3)
     return f"kube-scheduler would place {found.placed} of {counts.of(found.pods, 'pod')} {where}, not {left}{cost}"
 

@@ -61,17 +61,27 @@ def answer(report: NodesReport) -> Iterator[Line]:
     if report.unpriced:
         text = f"passed over, as a price is not known: {notices.few(report.unpriced, 4)}"
         yield line(text, "warn", indent=2)
-    text = _placed(summary) if report.question is NodesQuestion.ADD else _moved(report)
+    adding = report.question is NodesQuestion.ADD
+    text = _placed(summary) if adding else _moved(report)
     if text:
         yield line(text, indent=2)
+    if summary.preempting:
+        whose = f"{counts.of(summary.preempting, 'pod')} would preempt others rather than wait for a new node"
+        yield line(f"{whose}{', unless the nodes are there first' if summary.added else ''}", "warn", indent=2)
+    if summary.waiting:
+        are, them = ("is", "it") if summary.waiting == 1 else ("are", "them")
+        less = f"; fewer nodes leave {them} less room" if summary.removed else ""
+        waiting = f"{counts.of(summary.waiting, 'pod')} {are} pending already and not considered{less}"
+        yield line(waiting, "warn", indent=2)
 
 
 def _placed(summary: NodesSummary) -> str:
     """``13 pods would be placed: 4 without a new node, 9 with them``; "" where there is nothing to say."""
     if not summary.added:
         return ""
+    none = "" if summary.preempting else " and none preempted"
     where = f", {summary.fitting} of them would fit without a new node" if summary.fitting else ""
-    return f"{counts.of(summary.placed, 'pod')} would be placed and none preempted{where}{_cost(summary, 'cost')}"
+    return f"{counts.of(summary.placed, 'pod')} would be placed{none}{where}{_cost(summary, 'cost')}"
 
 
 def _moved(report: NodesReport) -> str:
@@ -156,7 +166,8 @@ def _proof_of_shrink(summary: NodesSummary) -> Iterator[Line]:
     if bound <= summary.removed:
         yield line(f"proved: no more nodes can go ({proof}; {tried} tried)", "faint", indent=2)
     else:
-        yield line(f"at most {counts.nodes(bound)} can go ({proof}; {tried} tried)", "faint", indent=2)
+        more = f"no more were found to go ({tried} tried)" if summary.removed else f"{tried} tried"
+        yield line(f"{more}; more than {bound} {'is' if bound == 1 else 'are'} impossible ({proof})", "faint", indent=2)
 
 
 def _pending(report: NodesReport, entries: int) -> Iterator[Block]:

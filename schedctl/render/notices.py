@@ -61,8 +61,17 @@ def answer_table(answers: Sequence[AnswerRow], indent: int = 0) -> Table:
 def cause(reasons: Sequence[Reason]) -> str:
     """Return the nearest of some reasons in the fewest words that tell it from others."""
     nearest = reasons[0]
-    text = next(iter(nearest.diagnosis), nearest.detail.partition("; ")[0]) or nearest.text or WORDLESS
+    text = next(iter(nearest.diagnosis), "") or _first_detail(nearest) or nearest.text or WORDLESS
     return f"{counts.nodes(nearest.count)}: {text}" if nearest.count else text
+
+
+def _first_detail(reason: Reason) -> str:
+    """Return what is told of the nearest nodes, and of how many if the others are told something else."""
+    if not reason.details:
+        return reason.detail.partition("; ")[0]
+    first = reason.details[0]
+    some = f" ({first.nodes} of them)" if first.nodes < reason.count else ""
+    return f"{first.text.partition('; ')[0]}{some}"
 
 
 def best_fix(hints: Sequence[Hint]) -> str:

@@ -104,7 +104,7 @@ def _causes(result: PodGroupResult, entries: int) -> Iterator[Sequence[Block]]:
             found.append(line(text, "faint", indent=2))
         for reason in causes[0].reasons[:entries]:
             found.extend(notices.cause_and_diagnosis(reason, 2))
-            found.extend(line(part, indent=4) for part in notices.parts(reason.detail)[:2] if part)
+            found.extend(line(part, indent=4) for part in notices.parts(reason.detail) if part)
         found.extend(notices.kubernetes_line(causes[0].message, 2))
         yield found
 

@@ -42,7 +42,8 @@ def lines(report: run_comparisons.SimulationComparison, *, wide: bool = False, l
     sections = (
         _workloads(report, wide, entries),
         *(_workload(result, entries) for result in report.results if wide or _differs(result)),
-        _others(report.others, sides, entries),
+        _owners(report.owners, sides, entries),
+        *((_others(report.others, sides, entries),) if wide else ()),
         _preemptions(report.sides),
         _balance(report.sides),
         _utilisation(report.sides),
@@ -54,7 +55,9 @@ def lines(report: run_comparisons.SimulationComparison, *, wide: bool = False, l
     for each in report.sides:
         if each.ending.reason not in (EndReason.SETTLED, EndReason.STUCK):
             yield notices.note(f"the run under {each.side.name} stopped: {each.ending.text}")
-    yield notices.note("replicas are compared by how many pods of a workload are on which node")
+    yield notices.note("pods of one owner are compared by how many of them are on which node")
+    if report.owners:
+        yield notices.note("no running pod is moved unless it is preempted; then its controller creates it again")
     yield notices.end(report.metadata, several=True, versions=_versions(sides), wide=wide)
 
 
@@ -144,6 +147,25 @@ def _workload(result: run_comparisons.WorkloadComparison, entries: int) -> Itera
     for outcome in result.outcomes if any(each != messages[0] for each in messages) else ():
         for message in outcome.messages:
             yield notices.message_of_side(f"{outcome.side}: ", message)
+
+
+def _owners(owners: Sequence[run_comparisons.OwnerComparison], sides: Sequence[Side], entries: int) -> Iterator[Block]:
+    """Yield what becomes of other pods by owner; the change of places of two of one owner comes to nothing."""
+    if not owners:
+        return
+    heads = ("OTHER PODS", *(side.name for side in sides), *(f"EFFECT OF {side.name}" for side in sides[1:]))
+    rows: list[Sequence[Cell]] = []
+    for each in owners[:entries]:
+        places = [(Span(placed_and_preempted(outcome, len(each.pods))),) for outcome in each.outcomes]
+        rows.append(((Span(each.owner),), *places, *map(_effect, each.differences)))
+    yield Table(rows, 0, heads)
+    yield from notices.rest(len(owners) - entries)
+
+
+def placed_and_preempted(outcome: run_comparisons.OwnerOutcome, pods: int) -> str:
+    """Return how many of an owner's pods have a node in the end, and how many of them had to make room before."""
+    preempted = f", {outcome.preempted} preempted" if outcome.preempted else ""
+    return f"{outcome.placed} of {pods} placed{preempted}"
 
 
 def _others(others: Sequence[run_comparisons.OtherComparison], sides: Sequence[Side], entries: int) -> Iterator[Block]:

@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from schedctl.api import times
+from schedctl.api import autoscalers, times
 from schedctl.render.layout import ALL, BLANK, Block, Cell, Line, Span, Table, line
 from schedctl.reports import counts
 from schedctl.reports.snapshots import FieldChange, Header, ObjectChange, ObjectChangeType, SnapshotDiff, SnapshotReport
@@ -52,9 +52,12 @@ def write_summary(file: str, size: int, header: Header, key_file: str) -> Iterat
             yield f"names and values are hashed with {kept}; label keys, resource and driver names are not hashed"
         case _:
             yield "it contains only what scheduling reads; `--redact strict` hashes names, too"
-    if header.missing:
-        gaps = ", ".join(f"{gap.kind} ({_reason(gap.reason)})" for gap in header.missing)
-        yield f"could not list: {gaps}; answers that need them are inconclusive"
+    of_autoscalers = {kind.name for kind in autoscalers.KINDS}
+    gaps = [f"{gap.kind} ({_reason(gap.reason)})" for gap in header.missing if gap.kind not in of_autoscalers]
+    if gaps:
+        yield f"could not list: {', '.join(gaps)}; answers that need them are inconclusive"
+    if unlisted := [gap.kind for gap in header.missing if gap.kind in of_autoscalers]:
+        yield f"could not list {', '.join(unlisted)}, by which `schedctl nodes` knows groups of nodes and their limits"
     if header.configuration_left_out:
         yield "the scheduler configuration is left out; when you read the snapshot, give it with --scheduler-config"
 

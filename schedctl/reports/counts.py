@@ -17,6 +17,11 @@ def nodes(count: int, kind: str = "") -> str:
     return of(count, f"{kind}node")
 
 
+def at_most(number: int) -> str:
+    """Return ``at most 2``, or ``none`` where nothing at all is."""
+    return f"at most {number}" if number else "none"
+
+
 def by_zone(zones: Mapping[str, int]) -> str:
     """Return how many there are in which zone, ``eu-1a 3, eu-1b 2``; many zones are cut short."""
     parts = [f"{zone or 'no zone'} {count}" for zone, count in zones.items()]

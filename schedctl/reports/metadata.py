@@ -45,12 +45,12 @@ class Input(Record, frozen=True, kw_only=True):
         source: the file.
         digest: ``sha256:...``.
         role: ``Manifests`` for what is placed, ``State`` for where, ``Config`` for schedctl's own configuration,
-            ``Policy`` for what must hold, ``Baseline`` for what is accepted.
+            ``Policy`` for what must hold, ``Baseline`` for what is accepted, ``InstanceTypes`` for what clouds offer.
     """
 
     source: str
     digest: str
-    role: Literal["Manifests", "State", "Config", "Policy", "Baseline"]
+    role: Literal["Manifests", "State", "Config", "Policy", "Baseline", "InstanceTypes"]
 
 
 class MissingKind(Record, frozen=True):

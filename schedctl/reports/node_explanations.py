@@ -121,6 +121,7 @@ class NodeExplanation(Record, frozen=True):
         zone, pool, instance_type: what its labels say, "" where they do not.
         labels, taints: of the node; a taint is written ``key=value:effect``.
         unschedulable: whether it is cordoned.
+        ready: the status of its Ready condition: ``True``, ``False`` or ``Unknown``; "" if it is not known.
         conditions: those that are not as on a healthy node.
         pods: how many pods stand on it.
         resources: cpu, memory, pods, then everything else that it offers or its pods use.
@@ -140,6 +141,7 @@ class NodeExplanation(Record, frozen=True):
     labels: dict[str, str] = {}
     taints: list[str] = []
     unschedulable: bool = False
+    ready: str = ""
     conditions: list[ReportedCondition] = []
     pods: int = 0
     resources: list[NodeResource] = []

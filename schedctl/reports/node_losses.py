@@ -88,6 +88,7 @@ class NodeLossReport(Record, frozen=True, kw_only=True):
         metadata: under which conditions it was made.
         summary: the answer in numbers.
         results: every loss that was tried, the worst first.
+        pending_before: the pods that are pending already and are not counted, as ``namespace/name``.
         guesses: what some answer rests on that could not be listed.
         node_map: the nodes that pictures show; null unless the output has pictures (``html``).
     """
@@ -97,5 +98,6 @@ class NodeLossReport(Record, frozen=True, kw_only=True):
     metadata: Metadata
     summary: NodeLossSummary
     results: list[LossResult]
+    pending_before: list[str] = []
     guesses: list[ReportedAssumption] = []
     node_map: NodeMap | None = None

@@ -75,6 +75,8 @@ class NodesSummary(Record, frozen=True, kw_only=True):
         fitting: how many of them would fit without a new node.
         placed: how many would have a node in the end.
         pending: how many would not.
+        preempting: of a plan, how many would preempt others rather than wait for a new node.
+        waiting: of a shrink, how many pods are pending already; they are not considered, and take no room.
         cost_per_hour: what is added, or saved, per hour; null where a price is not known.
         bound: of a plan, no plan adds fewer nodes (costs less, with ``--minimize cost``); of a shrink, no more can go.
         bound_by: what proves that.
@@ -92,6 +94,8 @@ class NodesSummary(Record, frozen=True, kw_only=True):
     fitting: int = 0
     placed: int = 0
     pending: int = 0
+    preempting: int = 0
+    waiting: int = 0
     cost_per_hour: float | None = None
     bound: float = 0.0
     bound_by: BoundProof = BoundProof.NOTHING

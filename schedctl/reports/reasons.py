@@ -27,6 +27,18 @@ class NodeGroup(Record, frozen=True):
     zones: dict[str, int] = {}
 
 
+class CountedDetail(Record, frozen=True):
+    """Numbers in words, and on how many nodes they are so.
+
+    Attributes:
+        text: the numbers in words, as a group of nodes has them.
+        nodes: how many nodes.
+    """
+
+    text: str
+    nodes: int
+
+
 class Reason(Record, frozen=True):
     """One cause and the nodes it refuses.
 
@@ -39,7 +51,10 @@ class Reason(Record, frozen=True):
         count: how many nodes it refuses; 0 where the pod is refused as a whole.
         whole_pod: PreFilter refused the pod before any node was asked.
         summary: the evidence over all the nodes in one line, e.g. ``cpu: 2 requested, at most 1850m free``.
-        detail: the numbers behind it in one line: the summary, or without one those of the first groups.
+        detail: the numbers behind it in one line: the summary, or without one those of the first groups, each behind
+            the number of its nodes where they differ.
+        details: the numbers by the nodes that share them, nearest miss first; empty where a summary covers them all or
+            none differ. Of many different ones the first are there, and `count` tells how many nodes are left.
         diagnosis: what is likely to be wrong with the pod, a sentence each; empty where nothing strikes the eye.
         zones: how many of the nodes are in which zone, "" for nodes in none.
         groups: the nodes by evidence, nearest miss first; none in reports about many pods.
@@ -54,6 +69,7 @@ class Reason(Record, frozen=True):
     whole_pod: bool = False
     summary: str = ""
     detail: str = ""
+    details: list[CountedDetail] = []
     diagnosis: list[str] = []
     zones: dict[str, int] = {}
     groups: list[NodeGroup] = []
@@ -108,6 +124,7 @@ class Hint(Record, frozen=True):
         node: the node that would then be chosen, "" for none.
         consequences: what else it would cause, a sentence each: workloads that lose their spread, and pods that lose
             their place. Of other pending pods the most important two workloads are looked at.
+        cut: by how many percent the pod would request less of the resource that is cut most, 0 where nothing is cut.
         command: what to type, "" where no command does all of it. It is quoted for a shell.
         undoes: the reasons that it undoes, in Kubernetes' words; empty where it is not about single reasons.
         patches: the same change as patches of a workload's pod template or of nodes; empty where it is of another kind.
@@ -120,6 +137,7 @@ class Hint(Record, frozen=True):
     fits: int = 0
     node: str = ""
     consequences: list[str] = []
+    cut: int = 0
     command: str = ""
     undoes: list[str] = []
     patches: list[Patch] = []

@@ -125,6 +125,38 @@ class OtherComparison(Record, frozen=True, kw_only=True):
     effects: list[PlacementEffect]
 
 
+class OwnerOutcome(Record, frozen=True, kw_only=True):
+    """What became of the pods of an owner under one configuration.
+
+    Attributes:
+        side: which.
+        placed: how many of them, or of their successors, are on a node.
+        preempted: how many had to make room.
+        nodes: how many are on which node.
+    """
+
+    side: str
+    placed: int
+    preempted: int
+    nodes: dict[str, int]
+
+
+class OwnerComparison(Record, frozen=True, kw_only=True):
+    """Other pods of one owner under all configurations, which are compared by number as those of workloads are.
+
+    Attributes:
+        owner: their workload, ``Pod namespace/name`` for a pod without a controller.
+        pods: which, as ``namespace/name``.
+        outcomes: by side.
+        differences: each other side against the first.
+    """
+
+    owner: str
+    pods: list[str]
+    outcomes: list[OwnerOutcome]
+    differences: list[PlacementDifference]
+
+
 class SideResult(Record, frozen=True, kw_only=True):
     """All that became of the run under one configuration.
 
@@ -153,7 +185,8 @@ class ComparisonSummary(Record, frozen=True, kw_only=True):
         workloads: how many there are.
         pods: how many pods they want.
         workload_pods: what becomes of those, each other side against the first.
-        other_pods: what becomes of the other pods of the cluster that had a part in some run, likewise.
+        other_pods: what becomes of the other pods of the cluster that had a part in some run, likewise: those that were
+            pending before, and those that are preempted under some side. No other running pod is moved.
     """
 
     exit_code: int
@@ -172,6 +205,7 @@ class SimulationComparison(Record, frozen=True, kw_only=True):
         sides: the configurations, and what each makes of the cluster.
         results: each workload, in the order given.
         others: the other pods that are not the same under all sides.
+        owners: of those pods by owner; two of one owner that change places come to nothing there.
         assumed_volumes: the volumes that were provisioned in the first run before a pod was placed, by class; under
             the other sides they are assumed to be the same.
         node_map: the nodes that pictures show; null unless the output has pictures (``html``).
@@ -184,5 +218,6 @@ class SimulationComparison(Record, frozen=True, kw_only=True):
     sides: list[SideResult]
     results: list[WorkloadComparison]
     others: list[OtherComparison]
+    owners: list[OwnerComparison] = []
     assumed_volumes: list[AssumedVolumes] = []
     node_map: NodeMap | None = None

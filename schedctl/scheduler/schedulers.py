@@ -12,7 +12,9 @@ import numpy as np
 
 from schedctl.api.pod_groups import PodGroup
 from schedctl.api.pods import Pod
+from schedctl.cache.arrays import IndexArray
 from schedctl.cache.cluster import Cluster
+from schedctl.cache.nodes import Nodes
 from schedctl.cache.pod_info import PodInfo
 from schedctl.config import loading
 from schedctl.config.expansion import expand_all
@@ -91,8 +93,9 @@ class Scheduler:
         expanded, problems = expand_all(self.configuration, registry, partial=True)
         if problems:
             raise ConfigError(problems)
+        names = frozenset(each.scheduler_name for each in self.configuration.profiles)
         for profile_config in self.configuration.profiles:
-            handle = ProfileHandle(cluster, self.nominator, self.preemptors, self._reporter)
+            handle = ProfileHandle(cluster, self.nominator, self.preemptors, self._reporter, names)
             profile = build(profile_config, expanded[profile_config.scheduler_name], registry, handle)
             profile = replace(profile, extenders=tuple(extenders))
             handle.profile = profile  # only now: its plugins were made with the handle
@@ -151,7 +154,13 @@ class Scheduler:
         return GroupQueue(hints, clock, backoff, moved, find_group=lambda key: self.cluster.get(PodGroup, key))
 
     def attempt(
-        self, pod: PodInfo | Pod, *, sampling: bool = False, make_room: bool = True, admitted: bool = False
+        self,
+        pod: PodInfo | Pod,
+        *,
+        sampling: bool = False,
+        make_room: bool = True,
+        admitted: bool = False,
+        lazy: bool = False,
     ) -> Attempt:
         """Run one scheduling cycle for a pod and return its facts; nothing is placed.
 
@@ -160,6 +169,8 @@ class Scheduler:
             sampling: look at as many nodes as kube-scheduler would, instead of all.
             make_room: whether to run PostFilter when no node is feasible.
             admitted: whether PreEnqueue has let the pod in already, as it has those that come out of a queue.
+            lazy: where no node is feasible, work out why only when it is read, as long as the cluster stays as it is;
+                for whoever asks many pods whether they fit.
 
         Raises:
             KeyError: no profile serves the pod's scheduler name.
@@ -176,6 +187,7 @@ class Scheduler:
             cache=None if profile.extenders else self._cache,
             make_room=make_room,
             admitted=admitted,
+            lazy=lazy,
         )
 
     def attempt_group(
@@ -233,7 +245,8 @@ class Scheduler:
         """
         from schedctl.scheduler.judgements import judgement_of
 
-        return judgement_of(*self._filter_only(pod, nodes, plugins))
+        outcome, column = self._filter_only(pod, nodes, plugins)
+        return judgement_of(outcome, column.names)
 
     def feasible_nodes(
         self, pod: PodInfo | Pod, nodes: Iterable[str] | None = None, plugins: Collection[str] | None = None
@@ -249,29 +262,46 @@ class Scheduler:
             KeyError: no profile serves the pod's scheduler name, or there is no such node.
             ValueError: the profile has no such plugin.
         """
-        outcome, names = self._filter_only(pod, nodes, plugins)
+        outcome, column = self._filter_only(pod, nodes, plugins)
         filtering = outcome.filtering
         if filtering is None:
             return ()
         fits = {filtering.nodes.names[at] for at in np.flatnonzero(filtering.feasible).tolist()}
-        return tuple(name for name in names if name in fits)
+        return tuple(name for name in column.names if name in fits)
+
+    def feasible_rows(self, pod: PodInfo | Pod, plugins: Collection[str] | None = None) -> IndexArray:
+        """Return the rows of the nodes on which PreFilter and Filter let a pod be, intp; see `feasible_nodes`.
+
+        Args:
+            pod: the pod, defaulted; see `attempt`.
+            plugins: the names of the plugins to ask, all of the pod's profile if None.
+
+        Raises:
+            KeyError: no profile serves the pod's scheduler name.
+            ValueError: the profile has no such plugin.
+        """
+        filtering = self._filter_only(pod, None, plugins)[0].filtering
+        return np.empty(0, np.intp) if filtering is None else filtering.nodes.rows[filtering.feasible]
 
     def _filter_only(
         self, pod: PodInfo | Pod, nodes: Iterable[str] | None, plugins: Collection[str] | None
-    ) -> tuple[Attempt, Sequence[str]]:
-        """Run PreFilter and Filter alone, and return what comes of it and the names of the nodes in question."""
+    ) -> tuple[Attempt, Nodes]:
+        """Run PreFilter and Filter alone, and return what comes of it and the nodes in question."""
         from schedctl.scheduler.judgements import with_plugins_only
 
         info = (pod if isinstance(pod, PodInfo) else PodInfo(pod)).count_by(self.cluster.request_rules)
         profile = self.profiles[info.pod.spec.scheduler_name]
         if plugins is not None:
             profile = with_plugins_only(profile, plugins)
-        row_of = self.cluster.node_table.row_of
-        names = self.cluster.nodes_by_name.names if nodes is None else list(nodes)
-        unknown = [name for name in names if name not in row_of]
-        if unknown:
-            raise KeyError(f"node {unknown[0]} not found")
-        return filter_only(profile, self.cluster, info, self.nominator, self.cluster.nodes_named(names)), names
+        if nodes is None:
+            column = self.cluster.nodes_by_name
+        else:
+            row_of, names = self.cluster.node_table.row_of, list(nodes)
+            unknown = [name for name in names if name not in row_of]
+            if unknown:
+                raise KeyError(f"node {unknown[0]} not found")
+            column = self.cluster.nodes_named(names)
+        return filter_only(profile, self.cluster, info, self.nominator, column), column
 
     def percentage(self, profile: Profile) -> int:
         """Return the ``percentageOfNodesToScore`` that kube-scheduler goes by in a profile."""

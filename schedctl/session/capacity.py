@@ -57,7 +57,7 @@ def capacity(
     cluster, choice = session.cluster, session.choice
     with log_assumptions(cluster) as assumptions:
         session.change(namespace)
-        models = [model for text in like for model in capacity_models.find(text, session.state.assembled, namespace)]
+        models = [model for text in like for model in capacity_models.find(text, session.state, namespace)]
         scheduler = session.scheduler()
         settled = session.settle(scheduler)
         labels = capacity_report_builder.labels_of(cluster, by)

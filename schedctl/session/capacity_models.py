@@ -22,10 +22,10 @@ from schedctl.framework.pod_edits import as_pending
 from schedctl.scheduler import Scheduler
 from schedctl.session import subjects
 from schedctl.session.explain import pod_of
+from schedctl.session.states import State
 from schedctl.session.subject_kinds import POD_GROUP
 from schedctl.simulation.capacities import CopiesOfPod, PodCopies, StatefulSetCopies
 from schedctl.workloads import admission
-from schedctl.workloads.clusters import AssembledCluster
 
 _FILES = (".yaml", ".yml", ".json", ".gz")
 _replace = msgspec.structs.replace
@@ -48,7 +48,7 @@ class Model:
     notes: list[str] = field(default_factory=list)
 
 
-def find(text: str, state: AssembledCluster, namespace: str) -> list[Model]:
+def find(text: str, state: State, namespace: str) -> list[Model]:
     """Return what a text names: a file, or an object of the cluster.
 
     Raises:
@@ -56,11 +56,12 @@ def find(text: str, state: AssembledCluster, namespace: str) -> list[Model]:
         InputError: the file cannot be understood.
     """
     if is_file(text):
-        found = _in_file(text, namespace)
+        found = _in_file(state.names.file(text), namespace)
     else:
         _, names = subjects.parse_names([text])
-        scope = subjects.scope(namespace, everywhere=False)
-        found = [_model(obj) for name in names for obj in subjects.find(name, state, scope)]
+        scope = subjects.scope(namespace, everywhere=False).under(state.names)
+        named = (name.under(state.names) for name in names)
+        found = [_model(obj) for name in named for obj in subjects.find(name, state.assembled, scope)]
     for model in found:
         if isinstance(model.object, DaemonSet):
             raise UsageError(

@@ -10,17 +10,20 @@ from typing import TypeVar
 
 import msgspec
 
+from schedctl.api import autoscalers
 from schedctl.api.custom_kinds import CustomWorkload
 from schedctl.api.durations import Duration
 from schedctl.api.policies import ResourceQuota
 from schedctl.api.short_names import NAMES
 from schedctl.api.times import unix_nanoseconds
+from schedctl.autoscaling import instance_types
+from schedctl.autoscaling.instance_types import NO_TYPES, Catalogue
 from schedctl.documents.spelling import nearest
 from schedctl.errors import InputError, Problem, UsageError
 from schedctl.policy import baselines, reading
 from schedctl.policy.baselines import Baseline, CheckBaseline
 from schedctl.policy.builtins.snapshot_fresh import is_to_come
-from schedctl.policy.documents import BUILT_IN_POLICY
+from schedctl.policy.documents import BUILT_IN_POLICY, CheckPolicy, Schedulable
 from schedctl.policy.evaluations import Conditions, evaluate
 from schedctl.policy.exemptions import Acceptances
 from schedctl.policy.fingerprints import fingerprint
@@ -74,6 +77,7 @@ class CheckOptions:
         tags: judge only checks with one of these, all if there are none.
         seed: draws among equally good nodes; None takes the first by name.
         node_map: whether the report has the nodes that pictures show.
+        catalogue: the instance types of which new nodes may be, for checks that count with a scale-up.
     """
 
     fail_on: FailOn = "error"
@@ -91,6 +95,7 @@ class CheckOptions:
     tags: Sequence[str] = ()
     seed: int | None = None
     node_map: bool = False
+    catalogue: Catalogue = NO_TYPES
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,11 +171,13 @@ def parse_options(
     jobs: int = 0,
     tags: Sequence[str] = (),
     node_map: bool = False,
+    types: str = "",
 ) -> CheckOptions:
     """Return what the words of the options stand for, "" for what the settings say, as of now.
 
     Raises:
         ConfigError: the baseline cannot be read.
+        InputError: the file of instance types cannot be read or understood.
         UsageError: a word is none that its option takes.
     """
     defaults = settings.check
@@ -191,6 +198,7 @@ def parse_options(
         processes=jobs or count_cores(),
         tags=tags,
         node_map=node_map,
+        catalogue=instance_types.load(types) if types else NO_TYPES,
     )
 
 
@@ -231,7 +239,14 @@ def load(
         UsageError: standard input is to be read twice.
     """
     source, notifier = session.source, session.notifier
+    _reject_with_redaction(source, options)
     rules = load_policies(policies or settings.check.get("policies", ()), (*paths, *source.paths))
+    if source.redaction is not None and rules.digests:
+        raise UsageError(
+            "--redact strict cannot hide the names in policies", "without a policy, every pod needs a node"
+        )
+    if any(_counts_with_new_nodes(policy) for policy in rules.policies):
+        session.read_also(autoscalers.KINDS)
     if options.standing:
         session.load()
         manifests = workloads_of(session.state)
@@ -248,12 +263,17 @@ def load(
             kinds=session.kinds,
             notifier=notifier,
         )
-        session.load()
+        session.load(created=manifests)
+        manifests = session.names.manifests(manifests)
     if notifier.verbose:
         objects, policies_read = counts.of(len(manifests.objects), "object"), counts.of(len(rules.policies), "policy")
         notifier.say(f"checking {objects} by {policies_read}")
-    digests = runs.inputs(manifests.digests, session.state.manifests.digests, settings.digests)
-    return CheckInputs(rules, manifests, digests + policy_inputs(rules, options.baseline))
+    digests = session.inputs_with(manifests.digests, settings.digests)
+    digests += policy_inputs(rules, options.baseline)
+    catalogue = options.catalogue
+    if catalogue:
+        digests.append(Input(source=catalogue.source, digest=catalogue.digest, role="InstanceTypes"))
+    return CheckInputs(rules, manifests, digests)
 
 
 def check(session: Session, inputs: CheckInputs, options: CheckOptions) -> CheckReport:
@@ -292,6 +312,7 @@ def check(session: Session, inputs: CheckInputs, options: CheckOptions) -> Check
         now=lambda: options.now,
         observe=options.observe,
         choose=runs.chooser(options.seed),
+        catalogue=options.catalogue,
     )
     scheduler = session.scheduler()
     acceptances = Acceptances(
@@ -325,6 +346,24 @@ def check(session: Session, inputs: CheckInputs, options: CheckOptions) -> Check
     if options.node_map:
         report = node_maps.add(report, session.cluster)
     return report if options.max_age is None else _with_age(report, options, options.max_age)
+
+
+def _counts_with_new_nodes(policy: CheckPolicy) -> bool:
+    return any(isinstance(each.arguments, Schedulable) and each.arguments.after for each in policy.checks)
+
+
+def _reject_with_redaction(source: StateSource, options: CheckOptions) -> None:
+    """Hold up a check of a redacted state by what names objects in words.
+
+    Raises:
+        UsageError: there is such a thing.
+    """
+    if source.redaction is None:
+        return
+    if options.baseline is not None:
+        raise UsageError("--redact strict cannot hide the names in a baseline", "check without it")
+    if options.inline:
+        raise UsageError("--redact strict does not keep annotations that accept violations", "add --no-inline-ignores")
 
 
 def load_policies(paths: Sequence[str], other_inputs: Sequence[str]) -> reading.Read:

@@ -15,11 +15,12 @@ from typing import TYPE_CHECKING, BinaryIO
 
 from schedctl import KUBERNETES_VERSION, shipped
 from schedctl.config import embedded, expansion, loading
+from schedctl.config.args import NodeAffinityArgs
 from schedctl.config.types import SchedulerConfiguration
 from schedctl.documents.spelling import nearest
 from schedctl.errors import ConfigError, Problem, UsageError
 from schedctl.framework.registries import Registry
-from schedctl.releases import NEWEST, Release
+from schedctl.releases import NEWEST, Release, is_version
 from schedctl.reports.metadata import BUILT_IN
 from schedctl.scheduler import configurations as scheduler_configurations
 from schedctl.scheduler import discovery
@@ -181,6 +182,23 @@ def complete(choice: ConfigurationChoice, state: State, notifier: Notifier = SIL
     _warn_of_absent(choice, notifier)
     _warn_of_idle(choice, notifier)
     return choice
+
+
+def hide_names(choice: ConfigurationChoice) -> ConfigurationChoice:
+    """Return a choice for a state that was redacted: it compares no names, and says of no file where it is.
+
+    Raises:
+        UsageError: the configuration compares names.
+    """
+    configuration = choice.configuration
+    args = (each.args for profile in configuration.profiles for each in profile.plugin_config)
+    if configuration.extenders or any(isinstance(each, NodeAffinityArgs) and each.added_affinity for each in args):
+        raise UsageError(
+            f"--redact strict cannot hide the names that extenders or an addedAffinity of {choice.origin} compare",
+            "a configuration without them, or `--profile`",
+        )
+    ships = choice.built_in or any(choice.origin.startswith(f"{name}.yaml of ") for name in shipped_files())
+    return choice if ships else replace(choice, origin="a configuration of its own")
 
 
 def kinds(choices: Iterable[ConfigurationChoice]) -> tuple[Kind, ...]:
@@ -400,6 +418,9 @@ def suggest_profile_for(pod: Pod, choice: ConfigurationChoice, notifier: Notifie
 def unknown_profile(profile: str) -> UsageError:
     """Return what to say of a name that is neither a profile that ships nor a file."""
     name, at, version = profile.rpartition("@")
+    if at and name in shipped_files() and is_version(version):
+        command = f"`schedctl profiles show {name} --kube-version {version}`"
+        return UsageError(f'"{profile}": a version behind @ is for `profiles diff`', command)
     if at and name in shipped_files():
         return UsageError(f'"{version}" in "{profile}" is no version of Kubernetes', f"e.g. `{name}@1.36`")
     return UsageError(f'unknown profile "{profile}"', _hint(profile, list(shipped_files())))

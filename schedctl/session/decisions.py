@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from schedctl.api.devices import ResourceClaim
 from schedctl.api.meta import key_of
@@ -26,8 +26,15 @@ from schedctl.framework.statuses import Status
 from schedctl.plugins.dynamic_resources import plugin
 from schedctl.scheduler import Scheduler
 
+if TYPE_CHECKING:
+    from schedctl.plugins.dynamic_resources.search import Finding
+
 _WRITTEN = (PersistentVolume, PersistentVolumeClaim, ResourceClaim)
 _VOLUMES = "VolumeBinding"
+_UNWRITTEN = (
+    "what the devices of claim {} take of the node has to be written into the status of the pod before the bind, and"
+    " schedctl does not write that; leave the pod to kube-scheduler"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +130,8 @@ def decide(reserved: Reserved) -> Decision:
         status = reserved.cycle.pre_bind(note_changes)
     if not status.successful:
         return Decision(pod, node, status.message)
+    if (found := _finding(outcome, node)) is not None and found.charged:
+        return Decision(pod, node, _UNWRITTEN.format(", ".join(each.resource_claim_name for each in found.charged)))
     profile = outcome.profile
     arguments = profile.plugins[_VOLUMES].args if _VOLUMES in profile.plugins else None
     patience = (arguments or VolumeBindingArgs()).bind_timeout_seconds
@@ -145,8 +154,13 @@ def _changed_objects(cluster: Cluster, generation: int) -> tuple[tuple[Any, Any]
 
 def _mappings(outcome: Attempt, node: str) -> tuple[ContainerExtendedResourceRequest, ...]:
     """Return what DynamicResources found for the extended resources of the pod on a node."""
+    found = _finding(outcome, node)
+    return found.special.mappings if found is not None and found.special is not None else ()
+
+
+def _finding(outcome: Attempt, node: str) -> Finding | None:
+    """Return what DynamicResources found for the claims of the pod on a node, None where it has none."""
     state = outcome.cycle.state
     if plugin.STATE not in state or (search := state[plugin.STATE]) is None:
-        return ()
-    found = search.finding(outcome.cluster.node_table.row_of[node])
-    return found.special.mappings if found is not None and found.special is not None else ()
+        return None
+    return search.finding(outcome.cluster.node_table.row_of[node])

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from msgspec.structs import replace
 
@@ -14,6 +14,7 @@ from schedctl.errors import UsageError
 from schedctl.reports.drains import DrainReport
 from schedctl.scheduler.gaps import log_assumptions
 from schedctl.session import node_maps, pending_reasons, runs
+from schedctl.session.names import Names
 from schedctl.session.sessions import Session
 from schedctl.simulation import broken_groups, drain_report_builder, drains, utilisation
 from schedctl.simulation.drains import DrainFlags
@@ -24,7 +25,7 @@ _NODE_PREFIX = re.compile(r"^(?:nodes?|no)/")
 """What `kubectl get nodes -o name` prints before a name, and what else kubectl takes for it."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclasses.dataclass(frozen=True, slots=True)
 class NodeSelection:
     """Which nodes are drained: those named, or those with labels, or those of a zone."""
 
@@ -32,18 +33,22 @@ class NodeSelection:
     selector: str = ""
     zone: str = ""
 
-    def find(self, cluster: Cluster) -> list[str]:
+    def find(self, cluster: Cluster, known: Names) -> list[str]:
         """Return the names of the nodes, each once.
+
+        Args:
+            cluster: the cluster.
+            known: what it calls what the selection names.
 
         Raises:
             UsageError: one is not there, or none has the labels.
         """
         if self.zone:
-            return nodes_chosen(cluster, f"zone={self.zone}")
+            return nodes_chosen(cluster, known.choice_of_nodes(f"zone={self.zone}"))
         if not self.selector:
-            names = dict.fromkeys(_NODE_PREFIX.sub("", name) for name in self.names)
+            names = dict.fromkeys(known.name(_NODE_PREFIX.sub("", name)) for name in self.names)
             return [node_named(cluster, name).metadata.name for name in names]
-        query, table = label_selectors.parse(self.selector), cluster.node_table
+        query, table = known.query(label_selectors.parse(self.selector)), cluster.node_table
         found = sorted(name for name, row in table.row_of.items() if query.matches(table.objects[row].metadata.labels))
         if not found:
             raise UsageError("no node has these labels", "`-l` selects nodes; `--pod-selector` selects pods")
@@ -71,7 +76,8 @@ def drain(
         budgets = Budgets.of(cluster)
         bound = frozenset(cluster.pod_table.row_of)
         session.change()
-        names = selection.find(cluster)
+        names = selection.find(cluster, session.names)
+        flags = dataclasses.replace(flags, pod_selector=session.names.query(flags.pod_selector))
         scheduler = session.scheduler()
         settled = session.settle(scheduler)
         for key in cluster.pod_table.row_of.keys() - bound:

@@ -85,12 +85,14 @@ def explain(session: Session, question: Question, options: ExplainOptions) -> Ex
     Raises:
         UsageError: an object or a node is not there.
     """
-    state, notifier = session.state, session.notifier
+    state, notifier, names = session.state, session.notifier, session.names
+    question = question.under(names)
     objects = question.with_successors(what_ifs.successors(session.changes)).objects(state.assembled)
     if not objects:
         notifier.say(*subjects.nothing_pending(question.scope, state.assembled))
     metadata = _replace(session.metadata(), sampling=options.sampling)
-    options = replace(options, hypothetical_nodes=what_ifs.hypothetical_nodes(session.changes))
+    node = names.name(options.node) if options.node else ""
+    options = replace(options, node=node, hypothetical_nodes=what_ifs.hypothetical_nodes(session.changes))
     if len(session.choices) > 1:
         return _compare(session, objects, metadata, options)
     scheduler = session.scheduler()

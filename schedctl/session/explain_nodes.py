@@ -7,10 +7,10 @@ from collections.abc import Callable, Sequence
 from msgspec.structs import replace
 
 from schedctl.api import label_selectors
+from schedctl.api.node_labels import POOL_LABELS
 from schedctl.api.nodes import Node
 from schedctl.api.pods import Pod
 from schedctl.api.selectors import LabelQuery
-from schedctl.autoscaling.labels import POOL_LABELS
 from schedctl.cache.pod_info import PodInfo
 from schedctl.documents.spelling import suggest_names
 from schedctl.errors import UsageError
@@ -48,8 +48,12 @@ def explain_nodes(
     """
     if names and selector:
         raise UsageError("names and -l were both given", "give one of them")
-    nodes = _nodes_by_label(session, label_selectors.parse(selector)) if selector else _nodes_by_name(session, names)
-    pods = pending_pods(session.state.assembled, Scope(namespace))
+    known = session.names
+    if selector:
+        nodes = _nodes_by_label(session, known.query(label_selectors.parse(selector)))
+    else:
+        nodes = _nodes_by_name(session, [*map(known.name, names)])
+    pods = pending_pods(session.state.assembled, Scope(namespace).under(known))
     pending = _PendingPods(session, pods, min(_FIXED_GROUPS, _FIXES // len(nodes)))
     results = [pending.explain(name) for name in nodes]
     inconclusive = any(each.verdict == "Inconclusive" for result in results for each in result.not_judged)

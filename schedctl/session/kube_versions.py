@@ -18,6 +18,7 @@ from schedctl.releases import (
     GateError,
     Release,
     UnmodelledGateError,
+    is_version,
     minor_of,
     nearest_release,
     of_unmodelled_groups,
@@ -119,10 +120,10 @@ def rules_of(options: VersionOptions, state: StateVersion | None = None) -> Rule
         version, source = state.version, state.source
     if not version:
         return Rules(_with_gates(NEWEST, options))
-    minor = minor_of(version)
+    minor = minor_of(version) if source != "Option" or is_version(version) else None
     if minor is None:
         message = f'{options.option} "{version}" is no version of Kubernetes'
-        raise UsageError(message, f"e.g. `{options.option} 1.36`; there are {_list_versions()}")
+        raise UsageError(message, f"e.g. `{options.setting or f'{options.option} '}1.36`; there are {_list_versions()}")
     release = nearest_release(minor)
     is_reproduced = release.minor == minor
     if options.strict and not is_reproduced:
@@ -229,7 +230,7 @@ def _skew(state: StateVersion | None, release: Release) -> VersionSkew | None:
         for what in texts
     ]
     oldest, newest = state.schedulers
-    consequence = ", but answers follow"
+    subject, consequence = f"{_WHOSE[state.source]} {_version_range(state)}", ", but answers follow"
     if oldest <= release.minor <= newest:
         versions = f"v{oldest[0]}.{oldest[1]} to v{newest[0]}.{newest[1]}"
         consequence = f", so that kube-scheduler may be {versions}; answers follow"
@@ -238,8 +239,12 @@ def _skew(state: StateVersion | None, release: Release) -> VersionSkew | None:
         state_version=state.version,
         rules_version=release.version,
         differences=changes,
-        text=f"{_WHOSE[state.source]} {state.version}{consequence} the rules of kube-scheduler {release.version}",
+        text=f"{subject}{consequence} the rules of kube-scheduler {release.version}",
     )
+
+
+def _version_range(state: StateVersion) -> str:
+    return f"{state.oldest} to {state.version}" if state.oldest else state.version
 
 
 def _assumption(state: StateVersion, release: Release) -> str:
@@ -248,10 +253,12 @@ def _assumption(state: StateVersion, release: Release) -> str:
         return ""
     (_, oldest), (_, newest) = state.schedulers
     major, minor = release.minor
+    may_be = f", but may be v{major}.{oldest} to v{major}.{newest}"
+    if oldest > newest:
+        may_be = f"; Kubernetes supports no cluster whose kubelets are more than {_KUBELET_SKEW} minor versions apart"
     return (
-        f"the kubelets are {state.oldest} to {state.version}, and the API server's version is not known;"
-        f" kube-scheduler is assumed to be v{major}.{minor}, as the newest kubelet, but may be"
-        f" v{major}.{oldest} to v{major}.{newest}"
+        f"the kubelets are {_version_range(state)}, and the API server's version is not known;"
+        f" kube-scheduler is assumed to be v{major}.{minor}, as the newest kubelet{may_be}"
     )
 
 

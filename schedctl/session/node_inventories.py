@@ -60,9 +60,7 @@ class GroupOptions:
 
     def kinds(self, source: StateSource) -> tuple[Kind, ...]:
         """Return the kinds that are read of a state; a live cluster is asked for further ones only if need be."""
-        if not source.of_cluster:
-            return autoscalers.KINDS
-        return autoscalers.LISTED_KINDS if self._are_needed else ()
+        return autoscalers.KINDS if self._are_needed or not source.of_cluster else ()
 
     def groups(self, session: Session) -> NodeGroups | None:
         """Return the groups of a state, None where nothing is to be said of them.

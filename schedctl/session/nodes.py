@@ -8,9 +8,9 @@ from dataclasses import dataclass, field, replace
 import msgspec
 
 from schedctl.api import topology
+from schedctl.api.node_labels import instance_type_of, is_spot
 from schedctl.autoscaling.detection import NodeGroups
 from schedctl.autoscaling.judgements import GroupJudgement, judge_groups
-from schedctl.autoscaling.labels import instance_type_of, is_spot
 from schedctl.autoscaling.templates import node_of
 from schedctl.cache.cluster import Cluster
 from schedctl.cache.pod_info import PodInfo
@@ -20,7 +20,7 @@ from schedctl.reports import counts
 from schedctl.reports.nodes import KarpenterAnswer, NodesReport
 from schedctl.scheduler import Scheduler
 from schedctl.scheduler.gaps import AssumptionLog, log_assumptions
-from schedctl.session import karpenter, node_maps, runs
+from schedctl.session import karpenter, node_maps
 from schedctl.session.node_inventories import Inventory, inventory
 from schedctl.session.sessions import Session
 from schedctl.simulation import created_objects, node_report_builder, utilisation
@@ -147,7 +147,7 @@ def plan(
                 report = _with_karpenter(report, answer, karpenter.LAUNCH_NOTES)
     if manifests is None:
         return report
-    inputs = runs.inputs(manifests.digests, session.state.manifests.digests, settings or {})
+    inputs = session.inputs_with(manifests.digests, settings or {})
     return msgspec.structs.replace(report, metadata=msgspec.structs.replace(report.metadata, inputs=inputs))
 
 
@@ -177,10 +177,7 @@ def shrink(session: Session, options: NodesOptions) -> NodesReport:
                 effort=options.effort,
                 on_trial=lambda made, most: progress.advance(made, most, f"{counts.of(made, 'removal')} tried"),
             )
-        notes = []
-        if cluster.pending:
-            notes.append(f"{counts.of(len(cluster.pending), 'pending pod')} not considered: they take no room")
-        conditions = replace(_conditions(session, known, options, settled, assumptions), notes=notes)
+        conditions = _conditions(session, known, options, settled, assumptions)
         report = node_report_builder.shrink_report(facts, cluster, conditions)
         if options.as_karpenter:
             answer = karpenter.consolidation(scheduler, known, _prices(cluster, known.groups))
@@ -261,8 +258,6 @@ def _plan_notes(facts: ScaleUp) -> list[str]:
     if facts.gated:
         example = f"for example {facts.gated[0].key}, which `schedctl explain` explains"
         notes.append(f"no new node lets {counts.of(len(facts.gated), 'gated pod')} into the queue, {example}")
-    if facts.preempting:
-        notes.append(f"{counts.of(facts.preempting, 'pod')} would preempt others rather than wait for a new node")
     if facts.gap and not solver_installed():
         notes.append("the bound is one of sums of resources; `pip install 'schedctl[solver]'` brings a closer one")
     return notes

@@ -13,10 +13,11 @@ import msgspec
 
 from schedctl.api.pod_groups import PodGroup
 from schedctl.api.pods import Pod
+from schedctl.api.policies import PriorityClass
 from schedctl.autoscaling.detection import NodeGroups
 from schedctl.cache.cluster import Cluster
 from schedctl.cache.pod_info import PodInfo
-from schedctl.explain import explanations
+from schedctl.explain import explanations, group_remedies
 from schedctl.explain.pod_groups import ExplainedGroup, explain_group
 from schedctl.framework.pod_groups import group_key
 from schedctl.releases import GENERIC_WORKLOAD
@@ -28,6 +29,7 @@ from schedctl.scheduler import Scheduler, group_reports
 from schedctl.workloads import admission, ownership
 from schedctl.workloads.clusters import find_pod
 from schedctl.workloads.expansion import UnsourcedObject, expand
+from schedctl.workloads.pod_groups import admit_group
 
 _replace = msgspec.structs.replace
 
@@ -82,12 +84,18 @@ class GroupAnswers:
                 yield from self._explain(group).members.values()
 
     def _of_new_pods(self, obj: Any) -> Iterator[Explanation]:
-        """Yield what would become of the pods that a workload would make, if they are pods of a group that is there."""
+        """Yield what would become of the pods that a workload would make, if they are pods of a group.
+
+        The group is there, or is made with them.
+        """
         cluster = self._scheduler.cluster
         expansion = expand([UnsourcedObject(obj)], cluster)
         pods = [pod for workload in expansion.groups for pod in workload.pods]
         key = group_key(PodInfo(pods[0])) if pods else ""
-        group = cluster.get(PodGroup, key) if key else None
+        groups = {group.key: group for group in expansion.joined if isinstance(group, PodGroup)}
+        new = groups.get(key)
+        group = admit_group(new, cluster.every(PriorityClass), cluster.release) if new is not None else None
+        group = group or (cluster.get(PodGroup, key) if key else None)
         if group is None:
             return
         made = [PodInfo(admission.admit(pod, cluster).pod) for pod in pods]
@@ -95,6 +103,8 @@ class GroupAnswers:
         metadata = obj.metadata
         of_whom = f"{type(obj).__name__} {metadata.namespace}/{metadata.name}"
         with cluster.fork():
+            if new is not None:
+                cluster.put(group)
             for info in made:
                 cluster.add_pod(info)
             explained = self._explain(group, f"with the {counts.of(len(made), 'pod')} that {of_whom} would make")
@@ -148,5 +158,5 @@ def _without_group(scheduler: Scheduler, info: PodInfo, key: str) -> Explanation
         pod_group=key,
         pod_group_text=f"PodGroup {key} does not exist",
         notes=[message] if message else [],
-        hints=[Hint("create-group", f"create PodGroup {key}, or correct spec.schedulingGroup.podGroupName")],
+        hints=[group_remedies.of_missing(key, scheduler.cluster)],
     )

@@ -249,7 +249,9 @@ def _report(
     now = _seconds(options.now) if options.now else time.time()
     scheduler, versions = defaults.scheduler, defaults.versions
     if options.kube_version or options.feature_gates:
-        versions = VersionOptions(options.kube_version, options.feature_gates, versions.strict, option="kubeVersion")
+        versions = VersionOptions(
+            options.kube_version, options.feature_gates, versions.strict, "kubeVersion", "kubeVersion: "
+        )
     source = StateSource(test.state, versions=versions)
     configuration = options.scheduler_config or ("" if options.profile else scheduler.configuration)
     session = Session(source, SchedulerOptions(configuration, options.profile, plugins=scheduler.plugins))

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from typing_extensions import override
 
 from schedctl.documents.spelling import nearest
 from schedctl.errors import UsageError
-from schedctl.reports.metadata import Input
 from schedctl.session import notifiers
 from schedctl.simulation import tie_breaking
 from schedctl.simulation.outcomes import Run
@@ -60,10 +57,3 @@ class RunProgress(Progress):
     @override
     def on_attempt(self, run: Run, queued: int) -> None:
         self._progress.advance(run.attempts, run.attempts + queued, f"{queued} queued")
-
-
-def inputs(manifests: Mapping[str, str], state: Mapping[str, str], settings: Mapping[str, str]) -> list[Input]:
-    """Return the digests of what was read, as a report lists them."""
-    found = [Input(source=name, digest=digest, role="Manifests") for name, digest in manifests.items()]
-    found += [Input(source=name, digest=digest, role="State") for name, digest in state.items()]
-    return found + [Input(source=name, digest=digest, role="Config") for name, digest in settings.items()]

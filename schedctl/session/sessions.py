@@ -5,7 +5,7 @@ The constructor chooses, `Session.load` reads, `Session.change` changes; what is
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeVar
@@ -28,8 +28,10 @@ if TYPE_CHECKING:
     from schedctl.reports.pod_groups import BrokenGroup
     from schedctl.scheduler import Scheduler
     from schedctl.session.configurations import ConfigurationChoice
+    from schedctl.session.names import Names
     from schedctl.session.states import About, State, StateSource
     from schedctl.simulation.what_ifs import WhatIfResult
+    from schedctl.sources import Manifests
 
 
 R = TypeVar("R", bound=msgspec.Struct)
@@ -113,6 +115,11 @@ class Session:
         return self.choices[0]
 
     @property
+    def names(self) -> Names:
+        """The names in the question, as the state has them."""
+        return self.state.names
+
+    @property
     def cluster(self) -> Cluster:
         """The cluster in memory."""
         return self.state.assembled.cluster
@@ -127,12 +134,17 @@ class Session:
         """Those that are read of the state: besides those of plugins what the question is about."""
         return (*self.kinds, *self._kinds)
 
-    def load(self, state: State | None = None, *, about: About | None = None) -> None:
+    def read_also(self, kinds: Iterable[Kind]) -> None:
+        """Have further kinds read of the state, which is not loaded yet."""
+        self._kinds = tuple(dict.fromkeys((*self._kinds, *kinds)))
+
+    def load(self, state: State | None = None, *, about: About | None = None, created: Manifests | None = None) -> None:
         """Read the state, and complete the configurations by what it says.
 
         Args:
             state: the state where it was read already.
             about: whether a pod or workload is asked about; see `StateSource.load`.
+            created: the manifests that are asked about; likewise.
 
         Raises:
             ClusterError: the live cluster cannot be read.
@@ -141,11 +153,14 @@ class Session:
             UsageError: there are snapshots with different configurations, or the options of extenders do not fit.
         """
         # The plugins of the chosen configurations say which kinds are read; what a snapshot says completes the choice.
-        self.state = state or self.source.load(self.notifier, kinds=self.kinds_of_state, about=about)
+        self.state = state or self.source.load(self.notifier, kinds=self.kinds_of_state, about=about, created=created)
         chosen_for, self.rules = self.rules.release, self.state.rules or self.rules
         if self.rules.release != chosen_for:
             self.choices = self._choose(SILENT)
         self.choices = comparisons.complete(self.choices, self.state, self._extenders, self.notifier)
+        if self.source.redaction is not None:
+            self.choices = [*map(configurations.hide_names, self.choices)]
+        self._what_ifs = replace(self._what_ifs, names=self.names)
         kube_versions.tell(self.rules, self.notifier)
 
     def under_version(self, version: str) -> Session:
@@ -155,7 +170,9 @@ class Session:
             ConfigError: that kube-scheduler would refuse the configuration.
             UsageError: it is no version, or none that is reproduced and has to be; or it refuses a feature gate.
         """
-        versions = replace(self.source.versions, kube_version=version, option="--compare-version")
+        versions = replace(
+            self.source.versions, kube_version=version, option="--compare-version", setting="--compare-version "
+        )
         source = replace(self.source, versions=versions)
         other = Session(source, self._options, SILENT, self._what_ifs, self._kinds)
         kube_versions.tell_nearest(other.rules, self.notifier)
@@ -215,9 +232,16 @@ class Session:
     @property
     def inputs(self) -> list[Input]:
         """The digests of the files of the state, as reports list them."""
-        return [
-            Input(source=name, digest=digest, role="State") for name, digest in self.state.manifests.digests.items()
-        ]
+        return self.inputs_with({}, {})
+
+    def inputs_with(self, manifests: Mapping[str, str], settings: Mapping[str, str]) -> list[Input]:
+        """Return them with those of what is to be created and of the settings; none where names are redacted."""
+        if self.source.redaction is not None:
+            return []
+        found = [Input(source=name, digest=digest, role="Manifests") for name, digest in manifests.items()]
+        state = self.state.manifests.digests
+        found += [Input(source=name, digest=digest, role="State") for name, digest in state.items()]
+        return found + [Input(source=name, digest=digest, role="Config") for name, digest in settings.items()]
 
     @property
     def version_fields(self) -> VersionFields:

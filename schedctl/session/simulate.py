@@ -16,6 +16,7 @@ from schedctl.scheduler.gaps import AssumptionLog, log_assumptions
 from schedctl.scheduler.sides import sides
 from schedctl.session import node_maps, pending_reasons, runs, traces, what_ifs
 from schedctl.session.configurations import ConfigurationChoice
+from schedctl.session.node_order_reuse import warn_of_reuse
 from schedctl.session.sessions import Session
 from schedctl.simulation import report_builder, run_steps, utilisation
 from schedctl.simulation.outcomes import RunEnd
@@ -23,6 +24,7 @@ from schedctl.simulation.runs import Options
 from schedctl.simulation.simulations import Simulation
 from schedctl.simulation.simulations import simulate as run_simulation
 from schedctl.sources import Manifests
+from schedctl.workloads import ownership
 from schedctl.workloads.rollouts import RolloutStrategy
 
 
@@ -67,7 +69,7 @@ class _Question:
         """Carry the manifests out under a configuration."""
         scheduler, options = self.session.scheduler(choice), self.options
         with self.session.notifier.progress("scheduling") as progress:
-            return scheduler, run_simulation(
+            facts = run_simulation(
                 scheduler,
                 self.manifests.objects,
                 passed=self.manifests.ignored,
@@ -83,6 +85,8 @@ class _Question:
                 ),
                 progress=runs.RunProgress(progress),
             )
+        warn_of_reuse(facts.run, scheduler, self.session.notifier)
+        return scheduler, facts
 
 
 def simulate(
@@ -120,7 +124,7 @@ def simulate(
             rollout=options.rollout,
             seed=options.seed,
             skipped_admission=list(options.skip_admission),
-            inputs=runs.inputs(manifests.digests, session.state.manifests.digests, settings or {}),
+            inputs=session.inputs_with(manifests.digests, settings or {}),
         )
         question = _Question(session, manifests, options, before, metadata)
         if options.version:
@@ -210,5 +214,11 @@ def _compare(
         results.append(comparisons.SideRun.of(side, report, facts))
     session.notifier.report(facts.expansion.refused, "error")
     zones = utilisation.zones(session.cluster)
-    comparison = comparisons.compare(results, metadata=question.metadata, zones=zones, fail=question.options.fail)
+    comparison = comparisons.compare(
+        results,
+        metadata=question.metadata,
+        zones=zones,
+        owner_of=lambda pod: ownership.owner_name(pod, session.cluster),
+        fail=question.options.fail,
+    )
     return node_maps.add(comparison, session.cluster) if question.options.pictures else comparison

@@ -8,12 +8,14 @@ from typing import Any, BinaryIO
 
 import msgspec
 
-from schedctl.api.kinds import kind_named
+from schedctl.api import autoscalers
+from schedctl.api.kinds import Kind
 from schedctl.errors import UsageError
 from schedctl.plugins.in_tree import IN_TREE
-from schedctl.reports.snapshots import Header, Redaction, SnapshotDiff, SnapshotReport
+from schedctl.reports.snapshots import Header, SnapshotDiff, SnapshotReport
 from schedctl.session import configurations
 from schedctl.session.notifiers import SILENT, Notifier
+from schedctl.session.redactions import RedactionOptions
 from schedctl.session.states import State, StateSource
 from schedctl.snapshots import comparison, documents, files, inspection, levels
 from schedctl.sources import snapshots
@@ -75,54 +77,6 @@ class WrittenSnapshot:
     header: Header
 
 
-@dataclass(frozen=True, slots=True)
-class RedactionOptions:
-    """How much is taken out of a snapshot.
-
-    Attributes:
-        level: how much.
-        key_file: of the key of the hashes, made if it is not there; "" for a key that nobody keeps.
-    """
-
-    level: Redaction
-    key_file: str = ""
-
-    @classmethod
-    def parse(cls, level: str, key_file: str) -> RedactionOptions:
-        """Return what ``--redact`` and ``--key-file`` stand for.
-
-        Raises:
-            UsageError: there is no such level, or a key for what is not hashed.
-        """
-        for known in levels.LEVELS:
-            if level == known:
-                if key_file and known != "strict":
-                    raise UsageError("--key-file needs --redact strict", "`--redact strict` hashes them")
-                return cls(known, key_file)
-        raise UsageError(f'unknown redaction level "{level}"', f"--redact takes {', '.join(levels.LEVELS)}")
-
-    def key(self, notifier: Notifier) -> bytes:
-        """Return the key of the hashes, and say where it is if it was made.
-
-        Raises:
-            UsageError: it cannot be had.
-        """
-        if self.level != "strict":
-            return b""
-        path = self.key_file
-        if not path:
-            return files.one_time_key()
-        key, made = files.load_key(Path(path).expanduser())
-        if files.is_readable_by_others(Path(path).expanduser()):
-            text = f"warning: other users can read the key {path} and can guess names with it"
-            notifier.say(text, f"`chmod 600 {path}`")
-        if made:
-            notifier.say(
-                f"created the key {path}: keep it secret and apart from snapshots, because it allows to guess names"
-            )
-        return key
-
-
 def with_files(source: StateSource, paths: tuple[str, ...]) -> StateSource:
     """Return where the state is with the files of ``--from``.
 
@@ -165,7 +119,7 @@ def create(
     # everything that can be wrong with what the user named is found before the cluster is listed, which takes longest
     text = configurations.text(configuration, source, notifier)
     key = redaction.key(notifier)
-    state = source.load(notifier)
+    state = source.load(notifier, kinds=autoscalers.KINDS)
     if any(header.redaction == "strict" for header in state.manifests.snapshots):
         # hashes would pass for names, and be hashed again
         raise UsageError("a strictly redacted snapshot cannot be the source of another", "copy the file")
@@ -175,7 +129,8 @@ def create(
         if redaction.level == "none":
             objects = _as_sent(state)
         else:
-            objects = documents.by_kind((one.kind, one.object) for one in state.manifests.objects)
+            read = ((one.kind, one.object) for one in state.manifests.objects)
+            objects = documents.by_kind((kind, obj) for kind, obj in read if _is_stored(kind, obj))
         return target.write(levels.snapshot(header, objects, redaction.level, key))
 
 
@@ -191,7 +146,7 @@ def inspect(file: str) -> SnapshotReport:
         found.size,
         len(found.data),
         found.read,
-        lambda kind: IN_TREE.plugins_reading(kind_named(kind).struct),
+        lambda kind: IN_TREE.plugins_reading(documents.kind_named(kind).struct),
     )
 
 
@@ -263,6 +218,11 @@ def _header(state: State, configuration: str) -> Header:
         or (configurations_inside.pop() if len(configurations_inside) == 1 else ""),
         configuration_left_out=any(one.configuration_left_out for one in headers),
     )
+
+
+def _is_stored(kind: Kind, obj: Any) -> bool:
+    """Return whether an object goes into a snapshot; of ConfigMaps, which hold anything, one does."""
+    return not kind.only or obj.metadata.name == kind.only.rpartition("/")[2]
 
 
 def _as_sent(state: State) -> dict[str, list[Any]]:

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from schedctl.session.names import AS_WRITTEN, Names
 from schedctl.session.notifiers import SILENT, Notifier
 from schedctl.session.version_options import DEFAULT_VERSION, VersionOptions
 
@@ -23,9 +24,12 @@ if TYPE_CHECKING:
     from schedctl.live.kubeconfigs import Access
     from schedctl.live.listing import Listing
     from schedctl.session.kube_versions import Rules
+    from schedctl.session.redactions import RedactionOptions
     from schedctl.sources import Manifests
     from schedctl.workloads.clusters import AssembledCluster
 
+_has_read = False
+"""Whether this process has read a state."""
 About = Callable[[str, str], bool]
 """Whether a question may be about the object of a kind and a key, of which warnings are then told."""
 _SHOWN = 5
@@ -49,6 +53,7 @@ class State:
         connection: the live cluster, None where none was asked.
         overlay: what was laid over the live cluster, in words.
         rules: the kube-scheduler that judges, None for the newest.
+        names: the names in a question about it, which are others where it was redacted.
     """
 
     manifests: Manifests
@@ -57,6 +62,7 @@ class State:
     connection: Connection | None = None
     overlay: tuple[str, ...] = ()
     rules: Rules | None = None
+    names: Names = AS_WRITTEN
 
     @property
     def missing(self) -> tuple[Gap, ...]:
@@ -83,6 +89,7 @@ class StateSource:
         configured: whether the live cluster is asked for the configuration of its scheduler.
         strict: whether foreign files in folders are refused.
         versions: what the options say about the kube-scheduler that judges.
+        redaction: how the state is redacted before anything is asked about it, None where it is not.
     """
 
     paths: tuple[str, ...] = ()
@@ -93,12 +100,18 @@ class StateSource:
     configured: bool = False
     strict: bool = False
     versions: VersionOptions = DEFAULT_VERSION
+    redaction: RedactionOptions | None = None
     _connection: Connection | None = field(default=None, repr=False)
 
     @property
     def of_cluster(self) -> bool:
         """Whether a live cluster is asked."""
         return self.live or not self.paths
+
+    @property
+    def paths_to_show(self) -> tuple[str, ...]:
+        """The files as a command in an answer names them."""
+        return self.paths if self.redaction is None else ("STATE",) * bool(self.paths)
 
     def connection(self) -> Connection:
         """Return the live cluster, opened once.
@@ -123,6 +136,7 @@ class StateSource:
         *,
         kinds: tuple[Kind, ...] = (),
         about: About | None = None,
+        created: Manifests | None = None,
     ) -> State:
         """Return the state; warnings about it go to the notifier.
 
@@ -131,12 +145,14 @@ class StateSource:
             kinds: other people's kinds that are read besides, as plugins ask for them.
             about: whether a pod or workload is asked about; warnings about others are counted and not told. None
                 tells all.
+            created: the manifests that are asked about, which are redacted with the state.
 
         Raises:
             ClusterError: the live cluster cannot be read.
             InputError: the files cannot be read or understood, or hold nothing.
+            UsageError: there are names that no token can stand for.
         """
-        state = self._read(notifier, kinds)
+        state = self._read(notifier, kinds, created)
         if not notifier.quiet:
             _warn(state, notifier, about)
         if notifier.verbose:
@@ -165,7 +181,7 @@ class StateSource:
             complete_written(assembled.cluster)
         return assembled
 
-    def _read(self, notifier: Notifier, kinds: tuple[Kind, ...]) -> State:
+    def _read(self, notifier: Notifier, kinds: tuple[Kind, ...], created: Manifests | None) -> State:
         from schedctl import sources
         from schedctl.api import times
 
@@ -189,8 +205,14 @@ class StateSource:
             from schedctl.session import kube_versions
 
             rules = kube_versions.rules_of(self.versions, kube_versions.state_version(manifests, listing))
+            names = AS_WRITTEN
+            if self.redaction is not None:
+                from schedctl.session import redactions
+
+                manifests, names = redactions.redact_state(self.redaction, manifests, listing, created, notifier)
+                listing, connection, overlaid = None, None, ()
             assembled = self._assemble(manifests, listing, kinds, rules)
-        state = State(manifests, assembled, listing, connection, overlaid, rules)
+        state = State(manifests, assembled, listing, connection, overlaid, rules, names)
         if state.taken:
             # Ages and timeouts are as of the snapshot or listing: the same input gives the same answer on any day.
             assembled.cluster.now = times.Moment(times.unix_nanoseconds(state.taken))
@@ -276,13 +298,14 @@ def _without_collector() -> Iterator[None]:
 
     That is the first state that a process reads, and the only one of nearly all; later ones are collected as usual.
     """
-    is_first = not gc.get_freeze_count()
+    global _has_read  # asking the collector what is frozen takes as long as all that is frozen has objects
     gc.disable()
     try:
         yield
     finally:
-        if is_first:
+        if not _has_read:
             gc.freeze()  # what was read is never garbage, so that later collections need not look through it
+            _has_read = True
         gc.enable()
 
 

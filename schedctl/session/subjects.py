@@ -20,7 +20,19 @@ from schedctl.api.selectors import LabelQuery
 from schedctl.api.workloads import Service
 from schedctl.documents.spelling import nearest, similar, suggest_names
 from schedctl.errors import UsageError
-from schedctl.session.subject_kinds import BY_NAME, KINDS, POD, SHORT_NAMES, SubjectKind, kind_named, kind_without_pods
+from schedctl.framework.pod_groups import group_key
+from schedctl.reports import counts
+from schedctl.session.names import Names
+from schedctl.session.subject_kinds import (
+    BY_NAME,
+    KINDS,
+    POD,
+    POD_GROUP,
+    SHORT_NAMES,
+    SubjectKind,
+    kind_named,
+    kind_without_pods,
+)
 from schedctl.workloads.clusters import AssembledCluster, every_pod
 
 _SHOWN = 8
@@ -34,6 +46,10 @@ class ObjectName:
     name: str
     namespace: str = ""
 
+    def under(self, names: Names) -> ObjectName:
+        """Return the same object as a state names it."""
+        return ObjectName(self.kind, names.name(self.name), names.namespace(self.namespace))
+
 
 @dataclass(frozen=True, slots=True)
 class Scope:
@@ -46,6 +62,10 @@ class Scope:
 
     namespace: str
     assumed: bool = False
+
+    def under(self, names: Names) -> Scope:
+        """Return the same namespaces as a state names them."""
+        return replace(self, namespace=names.namespace(self.namespace))
 
     def __contains__(self, namespace: str) -> bool:
         return self.namespace in ("", namespace)
@@ -107,6 +127,12 @@ class Question:
     def may_be_about(self, kind: str, key: str) -> bool:
         """Return whether the object of a kind and key may be asked about; without names every object may."""
         return not self.names or named_among(self.names, self.scope, kind, key)
+
+    def under(self, names: Names) -> Question:
+        """Return the same question with the names that a state has."""
+        query = None if self.query is None else names.query(self.query)
+        named = tuple(each.under(names) for each in self.names)
+        return replace(self, names=named, query=query, scope=self.scope.under(names))
 
     def with_successors(self, successors: Mapping[str, str]) -> Question:
         """Return the question about the pods that have taken the place of those named, by key of the one before."""
@@ -275,10 +301,21 @@ def find(name: ObjectName, state: AssembledCluster, scope: Scope) -> list[Any]:
     if not found:
         kind = name.kind.names[0] if name.kind is POD else name.kind.name
         hint = _nearest(name, [obj.metadata for obj in objects], inside)
+        if name.kind is POD_GROUP and (members := _naming_group(name.name, state, inside)):
+            wait = "names it and waits" if len(members) == 1 else "name it and wait"
+            hint = f"{counts.of(len(members), 'pod')} ({enumeration(members)}) {wait} for it: create it, or correct "
+            hint += "spec.schedulingGroup.podGroupName"
         if not any(obj.metadata.namespace in inside for obj in objects):
             _refuse_kind_without_pods(name.namespace)
         raise UsageError(f'no {kind} "{name.name}" in {inside}', hint)
     return with_pods(found, state)
+
+
+def _naming_group(name: str, state: AssembledCluster, scope: Scope) -> list[str]:
+    """Return the pods without a node that say they are of a group, by key."""
+    pending = state.cluster.pending.values()
+    keys = (info.key for info in pending if info.namespace in scope and group_key(info).rpartition("/")[2] == name)
+    return sorted(keys)
 
 
 def _elsewhere(objects: Iterable[Any]) -> str:

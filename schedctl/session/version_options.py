@@ -15,12 +15,14 @@ class VersionOptions:
         feature_gates: gates that are set, ``A=true,B=false``.
         strict: whether a version that is not reproduced is refused, instead of judged by the nearest.
         option: what sets the version, for messages about it.
+        setting: how it is set there, but for the version; "" as an option is.
     """
 
     kube_version: str = ""
     feature_gates: str = ""
     strict: bool = False
     option: str = "--kube-version"
+    setting: str = ""
 
 
 DEFAULT_VERSION: Final = VersionOptions()

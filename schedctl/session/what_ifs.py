@@ -6,6 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from schedctl.session.names import AS_WRITTEN, Names
+
 if TYPE_CHECKING:
     from schedctl.cache.cluster import Cluster
     from schedctl.scheduler import Scheduler
@@ -18,9 +20,11 @@ class WhatIfs:
 
     Attributes:
         written: words and texts, in the order given.
+        names: the names in them.
     """
 
     written: tuple[tuple[str, str], ...] = ()
+    names: Names = AS_WRITTEN
 
     def __bool__(self) -> bool:
         return bool(self.written)
@@ -42,7 +46,7 @@ class WhatIfs:
         from schedctl.simulation import what_if_syntax, what_ifs
 
         namespace = namespace or DEFAULT_NAMESPACE
-        changes = [what_if_syntax.parse(word, text, namespace) for word, text in self.written]
+        changes = [self.names.what_if(what_if_syntax.parse(word, text, namespace)) for word, text in self.written]
         return what_ifs.apply(changes, cluster)
 
 

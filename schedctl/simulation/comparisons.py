@@ -1,13 +1,13 @@
 """The same manifests placed under several configurations, side by side: how many pods move, break and mend.
 
-Replicas of a workload are interchangeable, so that they are compared by number (`difference`). Other pods of the
-cluster are compared one by one: such as were pending before, and such as are preempted under some side.
+Pods of one owner are interchangeable, so that they are compared by number (`difference`): those of the workloads, and
+other pods of the cluster that were pending before or are preempted under some side.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
@@ -44,7 +44,12 @@ class SideRun:
 
 
 def compare(
-    runs: Sequence[SideRun], *, metadata: Metadata, zones: Mapping[str, str], fail: bool = False
+    runs: Sequence[SideRun],
+    *,
+    metadata: Metadata,
+    zones: Mapping[str, str],
+    owner_of: Callable[[str], str],
+    fail: bool = False,
 ) -> run_comparisons.SimulationComparison:
     """Return the comparison of runs of the same manifests on the same cluster.
 
@@ -52,17 +57,19 @@ def compare(
         runs: under each configuration; the others are compared with the first.
         metadata: under which conditions.
         zones: the zone of each node by name, "" for none.
+        owner_of: the workload of a pod of the cluster by its key, "" for a pod without a controller.
         fail: whether a pod that breaks makes the exit code 1 (``--exit-code``).
     """
     reports = [run.report for run in runs]
     results = [_workload(runs, under_each, zones) for under_each in zip(*(r.results for r in reports), strict=True)]
     others = _others(runs)
+    owners = _by_owner(others, owner_of, zones)
     workload_pods = [
         _total(run.side, [result.differences[n] for result in results]) for n, run in _numbered_others(runs)
     ]
-    other_pods = [
-        _total(run.side, [_difference_of_pod(other, n, zones) for other in others]) for n, run in _numbered_others(runs)
-    ]
+    other_pods = [_total(run.side, [owner.differences[n] for owner in owners]) for n, run in _numbered_others(runs)]
+    differing = [other for other in others if any(effect is not PlacementEffect.SAME for effect in other.effects)]
+    names = {other.pod for other in differing}
     broken = any(difference.breaks for difference in (*workload_pods, *other_pods))
     return run_comparisons.SimulationComparison(
         metadata=metadata,
@@ -75,7 +82,8 @@ def compare(
         ),
         sides=[_side(run) for run in runs],
         results=results,
-        others=[other for other in others if any(effect is not PlacementEffect.SAME for effect in other.effects)],
+        others=differing,
+        owners=[owner for owner in owners if names.intersection(owner.pods)],
         assumed_volumes=reports[0].assumed_volumes,
     )
 
@@ -242,10 +250,31 @@ def _effect(before: str, after: str) -> PlacementEffect:
     return PlacementEffect.BREAKS if before else PlacementEffect.MENDS
 
 
-def _difference_of_pod(
-    other: run_comparisons.OtherComparison, number: int, zones: Mapping[str, str]
-) -> PlacementDifference:
-    """Return what becomes of one pod; one that is on no node under either side counts nowhere."""
-    nodes = (other.whereabouts[0].node, other.whereabouts[number + 1].node)
-    before, after = ({node: 1} if node else {} for node in nodes)
-    return difference(other.whereabouts[number + 1].side, before, after, zones)
+def _by_owner(
+    others: Sequence[run_comparisons.OtherComparison], owner_of: Callable[[str], str], zones: Mapping[str, str]
+) -> list[run_comparisons.OwnerComparison]:
+    """Return what becomes of other pods by their owners; one that is on no node under either side counts nowhere."""
+    owned: dict[str, list[run_comparisons.OtherComparison]] = {}
+    for other in others:
+        owned.setdefault(owner_of(other.pod) or f"Pod {other.pod}", []).append(other)
+    return [_owner(name, pods, zones) for name, pods in owned.items()]
+
+
+def _owner(
+    name: str, pods: Sequence[run_comparisons.OtherComparison], zones: Mapping[str, str]
+) -> run_comparisons.OwnerComparison:
+    outcomes = []
+    for found in zip(*(pod.whereabouts for pod in pods), strict=True):
+        nodes = Counter(each.node for each in found if each.node)
+        preempted = sum(bool(each.preempted_by) for each in found)
+        outcomes.append(
+            run_comparisons.OwnerOutcome(
+                side=found[0].side, placed=nodes.total(), preempted=preempted, nodes=dict(sorted(nodes.items()))
+            )
+        )
+    return run_comparisons.OwnerComparison(
+        owner=name,
+        pods=[pod.pod for pod in pods],
+        outcomes=outcomes,
+        differences=[difference(each.side, outcomes[0].nodes, each.nodes, zones) for each in outcomes[1:]],
+    )

@@ -2,7 +2,7 @@
 
 A scenario is played on a fork: the nodes are gone, the pods that a controller makes again are placed in a run of their
 own, preemption included, and all other pods stay where they are. Where it is certain beforehand that each finds a node
-(`sure_fits`), nothing is played.
+(`schedctl.scheduler.sure_fits`), nothing is played.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from dataclasses import dataclass
 from schedctl.api.meta import OwnerReference
 from schedctl.cache.pod_info import PodInfo
 from schedctl.scheduler import Scheduler
+from schedctl.scheduler.sure_fits import SureFits
 from schedctl.simulation import what_ifs
 from schedctl.simulation.outcomes import PodOutcome, RunEnd
 from schedctl.simulation.replacement import ReplacementController, controller_of, template_node
 from schedctl.simulation.runs import Options, run
 from schedctl.simulation.simulator.external_events import MISSING_NODE
-from schedctl.simulation.sure_fits import SureFits
 from schedctl.simulation.tie_breaking import TieBreaker, first_by_name
 
 

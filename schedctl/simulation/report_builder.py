@@ -9,12 +9,14 @@ from typing import Any
 import msgspec
 
 from schedctl.api.custom_kinds import CustomWorkload
+from schedctl.api.pod_groups import PodGroup
 from schedctl.api.pods import Pod
 from schedctl.api.resources import CPU, MEMORY
 from schedctl.api.workloads import DaemonSet
 from schedctl.cache.cluster import Cluster
 from schedctl.cache.pod_info import PodInfo
 from schedctl.errors import Problem
+from schedctl.releases import GENERIC_WORKLOAD
 from schedctl.reports import exit_codes, simulations
 from schedctl.reports.explanations import OwnerPods
 from schedctl.reports.metadata import Metadata, ReportedAssumption
@@ -26,7 +28,7 @@ from schedctl.simulation.outcomes import Eviction, PodOutcome, PodState, RunEnd
 from schedctl.simulation.rollout_controller import RolloutController, RolloutProgress
 from schedctl.simulation.simulations import Simulation
 from schedctl.simulation.utilisation import Measure
-from schedctl.sources.unmodelled import POD_GROUP, Unmodelled
+from schedctl.sources.unmodelled import POD_GROUP, WORKLOAD, Unmodelled
 from schedctl.workloads.admission import Effect
 
 _FATES = {
@@ -72,11 +74,12 @@ def report(
         rejected.message for rejected in facts.controller.admission.rejected if not isinstance(rejected.object, Pod)
     ]
     summary = _summary(results, len(preemptions), len(mistakes))
-    groups = [each.problem for each in unmodelled if each.problem.message == POD_GROUP]
+    unmodelled, unread = _without_unread(unmodelled, cluster)
+    groups = [each.problem for each in unmodelled if each.problem.message in (POD_GROUP, WORKLOAD)]
     guesses = [
         *guesses,
         *(
-            ReportedAssumption("", "PodGroup", True, f"{group.subject}: {group.message}: the answer is a guess")
+            ReportedAssumption("", _kind_of(group), True, f"{group.subject}: {group.message}: the answer is a guess")
             for group in groups
         ),
     ]
@@ -105,7 +108,7 @@ def report(
         ),
         rejected=objects,
         mistakes=[_mistake(problem) for problem in mistakes],
-        passed=dict(sorted(facts.expansion.passed.items())),
+        passed=dict(sorted((facts.expansion.passed + unread).items())),
         unmodelled=[_unmodelled_resource(each.problem) for each in unmodelled if each.problem not in groups],
         guesses=list(guesses),
         groups=[*pod_groups, *others_groups],
@@ -118,6 +121,25 @@ def workloads(facts: Simulation, cluster: Cluster) -> list[simulations.WorkloadR
     zones = utilisation.zones(cluster)
     effects = _by_object(facts.controller)
     return [_result(rollout, facts, cluster, zones, effects) for rollout in facts.controller.rollouts]
+
+
+def _without_unread(unmodelled: Sequence[Unmodelled], cluster: Cluster) -> tuple[Sequence[Unmodelled], Counter[str]]:
+    """Return the resources without the Workloads that change nothing, and the number of those.
+
+    Pod groups are off, or their PodGroups are there already.
+    """
+    if cluster.release.enabled(GENERIC_WORKLOAD):
+        refs = ((group.metadata.namespace, group.spec.workload_ref) for group in cluster.every(PodGroup).values())
+        made = {f"Workload {namespace}/{ref.workload_name}" for namespace, ref in refs if ref is not None}
+        kept = [each for each in unmodelled if each.problem.subject not in made]
+    else:
+        kept = [each for each in unmodelled if each.problem.message != WORKLOAD]
+    left_out = len(unmodelled) - len(kept)
+    return kept, Counter({"scheduling.k8s.io/v1beta1 Workload": left_out} if left_out else {})
+
+
+def _kind_of(group: Problem) -> str:
+    return group.subject.partition(" ")[0]
 
 
 def _unmodelled_resource(problem: Problem) -> simulations.UnmodelledResource:

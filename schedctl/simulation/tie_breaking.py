@@ -7,8 +7,10 @@ nothing else; a replay takes what was taken before, as far as it is among the ti
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
+from schedctl.cache.arrays import IndexArray
+from schedctl.cache.cluster import Cluster
 from schedctl.engine.attempts import Attempt
 
 TieBreaker = Callable[[Attempt, int], str]
@@ -24,28 +26,46 @@ def draw_ties(seed: int) -> TieBreaker:
     """Return a chooser that draws from the ties; pod and attempt decide the draw, not what came before."""
 
     def choose(outcome: Attempt, number: int) -> str:
-        if len(outcome.tie_rows) == 1:
+        rows = outcome.tie_rows
+        if len(rows) == 1:
             return outcome.chosen
-        return random.Random(f"{seed}/{outcome.pod.key}/{number}").choice(outcome.ties)
+        cluster = outcome.cluster
+        place = random.Random(f"{seed}/{outcome.pod.key}/{number}").choice(range(len(rows)))
+        # of hundreds of ties one is named, not all: a run asks for every pod
+        return cluster.node_table.names[int(rows[cluster.name_rank[rows].argsort()[place]])]
 
     return choose
 
 
 def first_in_shuffled_order(nodes: Iterable[str], seed: int) -> TieBreaker:
-    """Return a chooser that takes the first in an order of all nodes, which a seed shuffles once for the whole run."""
+    """Return a chooser that takes the first in an order of all nodes, which a seed shuffles once for the whole run.
+
+    A node that comes later stands behind them, in the order of names.
+    """
     order = sorted(nodes)
     random.Random(f"{seed}/nodes").shuffle(order)
-    places = {name: place for place, name in enumerate(order)}
+    return _Order(order)
 
-    def choose(outcome: Attempt, number: int) -> str:
-        if len(outcome.tie_rows) == 1:
+
+class _Order:
+    """Takes the first of the ties in an order of the nodes, of which it knows the place of each row."""
+
+    def __init__(self, order: Sequence[str]) -> None:
+        places = {name: place for place, name in enumerate(order)}
+        self._place = lambda name: (places.get(name, len(places)), name)
+        self._cluster: Cluster | None = None
+        self._since = -1
+        self._rank: IndexArray
+
+    def __call__(self, outcome: Attempt, number: int) -> str:
+        rows = outcome.tie_rows
+        if len(rows) == 1:
             return outcome.chosen
-        names = outcome.cluster.node_table.names
-        # a node that came later has no place, and stands behind those that have one
-        _, first = min((places.get(names[row], len(places)), names[row]) for row in outcome.tie_rows.tolist())
-        return str(first)
-
-    return choose
+        cluster = outcome.cluster
+        if cluster is not self._cluster or cluster.nodes_since != self._since:
+            self._cluster, self._since = cluster, cluster.nodes_since
+            self._rank = cluster.rank_by(self._place)
+        return cluster.node_table.names[int(rows[self._rank[rows].argmin()])]
 
 
 def replay_nodes(nodes: Mapping[str, str]) -> TieBreaker:

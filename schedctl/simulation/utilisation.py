@@ -12,9 +12,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from schedctl.api import topology
+from schedctl.api.node_labels import INSTANCE_TYPE, POOL_LABELS
 from schedctl.api.nodes import Node
 from schedctl.api.resources import CPU, MEMORY, PODS
-from schedctl.autoscaling.labels import INSTANCE_TYPE, POOL_LABELS
 from schedctl.cache.cluster import Cluster
 from schedctl.reports.simulations import Evenness
 

@@ -13,9 +13,10 @@ from typing import Any, Final
 
 import msgspec
 
-from schedctl.api import annotation_keys, devices, nodes, pods, storage
+from schedctl.api import annotation_keys, autoscalers, devices, nodes, pods, storage
 from schedctl.api.meta import ObjectMeta
 from schedctl.api.sharing import mounts_that_matter, volumes_that_matter
+from schedctl.documents.autoscaler_status import read_status, write_status
 from schedctl.snapshots.rewriters import Rewrite, Rewriter
 
 _replace = msgspec.structs.replace
@@ -51,6 +52,12 @@ def _annotations(value: dict[str, str]) -> dict[str, str] | None:
     return value if read == value else read
 
 
+def _status(data: dict[str, str]) -> dict[str, str]:
+    """Return the status of Cluster Autoscaler with nothing but the sizes of its groups."""
+    kept = {key: write_status(read_status(text)) for key, text in data.items() if key == "status"}
+    return data if data == kept else kept
+
+
 def _condition(condition: pods.PodCondition) -> pods.PodCondition:
     if condition.type == SCHEDULED or not condition.message:
         return condition
@@ -69,7 +76,11 @@ def _template(template: pods.PodTemplateSpec) -> pods.PodTemplateSpec:
 
 
 _REWRITING = Rewriter(
-    {**_UNCONDITIONAL, (ObjectMeta, "annotations"): _annotations},
+    {
+        **_UNCONDITIONAL,
+        (ObjectMeta, "annotations"): _annotations,
+        (autoscalers.ConfigMap, "data"): _status,
+    },
     {pods.PodCondition: _condition, pods.PodTemplateSpec: _template},
 )
 

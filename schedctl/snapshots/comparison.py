@@ -12,13 +12,12 @@ from typing import Any
 
 import msgspec
 
-from schedctl.api.kinds import KINDS
 from schedctl.api.meta import controller_of, key_of
 from schedctl.errors import UsageError
 from schedctl.reports import exit_codes
 from schedctl.reports import snapshots as reports
 from schedctl.snapshots.allow_list import keep_allowed
-from schedctl.snapshots.documents import ReadSnapshot
+from schedctl.snapshots.documents import STORED, ReadSnapshot
 from schedctl.snapshots.tokens import without_ranks
 
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -45,7 +44,7 @@ def diff(before: tuple[str, ReadSnapshot], after: tuple[str, ReadSnapshot], *, f
     results: list[reports.ObjectChange] = []
     counts: list[reports.KindCounts] = []
     unknown = {gap.kind for read in (first, second) for gap in read.header.missing}
-    for kind in KINDS:
+    for kind in STORED:
         if kind.name in unknown:  # one of them could not list it, and what is unknown has not gone
             continue
         mine, theirs = old.get(kind.name, {}), new.get(kind.name, {})
@@ -80,7 +79,7 @@ def diff(before: tuple[str, ReadSnapshot], after: tuple[str, ReadSnapshot], *, f
         after=next(sides),
         summary=summary,
         header=header,
-        not_compared=[kind.name for kind in KINDS if kind.name in unknown],
+        not_compared=[kind.name for kind in STORED if kind.name in unknown],
         kinds=counts,
         results=results,
     )

@@ -20,11 +20,14 @@ from typing import Any, Literal
 
 import msgspec
 
+from schedctl.api import autoscalers
 from schedctl.api.kinds import KINDS, Kind
 from schedctl.reports.snapshots import Header
 from schedctl.snapshots import nodes, pods
 from schedctl.snapshots.headers import API_VERSION, EARLIER, KIND
 
+STORED: tuple[Kind, ...] = (*KINDS, *autoscalers.KINDS)
+"""Every kind that a snapshot holds, in the order in which it does."""
 _STEP = re.compile(r"\.?([^.\[\]]+)|\[(\d+)\]")
 PACKED = ".gz"
 """The end of the name of a file that is packed."""
@@ -40,7 +43,7 @@ Objects = msgspec.defstruct(
             _TABLES[kind.name] | list[kind.struct] if kind.name in _TABLES else list[kind.struct],  # type: ignore[name-defined]
             msgspec.field(default_factory=list),
         )
-        for kind in KINDS
+        for kind in STORED
     ],
     namespace={"__doc__": "What the cluster holds: the fields that scheduling reads, by kind."},
     frozen=True,
@@ -118,7 +121,7 @@ def encode(header: Header, objects: Mapping[str, Sequence[Any]]) -> bytes:
     # The objects of a kind stay in the order in which they arrived (of an API server's list, that of their keys), which
     # is part of the state: it decides which nodes kube-scheduler samples, which of two pods of equal priority waits
     # longer, and in which order the pods of a node are visited.
-    present = [(kind.name, objects[kind.name]) for kind in KINDS if objects.get(kind.name)]
+    present = [(kind.name, objects[kind.name]) for kind in STORED if objects.get(kind.name)]
     lists = (b'"%s":%s' % (name.encode(), _encode_list(name, found)) for name, found in present)
     body = b"{\n%s\n}" % b",\n".join(lists) if present else b"{}"
     counts = {name: len(found) for name, found in present}
@@ -181,6 +184,15 @@ def header(data: bytes) -> Header:
     return msgspec.json.decode(data, type=_Headed).metadata
 
 
+def kind_named(name: str) -> Kind:
+    """Return the kind of that exact name, of those that a snapshot holds.
+
+    Raises:
+        KeyError: it holds none of this name.
+    """
+    return _decoders()[name][0]
+
+
 def by_kind(objects: Iterable[tuple[Kind, Any]]) -> dict[str, list[Any]]:
     """Return objects as `encode` takes them."""
     found: dict[str, list[Any]] = {}
@@ -222,7 +234,7 @@ def _decode(text: bytes | memoryview | msgspec.Raw, what: Any, *where: str) -> A
 
 @cache
 def _decoders() -> dict[str, tuple[Kind, Callable[[msgspec.Raw], list[Any]]]]:
-    plain = {kind.name: (kind, msgspec.json.Decoder(list[kind.struct]).decode) for kind in KINDS}  # type: ignore[name-defined]
+    plain = {kind.name: (kind, msgspec.json.Decoder(list[kind.struct]).decode) for kind in STORED}  # type: ignore[name-defined]
     return plain | {"Pod": (plain["Pod"][0], pods.decode), "Node": (plain["Node"][0], nodes.decode)}
 
 

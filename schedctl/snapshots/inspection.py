@@ -8,7 +8,9 @@ from typing import Any
 import msgspec
 
 from schedctl.api import devices, nodes, pods, storage
+from schedctl.api.autoscalers import ConfigMap
 from schedctl.api.meta import LabelSelector, Namespace, ObjectMeta
+from schedctl.documents.autoscaler_status import read_status
 from schedctl.reports.metadata import MissingKind
 from schedctl.reports.snapshots import InClear, SnapshotReport
 from schedctl.snapshots.documents import ReadSnapshot
@@ -36,8 +38,10 @@ _SORTS: dict[str, tuple[tuple[type[msgspec.Struct], str], ...]] = {
     ),
     "device attributes": ((devices.DeviceAttribute, "string_value"),),
     "CEL expressions": ((devices.CELDeviceSelector, "expression"),),
+    "node groups of Cluster Autoscaler": (),
 }
 _KEYS = "label keys"
+_GROUPS = "node groups of Cluster Autoscaler"
 
 
 def report(
@@ -80,6 +84,8 @@ def in_clear(objects: Iterable[Any]) -> list[InClear]:
         collector(obj)
         if isinstance(obj, Namespace):
             seen["namespaces"].add(obj.metadata.name)
+        elif isinstance(obj, ConfigMap):
+            seen[_GROUPS].update(each.name for text in (obj.data or {}).values() for each in read_status(text))
     counts = {sort: sum(not (text in WELL_KNOWN or is_token(text)) for text in found) for sort, found in seen.items()}
     return [InClear(sort=sort, count=count) for sort, count in counts.items() if count]
 

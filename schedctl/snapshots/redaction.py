@@ -9,14 +9,17 @@ from __future__ import annotations
 import ipaddress
 import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Final, Self
 
 import msgspec
 
 from schedctl.api import (
     annotation_keys,
+    autoscalers,
     devices,
     meta,
+    node_labels,
     nodes,
     pod_groups,
     pods,
@@ -26,8 +29,9 @@ from schedctl.api import (
     urls,
     workloads,
 )
-from schedctl.api.kinds import KINDS
 from schedctl.api.selectors import parse_int64
+from schedctl.documents.autoscaler_status import read_status, write_status
+from schedctl.snapshots.documents import STORED
 from schedctl.snapshots.rewriters import Rewrite, Rewriter, fields_of, holds_text, structs_in
 from schedctl.snapshots.tokens import Tokens
 
@@ -97,6 +101,11 @@ KEPT: Final[Mapping[type[msgspec.Struct], str]] = {
     ),
     devices.AllocatedDeviceStatus: "driver",
     devices.DeviceCondition: "type status reason",
+    autoscalers.NodeClassReference: "group kind",
+    autoscalers.DisruptionBudget: "nodes reasons schedule duration",
+    autoscalers.Disruption: "consolidation_policy consolidate_after",
+    autoscalers.NodePoolCondition: "type status",
+    autoscalers.KubeletReservations: "eviction_hard",
 }
 """The fields that stay, by struct; numbers, quantities and times, which hold no text, stay without being listed.
 
@@ -126,6 +135,7 @@ _CLASS_IN_RESOURCE = re.compile(
 _GCE_HANDLE = re.compile(r"projects/([^/]+)/(zones|regions)/([^/]+)/disks/([^/]+)")
 _EBS_ID = re.compile(r"vol-[^/]*")
 _GENERATED_REQUEST = re.compile(r"container-\d+-request-\d+")
+_AMOUNT = re.compile(r"[0-9]+(\.[0-9]+)?[A-Za-z]{0,2}")
 _ORDINAL_END = re.compile(r"(.+)-(\d+)")
 _tolerations = msgspec.json.Decoder(list[pods.Toleration])
 
@@ -146,25 +156,56 @@ def redact(objects: Objects, key: bytes) -> dict[str, list[Any]]:
     return {kind: [redaction(obj) for obj in found] for kind, found in objects.items()}
 
 
+@dataclass(frozen=True, slots=True)
+class LabelValues:
+    """What stands for the value of a label or taint, which depends on what the key is for.
+
+    Attributes:
+        tokens: what stands for what.
+        compared: the label keys whose values are compared as integers.
+    """
+
+    tokens: Tokens
+    compared: frozenset[str]
+
+    def __call__(self, key: str, value: str) -> str:
+        """Return what stands for a value."""
+        if key == NAME_LABEL:
+            return self.tokens.namespace(value)
+        # Gt and Lt compare integers; ordinals are counted on, and made into names of pods and claims.
+        if (key in self.compared and parse_int64(value) is not None) or (key in _ORDINALS and _is_integer(value)):
+            return value
+        if key in _UIDS:
+            return self.tokens.uid(value)
+        if key in _PLACES:
+            return topology.ZONE_SEPARATOR.join(map(self.tokens.name, value.split(topology.ZONE_SEPARATOR)))
+        return self.tokens.name(value)
+
+
 class Redaction:
     """The rules, as a function of objects.
 
     Attributes:
         tokens: what stands for what.
+        value: what stands for the value of a label or taint, by its key.
 
     Args:
         tokens: what stands for what.
         compared: the label keys whose values are compared as integers.
+        groups: the names of groups of nodes, the longest first.
     """
 
-    def __init__(self, tokens: Tokens, compared: frozenset[str]) -> None:
-        self.tokens, self._compared = tokens, compared
+    def __init__(self, tokens: Tokens, compared: frozenset[str], groups: Sequence[str] = ()) -> None:
+        self.tokens, self.value = tokens, LabelValues(tokens, compared)
+        names = "|".join(rf"(?<![A-Za-z0-9]){re.escape(each)}(?![A-Za-z0-9])" for each in groups)
+        self._groups = re.compile(f"({names})") if names else None
         self._rewriting = Rewriter(self._fields(), self._structs())
 
     @classmethod
     def of(cls, objects: Objects, key: bytes) -> Self:
         """Return the rules for the objects of a snapshot, all of whose names have tokens."""
-        redaction = cls(Tokens(key, _composed_names(objects), _regional_zones(objects)), _compared_keys(objects))
+        tokens = Tokens(key, _composed_names(objects), _regional_zones(objects))
+        redaction = cls(tokens, _compared_keys(objects), _names_of_groups(objects))
         # The rules go over everything twice: first only to collect the names, whose ranks are known when all are.
         for found in objects.values():
             for obj in found:
@@ -209,6 +250,8 @@ class Redaction:
             (pods.ContainerResourceClaim, "request"): self._request,
             (pods.ContainerExtendedResourceRequest, "request_name"): self._request,
             (pods.ContainerExtendedResourceRequest, "resource_name"): self._resource,
+            (pods.NodeAllocatableMappedResources, "name"): self._resource,
+            (pods.NodeAllocatableOverheadResources, "name"): self._resource,
             (devices.DeviceClassSpec, "extended_resource_name"): self._resource,
             (devices.DeviceRequest, "name"): self._request,
             (devices.DeviceSubRequest, "name"): self._request,
@@ -218,10 +261,12 @@ class Redaction:
             (policies.PodDisruptionBudgetStatus, "disrupted_pods"): lambda pod_names: dict.fromkeys(
                 map(name, pod_names)
             ),
+            (autoscalers.Subnet, "zone"): lambda zone: self.value(topology.ZONE, zone),
+            (autoscalers.ConfigMap, "data"): self._status,
         }
         kept = {(struct, field) for struct, fields in KEPT.items() for field in fields.split()}
         rules: dict[tuple[type[msgspec.Struct], str], Rewrite] = {}
-        for struct in structs_in(*(kind.struct for kind in KINDS)):
+        for struct in structs_in(*(kind.struct for kind in STORED)):
             for field, hint in fields_of(struct).items():
                 if (struct, field) in particular:
                     rules[struct, field] = particular[struct, field]
@@ -238,10 +283,11 @@ class Redaction:
             meta.LabelSelectorRequirement,
             pods.NodeSelectorRequirement,
             storage.TopologySelectorLabelRequirement,
+            autoscalers.Requirement,
         )
         whole: dict[type[msgspec.Struct], Rewrite] = dict.fromkeys(requirements, self._requirement)
         whole |= {
-            each: lambda one: _replace(one, value=self._value(one.key, one.value))
+            each: lambda one: _replace(one, value=self.value(one.key, one.value))
             for each in (nodes.Taint, pods.Toleration, devices.DeviceTaint, devices.DeviceToleration)
         }
         whole[meta.Namespace] = self._rename_rule(meta.Namespace, self.tokens.namespace)
@@ -273,31 +319,18 @@ class Redaction:
         return self._rewriting(value) if isinstance(value, msgspec.Struct) else value
 
     def _labels(self, labels: dict[str, str]) -> dict[str, str]:
-        return {key: self._value(key, value) for key, value in labels.items()}
-
-    def _value(self, key: str, value: str) -> str:
-        """Return what stands for the value of a label or taint, which depends on what the key is for."""
-        if key == NAME_LABEL:
-            return self.tokens.namespace(value)
-        # Gt and Lt compare integers; ordinals are counted on, and made into names of pods and claims.
-        if (key in self._compared and parse_int64(value) is not None) or (key in _ORDINALS and _is_integer(value)):
-            return value
-        if key in _UIDS:
-            return self.tokens.uid(value)
-        if key in _PLACES:
-            return topology.ZONE_SEPARATOR.join(map(self.tokens.name, value.split(topology.ZONE_SEPARATOR)))
-        return self.tokens.name(value)
+        return {key: self.value(key, value) for key, value in labels.items()}
 
     def _requirement(self, one: Any) -> Any:
-        return one if one.values is None else _replace(one, values=[self._value(one.key, each) for each in one.values])
+        return one if one.values is None else _replace(one, values=[self.value(one.key, each) for each in one.values])
 
     def _annotations(self, values: dict[str, str]) -> dict[str, str]:
         return {key: self._annotation(key, value) for key, value in values.items()}
 
     def _annotation(self, key: str, value: str) -> str:
-        if key == annotation_keys.NODE_SELECTOR:
+        if key in (annotation_keys.NODE_SELECTOR, annotation_keys.MACHINE_LABELS):
             pairs = (each.partition("=") for each in value.split(","))
-            return ",".join(f"{label}{equals}{self._value(label.strip(), text)}" for label, equals, text in pairs)
+            return ",".join(f"{label}{equals}{self.value(label.strip(), text)}" for label, equals, text in pairs)
         if key in (annotation_keys.TOLERATIONS, annotation_keys.ALLOWED_TOLERATIONS):
             try:
                 found = _tolerations.decode(value or "[]")
@@ -307,7 +340,39 @@ class Redaction:
         if key == annotation_keys.MIGRATED_PLUGINS:
             listed = value.split(",")
             return ",".join(each if _IN_TREE.fullmatch(each) else self.tokens.name(each) for each in listed)
-        return value if key == annotation_keys.PROVISIONED_BY else self._value(key, value)
+        if key == annotation_keys.PROVISIONED_BY:
+            return value
+        return self._machine_annotation(key, value)
+
+    def _machine_annotation(self, key: str, value: str) -> str:
+        """Return what stands for an annotation that autoscalers read of machines, or of their nodes."""
+        if key == annotation_keys.MACHINE:  # namespace/name, which begins with that of the MachineSet
+            namespace, _, machine = value.rpartition("/")
+            return f"{self.tokens.namespace(namespace)}/{self.tokens.name(machine.rpartition('-')[0])}-0"
+        if key == annotation_keys.MACHINE_TAINTS:
+            found = [each.strip().rpartition(":") for each in value.split(",")]
+            taints = [(*taint.partition("="), effect) for taint, _, effect in found]
+            return ",".join(
+                f"{label}{equals}{self.value(label, text)}:{effect}" for label, equals, text, effect in taints
+            )
+        if key == annotation_keys.MACHINE_GPU_TYPE:
+            return self._resource(value)
+        if key in annotation_keys.MACHINE_AMOUNTS and _AMOUNT.fullmatch(value):
+            return value
+        return self.value(key, value)
+
+    def _status(self, data: dict[str, str]) -> dict[str, str]:
+        """Return the status of Cluster Autoscaler; in the names of its groups those of the cluster are still found."""
+
+        def name(text: str) -> str:
+            parts = self._groups.split(text) if self._groups is not None else [text]
+            return "-".join(self.tokens.name(part) for part in parts if part.strip("-/"))
+
+        return {
+            key: write_status(replace(group, name=name(group.name)) for group in read_status(text))
+            for key, text in data.items()
+            if key == "status"
+        }
 
     def _prefix(self, text: str) -> str:
         return f"{self.tokens.name(text[:-1])}-" if text.endswith("-") else self.tokens.name(text)
@@ -371,7 +436,7 @@ class Redaction:
 
 
 def _composed_names(objects: Objects) -> set[tuple[str, ...]]:
-    """Return what names are made of: those of StatefulSets' pods and claims, and of claims of ephemeral volumes."""
+    """Return what names are made of: those of pods and claims of StatefulSets, of ephemeral volumes, of machines."""
     made: set[tuple[str, ...]] = set()
     for pod in objects.get("Pod", ()):
         owner, ordinal = meta.controller_of(pod), _ORDINAL_END.fullmatch(pod.metadata.name)
@@ -391,7 +456,21 @@ def _composed_names(objects: Objects) -> set[tuple[str, ...]]:
         parts = templates.get((claim.metadata.namespace, ordinal[1])) if ordinal else None
         if ordinal and parts:
             made.add((*parts, ordinal[2]))
-    return made
+    return made | _names_of_machine_sets(objects)
+
+
+def _names_of_machine_sets(objects: Objects) -> set[tuple[str, ...]]:
+    """Return what the names of MachineSets are made of that nodes name, by which their MachineDeployment is known."""
+    named = {
+        (node.metadata.annotations or {}).get(annotation_keys.MACHINE_OWNER, "") for node in objects.get("Node", ())
+    }
+    deployments = [each.metadata.name for each in objects.get("MachineDeployment", ())]
+    return {
+        (deployment, machine_set.removeprefix(f"{deployment}-"))
+        for deployment in deployments
+        for machine_set in named
+        if machine_set.startswith(f"{deployment}-")
+    }
 
 
 def _regional_zones(objects: Objects) -> set[str]:
@@ -411,16 +490,25 @@ def _compared_keys(objects: Objects) -> frozenset[str]:
     """Return the label keys whose values some selector compares as integers."""
     keys: set[str] = set()
 
-    def note(one: pods.NodeSelectorRequirement) -> pods.NodeSelectorRequirement:
-        if one.operator in ("Gt", "Lt"):
+    def note(one: Any) -> Any:
+        if one.operator in ("Gt", "Lt", "Gte", "Lte"):
             keys.add(one.key)
         return one
 
-    collector = Rewriter({}, {pods.NodeSelectorRequirement: note})
+    collector = Rewriter({}, {pods.NodeSelectorRequirement: note, autoscalers.Requirement: note})
     for found in objects.values():
         for obj in found:
             collector(obj)
     return frozenset(keys)
+
+
+def _names_of_groups(objects: Objects) -> list[str]:
+    """Return what groups of nodes are called, the longest name first; a cloud's name of a group holds it."""
+    labels = [node.metadata.labels or {} for node in objects.get("Node", ())]
+    names = {found for each in labels for key in node_labels.POOL_LABELS if (found := each.get(key))}
+    for kind in ("NodePool", "MachineDeployment", "MachineSet", "MachinePool"):
+        names |= {obj.metadata.name for obj in objects.get(kind, ())}
+    return sorted(names, key=lambda name: (-len(name), name))
 
 
 def _is_integer(text: str) -> bool:

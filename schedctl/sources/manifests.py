@@ -305,10 +305,13 @@ class Reading:
         self.ignored.update(content.unknown)
         document = Document(Text(name, None, editable=False), 0, 0, origin.place, json=True)
         for kind, listed in content.objects:
+            # what autoscalers keep is there in any case, and only some questions are about it
+            is_read = kinds.find(kind.api_version, kind.name) is not None or kind in self.terms.kinds
             line += 1 + content.opening[kind.name] if content.intact else 0
             step = 1 if content.intact else 0  # a file that was changed has its objects on any line
             for obj in listed:
-                self.objects.append(Sourced(obj, kind, document, -1, line, 1))
+                if is_read:
+                    self.objects.append(Sourced(obj, kind, document, -1, line, 1))
                 line += step
 
     def _note_combination(self, origin: _Origin, header: Header) -> None:

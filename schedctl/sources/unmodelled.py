@@ -15,6 +15,7 @@ from schedctl.sources import operator_kinds
 
 OPERATOR = "not modelled, an operator may make pods of it"
 KUSTOMIZE = "not built, and kustomize may change the objects beside it; check with -k DIR"
+WORKLOAD = "not modelled, a controller may make PodGroups of its templates for pods that stand alone here"
 POD_GROUP = "not modelled, its pods would be placed together"
 
 _OTHER_GROUPS = {
@@ -66,6 +67,8 @@ def reason_of(group: str, kind: str, resource: Any, defined: frozenset[tuple[str
     """
     if kind in ("PodGroup", "CompositePodGroup"):
         return POD_GROUP
+    if (group, kind) == ("scheduling.k8s.io", "Workload"):
+        return WORKLOAD
     if group == "kustomize.config.k8s.io":
         return KUSTOMIZE
     known = operator_kinds.makes_pods(group, kind)

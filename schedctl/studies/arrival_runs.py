@@ -18,7 +18,7 @@ from schedctl.errors import UsageError
 from schedctl.scheduler import Scheduler
 from schedctl.simulation.events import Controller, EventAction, SimulatedEvent
 from schedctl.simulation.outcomes import Run
-from schedctl.simulation.runs import Options, run
+from schedctl.simulation.runs import Options, Progress, run
 from schedctl.simulation.tie_breaking import TieBreaker, first_by_name
 from schedctl.studies.arrivals import Arrival
 
@@ -33,6 +33,7 @@ class RunCounts:
         bound: how many of them found a node.
         dropped: how many did not.
         gone: how many have left their node again.
+        attempts: how many scheduling cycles there have been.
     """
 
     now: float = 0.0
@@ -40,6 +41,7 @@ class RunCounts:
     bound: int = 0
     dropped: int = 0
     gone: int = 0
+    attempts: int = 0
 
 
 class RunObserver:
@@ -58,10 +60,13 @@ class RunObserver:
         """Called when a pod is bound."""
 
     def on_dropped(self, arrival: Arrival, message: str) -> None:
-        """Called when a pod fits nowhere and is not tried again, with kube-scheduler's line or the fault."""
+        """Called when a pod fits nowhere and is not tried again, with what went wrong."""
 
     def on_gone(self, arrival: Arrival, node: str) -> None:
         """Called when a pod has left its node at the end of its lifetime."""
+
+    def on_evicted(self, pod: PodInfo, node: str) -> None:
+        """Called when a pod that ran before the first arrival has left its node."""
 
     def on_arrival_done(self) -> None:
         """Called after each arrival, whatever came of it; in a run with a queue, just before the next one."""
@@ -136,7 +141,8 @@ class ArrivalRun:
         scheduler, pod = self.scheduler, arrival.pod
         if scheduler.profile_of(pod) is None:
             raise UsageError(f'no profile serves schedulerName "{pod.pod.spec.scheduler_name}" of pod {pod.key}')
-        attempt = scheduler.attempt(pod, sampling=self.sampling, make_room=False)
+        self.counts.attempts += 1
+        attempt = scheduler.attempt(pod, sampling=self.sampling, make_room=False, lazy=True)
         if self.sampling:
             scheduler.rotate(attempt)
         if not attempt.fits:
@@ -200,11 +206,27 @@ class _ArrivalController(Controller):
     @override
     def on_deletion(self, pod: PodInfo, node_name: str) -> Iterable[SimulatedEvent]:
         arrival = self._arrivals.get(pod.key)
-        if arrival is not None and node_name:
+        if not node_name:
+            return ()
+        if arrival is not None:
             self.counts.gone += 1
-            for observer in self._observers:
+        for observer in self._observers:
+            if arrival is not None:
                 observer.on_gone(arrival, node_name)
+            else:
+                observer.on_evicted(pod, node_name)
         return ()
+
+
+class _AttemptCounter(Progress):
+    """Counts the attempts of a run with a queue."""
+
+    def __init__(self, counts: RunCounts) -> None:
+        self._counts = counts
+
+    @override
+    def on_attempt(self, run: Run, queued: int) -> None:
+        self._counts.attempts = run.attempts
 
 
 def run_with_queue(
@@ -232,6 +254,7 @@ def run_with_queue(
         observer.on_start(scheduler, controller.counts)
     events = [SimulatedEvent(each.pod, at=each.at) for each in every]
     options = Options(choose=choose, sampling=sampling, trace=False, horizon=horizon)
-    facts = run(scheduler, (), options=options, events=events, controller=controller)
+    progress = _AttemptCounter(controller.counts)
+    facts = run(scheduler, (), options=options, events=events, controller=controller, progress=progress)
     controller.end_arrival()
     return facts

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import pickle
 import threading
+import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -17,7 +18,8 @@ from itertools import islice
 from typing import Any, TypeVar
 
 from schedctl.errors import UsageError
-from schedctl.studies.engines import Failure, Work, answer, batches_of
+from schedctl.studies.batches import Pace, batches_of
+from schedctl.studies.engines import Failure, Work, answer_timed
 from schedctl.versions import __version__
 
 S = TypeVar("S")
@@ -25,6 +27,10 @@ R = TypeVar("R")
 
 _AHEAD = 4
 """How many batches for each thread are under way at a time."""
+_HELD = 16
+"""How many batches for each thread there are at most, those included whose results wait for one before them."""
+_POLL = 0.05
+"""After how many seconds it is looked again whether the first batch is done."""
 _TRIES = 3
 _WAIT = 30.0
 """How many seconds a first worker is waited for."""
@@ -43,13 +49,13 @@ class _Batch:
 class DaskEngine:
     """Runs scenarios where a Dask scheduler says."""
 
-    def __init__(self, address: str = "", jobs: int = 0, batch: int = 16) -> None:
+    def __init__(self, address: str = "", jobs: int = 0, batch: int = 64) -> None:
         """Take note of where.
 
         Args:
             address: of the scheduler, "" for a local one with processes of its own.
             jobs: how many processes a local one has, 0 for one for each core.
-            batch: how many scenarios a worker gets at a time.
+            batch: how many scenarios a worker gets at a time, at most.
 
         Raises:
             UsageError: Dask is not installed.
@@ -68,7 +74,7 @@ class DaskEngine:
         """
         client = self._connect()
         try:
-            yield from _Run(client, work, batches_of(scenarios, self._size)).results()
+            yield from _Run(client, work, scenarios, Pace(self._size)).results()
         finally:
             client.close()
             if not self._address:
@@ -104,8 +110,9 @@ class DaskEngine:
 class _Run:
     """A study while it is run on a client."""
 
-    def __init__(self, client: Any, work: Work[Any, Any], batches: Iterator[list[Any]]) -> None:
-        self._client, self._batches = client, batches
+    def __init__(self, client: Any, work: Work[Any, Any], scenarios: Iterable[Any], pace: Pace) -> None:
+        self._client, self._pace = client, pace
+        self._batches = batches_of(scenarios, pace)
         self._encoded = pickle.dumps(work, pickle.HIGHEST_PROTOCOL)
         self._key = hashlib.sha256(self._encoded).hexdigest()
         self._shared = self._send()
@@ -114,11 +121,16 @@ class _Run:
         """Yield the results in order."""
         under_way: deque[_Batch] = deque()
         while True:
-            ahead = _AHEAD * max(sum(self._client.nthreads().values()), 1)
-            for batch in islice(self._batches, max(ahead - len(under_way), 0)):
+            threads = max(sum(self._client.nthreads().values()), 1)
+            running = sum(not each.future.done() for each in under_way)
+            room = min(_AHEAD * threads - running, _HELD * threads - len(under_way))
+            for batch in islice(self._batches, max(room, 0)):
                 under_way.append(_Batch(batch, self._submit(batch)))
             if not under_way:
                 return
+            if not under_way[0].future.done():  # the others go on meanwhile
+                time.sleep(_POLL)
+                continue
             found = self._wait(under_way)
             if found is not None:
                 under_way.popleft()
@@ -130,7 +142,7 @@ class _Run:
 
         first = under_way[0]
         try:
-            results: list[Any] = first.future.result()
+            results, seconds = first.future.result()
         except KilledWorker:
             if len(first.scenarios) == 1:
                 return [Failure("every worker that ran this scenario was killed")]
@@ -146,7 +158,9 @@ class _Run:
                 if each is first or each.future.status in ("cancelled", "error", "lost"):
                     each.future, each.tries = self._submit(each.scenarios), each.tries + 1
             return None
-        return results
+        self._pace.note(len(first.scenarios), seconds)
+        found: list[Any] = results
+        return found
 
     def _send(self) -> Any:
         """Send what is done to every worker there is; later ones get it from these."""
@@ -156,8 +170,10 @@ class _Run:
         return self._client.submit(answer_batch, self._key, self._shared, list(batch), pure=False)
 
 
-def answer_batch(key: str, encoded: bytes, scenarios: Sequence[Any]) -> list[Any]:
-    """Return what is answered in each scenario; called in a thread of a worker, which keeps what it has begun with.
+def answer_batch(key: str, encoded: bytes, scenarios: Sequence[Any]) -> tuple[list[Any], float]:
+    """Return what is answered in each scenario, and in how many seconds.
+
+    Called in a thread of a worker, which keeps what it has begun with.
 
     Args:
         key: of what is done.
@@ -168,7 +184,7 @@ def answer_batch(key: str, encoded: bytes, scenarios: Sequence[Any]) -> list[Any
         work: Work[Any, Any] = pickle.loads(encoded)
         _begun.ask, _begun.key = work.begin(), key
     ask: Callable[[Any], Any] = _begun.ask
-    return [*answer(ask, scenarios)]
+    return answer_timed(ask, scenarios)
 
 
 def _require_same_version(client: Any) -> None:

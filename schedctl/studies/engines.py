@@ -9,26 +9,27 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
+import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any, Protocol, TypeVar
 
 from schedctl.errors import SchedctlError
+from schedctl.studies.batches import Pace, Weight, batches_of, work_of
 
 S = TypeVar("S")
 R = TypeVar("R")
 S_in = TypeVar("S_in", contravariant=True)
 R_out = TypeVar("R_out", covariant=True)
 
-Weight = Callable[[Any], int]
-"""How much work a scenario is, beside others."""
-
 _AHEAD = 3
 """How many batches for each worker are under way at a time, so that none waits and few are lost."""
+_HELD = 256
+"""How many batches for each worker there are at most, those included whose results wait for one before them."""
 _TRIES = 3
 """How often a scenario is tried whose worker has gone."""
 
@@ -70,10 +71,10 @@ def count_cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def engine_of(jobs: int, batch: int = 8, weight: Weight | None = None) -> Engine:
+def engine_of(jobs: int, weight: Weight | None = None) -> Engine:
     """Return the engine for so many processes on this machine, 0 for as many as there are cores; see `Processes`."""
     jobs = jobs or count_cores()
-    return Processes(jobs, batch, weight) if jobs > 1 else InProcess()
+    return Processes(jobs, weight=weight) if jobs > 1 else InProcess()
 
 
 def answer(ask: Callable[[S], R], scenarios: Iterable[S]) -> Iterator[R | Failure]:
@@ -85,24 +86,11 @@ def answer(ask: Callable[[S], R], scenarios: Iterable[S]) -> Iterator[R | Failur
             yield Failure.of(fault)
 
 
-def batches_of(scenarios: Iterable[S], size: int, weight: Weight | None = None) -> Iterator[list[S]]:
-    """Yield scenarios a few at a time, none before it is asked for.
-
-    Args:
-        scenarios: the scenarios.
-        size: how much work is enough for a batch.
-        weight: how much work each is, 1 if None.
-    """
-    batch: list[S] = []
-    heavy = 0
-    for scenario in scenarios:
-        batch.append(scenario)
-        heavy += weight(scenario) if weight is not None else 1
-        if heavy >= size:
-            yield batch
-            batch, heavy = [], 0
-    if batch:
-        yield batch
+def answer_timed(ask: Callable[[S], R], scenarios: Sequence[S]) -> tuple[list[R | Failure], float]:
+    """Return what is answered in each scenario, and in how many seconds."""
+    begin = time.perf_counter()
+    found = [*answer(ask, scenarios)]
+    return found, time.perf_counter() - begin
 
 
 class InProcess:
@@ -118,8 +106,9 @@ class _Batch:
     """Scenarios that are under way in a worker."""
 
     scenarios: Sequence[Any]
-    future: Future[list[Any]]
+    future: Future[tuple[list[Any], float]]
     tries: int = 1
+    is_noted: bool = False
 
 
 class Processes:
@@ -128,12 +117,12 @@ class Processes:
     A process that is killed loses nothing: its scenarios are run again, and one that kills three workers is a failure.
     """
 
-    def __init__(self, jobs: int, batch: int = 8, weight: Weight | None = None, start: str = "") -> None:
+    def __init__(self, jobs: int, batch: int = 64, weight: Weight | None = None, start: str = "") -> None:
         """Take note of how the work is spread.
 
         Args:
             jobs: how many processes.
-            batch: how many scenarios a process gets at a time.
+            batch: how many scenarios a process gets at a time, at most.
             weight: for how many others each stands, 1 if None.
             start: how a process begins, "" for as a copy of this one where the system can do that.
         """
@@ -147,16 +136,23 @@ class Processes:
         """Yield the result of each scenario, in order."""
         pool = self._pool(work)
         under_way: deque[_Batch] = deque()
-        more = batches_of(scenarios, self._size, self._weight)
+        pace = Pace(self._size)
+        more = batches_of(scenarios, pace, self._weight)
         try:
             while True:
-                for batch in islice(more, _AHEAD * self._jobs - len(under_way)):
-                    under_way.append(_Batch(batch, pool.submit(_answer_batch, batch)))
+                running = self._running(under_way, pace)
+                room = min(_AHEAD * self._jobs - len(running), _HELD * self._jobs - len(under_way))
+                for batch in islice(more, max(room, 0)):
+                    under_way.append(_Batch(batch, _submit(pool, batch)))
+                    running.append(under_way[-1].future)
                 if not under_way:
                     return
                 found: list[Any] | None
                 try:
-                    found = under_way[0].future.result()
+                    if not under_way[0].future.done():  # the others go on meanwhile
+                        wait(running, return_when=FIRST_COMPLETED)
+                        continue
+                    found, _ = under_way[0].future.result()
                 except BrokenProcessPool:
                     pool.shutdown(cancel_futures=True)
                     pool = self._pool(work)
@@ -170,6 +166,18 @@ class Processes:
             raise
         finally:
             pool.shutdown(cancel_futures=True)
+
+    def _running(self, under_way: Iterable[_Batch], pace: Pace) -> list[Future[Any]]:
+        """Return what is not done yet, after the pace has taken note of what is."""
+        running = []
+        for batch in under_way:
+            if not batch.future.done():
+                running.append(batch.future)
+            elif not batch.is_noted:
+                batch.is_noted = True
+                if batch.future.exception() is None:
+                    pace.note(work_of(batch.scenarios, self._weight), batch.future.result()[1])
+        return running
 
     def _again(self, pool: ProcessPoolExecutor, under_way: deque[_Batch]) -> list[Any] | None:
         """Submit what has no result again; return failures for the first batch where it has been tried too often.
@@ -187,11 +195,20 @@ class Processes:
             first.tries += 1
         for each in under_way:
             if not each.future.done() or each.future.cancelled() or each.future.exception() is not None:
-                each.future = pool.submit(_answer_batch, each.scenarios)
+                each.future, each.is_noted = _submit(pool, each.scenarios), False
         return None
 
     def _pool(self, work: Work[S, R]) -> ProcessPoolExecutor:
         return ProcessPoolExecutor(self._jobs, self._context, _begin, (work,))
+
+
+def _submit(pool: ProcessPoolExecutor, scenarios: Sequence[Any]) -> Future[tuple[list[Any], float]]:
+    try:
+        return pool.submit(_answer_batch, scenarios)
+    except BrokenProcessPool as fault:  # found out when its turn comes, and tried again then
+        broken: Future[tuple[list[Any], float]] = Future()
+        broken.set_exception(fault)
+        return broken
 
 
 _ask: Callable[[Any], Any] | None = None
@@ -206,6 +223,6 @@ def _begin(work: Work[Any, Any]) -> None:
     _ask = work.begin()
 
 
-def _answer_batch(scenarios: Sequence[Any]) -> list[Any]:
+def _answer_batch(scenarios: Sequence[Any]) -> tuple[list[Any], float]:
     assert _ask is not None
-    return [*answer(_ask, scenarios)]
+    return answer_timed(_ask, scenarios)

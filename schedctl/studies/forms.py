@@ -122,12 +122,12 @@ class ArrivalsForm(Form, frozen=True):
 
 
 class ResourceForm(Form, frozen=True):
-    """A resource that pods ask for by annotations.
+    """A resource that metrics count besides cpu and memory.
 
     Attributes:
         name: what metrics call it.
-        annotations: those whose values, multiplied, are what a pod asks for.
-        offered: the resource of the nodes.
+        annotations: those whose values, multiplied, are what a pod asks for; none for what it requests.
+        offered: the resource of the nodes, and of the pods' requests; "" for the name.
     """
 
     name: str = ""

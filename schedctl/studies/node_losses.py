@@ -133,6 +133,7 @@ def lose(
             pending_before=len(cluster.pending),
         ),
         results=ranked,
+        pending_before=sorted(cluster.pending),
         guesses=guesses,
     )
     return node_maps.add(report, cluster) if node_map else report
@@ -154,7 +155,7 @@ def _groups(cluster: Cluster, label: str) -> Iterator[Loss]:
 
 
 def _result(loss: Loss, result: NodeLoss | Failure, session: Session) -> LossResult:
-    command = _command(loss, session.source.paths)
+    command = _command(loss, session.source.paths_to_show)
     if isinstance(result, Failure):
         return LossResult(
             rank=0,

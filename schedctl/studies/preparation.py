@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import msgspec
 
+from schedctl.documents.decoding import Decoder
 from schedctl.documents.spelling import suggest_names
-from schedctl.errors import ConfigError, UsageError
+from schedctl.errors import ConfigError, Problem, UsageError
+from schedctl.reports import counts
 from schedctl.reports.metadata import Metadata
 from schedctl.reports.sweeps import SweepHead
+from schedctl.scheduler import discovery
 from schedctl.session.configurations import read_bytes, shipped_files
 from schedctl.session.notifiers import SILENT, Notifier
 from schedctl.session.sessions import Session
@@ -55,7 +58,8 @@ def prepare(read: ReadStudy, notifier: Notifier = SILENT) -> Prepared:
         ConfigError: an axis names what is not there; with its place in the study.
     """
     spec = read.study.spec
-    _check_configurations(read)
+    _check_files(read)
+    _check_arguments(read)
     state = _state(spec, notifier)
     cluster = state.assembled.cluster if state is not None else _first_state(spec).assembled.cluster
     if spec.axes.lose is not None:
@@ -64,7 +68,10 @@ def prepare(read: ReadStudy, notifier: Notifier = SILENT) -> Prepared:
     with _placed(read, "spec.axes"):
         grid = axis.grid_of(spec.axes, cluster)
     questions.question_of(spec)
-    session = _try_each(read, grid, state)
+    session, versions = _try_each(read, grid, state)
+    missing = [read.problem(path, str(each), each.hint) for path, each in questions.check_names(spec, session)]
+    if missing:
+        raise ConfigError(missing)
     if spec.axes.weights is not None:
         kind = "grid" if spec.axes.weights.grid else "draw"
         for name in getattr(spec.axes.weights, kind):
@@ -81,7 +88,7 @@ def prepare(read: ReadStudy, notifier: Notifier = SILENT) -> Prepared:
     )
     needs_objects = spec.axes.versions or spec.axes.feature_gates
     sent = state if state is None or needs_objects else _without_objects(state)
-    return Prepared(read, SweepWork(spec, grid, sent), head, session.metadata())
+    return Prepared(read, SweepWork(spec, grid, sent), head, _metadata_of_all(grid, session.metadata(), versions))
 
 
 def _state(spec: forms.StudySpec, notifier: Notifier) -> State | None:
@@ -110,8 +117,8 @@ def _placed(read: ReadStudy, path: str) -> Iterator[None]:
         raise ConfigError([read.problem(path, str(fault), fault.hint)]) from None
 
 
-def _check_configurations(read: ReadStudy) -> None:
-    """Hold up a study with configurations that are neither files nor profiles that ship; with all of them."""
+def _check_files(read: ReadStudy) -> None:
+    """Hold up a study that names configurations or files that are not there; with all of them."""
     spec, shipped = read.study.spec, shipped_files()
     named = {f"spec.axes.configurations[{index}]": each for index, each in enumerate(spec.axes.configurations)}
     if spec.configuration:
@@ -125,13 +132,59 @@ def _check_configurations(read: ReadStudy) -> None:
         for path, each in named.items()
         if each not in shipped and not Path(each).is_file()
     ]
+    folder = Path(read.source).parent
+    problems += (
+        read.problem(path, f"{each} does not exist", f"paths in a study begin in its own folder, {folder}")
+        for path, each in _files(spec)
+        if each not in ("", "-") and not Path(each).exists()
+    )
     if problems:
-        raise ConfigError(problems)
+        raise ConfigError(sorted(problems, key=lambda each: (each.line, each.column)))
 
 
-def _try_each(read: ReadStudy, grid: Grid, state: State | None) -> Session:
-    """Return the session of the first scenario, after all versions, gates, configurations and scales were tried."""
-    spec = read.study.spec
+def _files(spec: forms.StudySpec) -> Iterator[tuple[str, str]]:
+    """Yield the files that a study reads and that are nothing but files, with the paths of their fields."""
+    lists = {"spec.state": spec.state, "spec.axes.states": spec.axes.states}
+    if spec.simulate is not None:
+        lists["spec.simulate.manifests"] = spec.simulate.manifests
+    if spec.check is not None:
+        lists |= {"spec.check.manifests": spec.check.manifests, "spec.check.policies": spec.check.policies}
+    if spec.run is not None:
+        yield "spec.run.nodes", spec.run.nodes
+        yield "spec.run.trace.openb", spec.run.trace.openb
+        yield "spec.run.trace.timeline", spec.run.trace.timeline
+        lists["spec.run.trace.manifests"] = spec.run.trace.manifests
+    for path, files in lists.items():
+        yield from ((f"{path}[{index}]", each) for index, each in enumerate(files))
+
+
+def _check_arguments(read: ReadStudy) -> None:
+    """Hold up a study with arguments that no plugin has or would take; with all of them.
+
+    Raises:
+        ConfigError: there are such arguments, or a plugin of the study cannot be loaded.
+    """
+    with _placed(read, "spec.plugins"):
+        catalog = discovery.with_installed(discovery.find(read.study.spec.plugins), set(read.arguments))
+    problems: list[Problem] = []
+    decoder = Decoder()
+    for name, node in read.arguments.items():
+        path, kind = f"spec.arguments.{name}", catalog.registry.args_types.get(name)
+        if name not in catalog.registry:
+            hint = suggest_names(name, sorted(catalog.registry), "plugins")
+            problems.append(read.problem(path, f'no plugin "{name}"', hint))
+        elif kind is not None:
+            decoder.struct(node, kind, path)
+        elif node.value:
+            problems.append(read.problem(path, f"plugin {name} takes no arguments"))
+    problems += (replace(each, source=read.source) for each in decoder.problems)
+    if problems:
+        raise ConfigError(sorted(problems, key=lambda each: (each.line, each.column)))
+
+
+def _try_each(read: ReadStudy, grid: Grid, state: State | None) -> tuple[Session, list[str]]:
+    """Try all versions, gates, configurations and scales; return a session of the first scenario, and the versions."""
+    spec, versions = read.study.spec, list[str]()
     first: Session | None = None
     for each in grid.axes:
         if each.name in _FIELDS:
@@ -139,12 +192,27 @@ def _try_each(read: ReadStudy, grid: Grid, state: State | None) -> Session:
                 with _placed(read, f"spec.axes.{_FIELDS[each.name]}[{index}]"):
                     session = session_of(spec, Scenario(0, {each.name: value} | _first_own_state(grid)), state)
                 first = first or session
+                if each.name == axis.VERSION:
+                    versions.append(session.metadata().kubernetes_version)
     found = first or _session_of_first(read, grid, state)
     for each in grid.axes:
         if each.name.startswith(f"{axis.SCALE}/"):
             with _placed(read, f"spec.axes.{each.name.replace('/', '.', 1)}"):
                 _try_change(found, each.values[0].value)
-    return found
+    return found, versions
+
+
+def _metadata_of_all(grid: Grid, metadata: Metadata, versions: Sequence[str]) -> Metadata:
+    """Return under which conditions all scenarios are run, given those of one, without what is that one's alone."""
+    if versions:
+        metadata = msgspec.structs.replace(metadata, kubernetes_version=" and ".join(dict.fromkeys(versions)))
+    for each in grid.axes:
+        if each.name == axis.GATES:
+            metadata = msgspec.structs.replace(metadata, feature_gates=[])
+        elif each.name == axis.CONFIGURATION and len(each.values) > 1:
+            text = counts.of(len(each.values), "configuration")
+            metadata = msgspec.structs.replace(metadata, configuration=text)
+    return metadata
 
 
 def _session_of_first(read: ReadStudy, grid: Grid, state: State | None) -> Session:

@@ -5,7 +5,7 @@ Each is asked on a fork of the cluster, makes the changes of the scenario there,
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 
@@ -15,6 +15,7 @@ from schedctl.errors import UsageError
 from schedctl.reports.simulations import Fate
 from schedctl.scheduler import Scheduler
 from schedctl.session import capacity as capacities
+from schedctl.session import capacity_models
 from schedctl.session import check as checks
 from schedctl.session import drain as drains
 from schedctl.session import manifests as inputs
@@ -30,7 +31,7 @@ from schedctl.simulation.simulations import simulate as run_simulation
 from schedctl.simulation.tie_breaking import TieBreaker, draw_ties, first_by_name, first_in_shuffled_order
 from schedctl.sources import Manifests
 from schedctl.studies import arrivals, forms, traces
-from schedctl.studies.arrival_runs import ArrivalRun, run_with_queue
+from schedctl.studies.arrival_runs import ArrivalRun, RunCounts, run_with_queue
 from schedctl.studies.arrivals import Arrival
 from schedctl.studies.metrics import AnnotatedResource, ArrivalMetrics, CountedResource, Resource, capacity_of
 from schedctl.studies.traces import TracedPod
@@ -101,6 +102,62 @@ def question_of(spec: forms.StudySpec) -> Question:
     if spec.run is not None:
         return partial(_run, spec.run, _traced(spec.run))
     return _pending
+
+
+def check_names(spec: forms.StudySpec, session: Session) -> Iterator[tuple[str, UsageError]]:
+    """Yield the fields of a question that name what the cluster does not have, and what is to be said of each.
+
+    Args:
+        spec: the study.
+        session: of a scenario, loaded; without what the scenario changes.
+    """
+    form = spec.drain
+    named: list[tuple[str, Callable[[], object]]] = []
+    if form is not None and form.nodes and not (form.selector or form.zone):
+        named += (
+            (
+                f"spec.drain.nodes[{index}]",
+                partial(drains.NodeSelection((name,)).find, session.cluster, session.names),
+            )
+            for index, name in enumerate(form.nodes)
+        )
+    elif form is not None:
+        selection = drains.NodeSelection((), form.selector, form.zone)
+        named.append(
+            (
+                f"spec.drain.{'zone' if form.zone else 'selector'}",
+                partial(selection.find, session.cluster, session.names),
+            )
+        )
+    if spec.capacity is not None:
+        namespace, state = spec.capacity.namespace, session.state
+        named += (
+            (f"spec.capacity.like[{index}]", partial(capacity_models.find, text, state, namespace))
+            for index, text in enumerate(spec.capacity.like)
+        )
+    for path, find in named:
+        try:
+            find()
+        except UsageError as fault:
+            yield path, fault
+    if spec.run is not None:
+        yield from _shares_too_large(spec.run, session)
+
+
+def _shares_too_large(form: forms.RunForm, session: Session) -> Iterator[tuple[str, UsageError]]:
+    """Yield the shares at which a study asks for metrics and that the pods of its trace never come to."""
+    if form.arrivals.process not in ("traced", "atOnce") or not form.at:
+        return
+    counted = next(each for each in resources_of(form) if each.name == form.by)
+    capacity = capacity_of(session.cluster, counted)
+    if not capacity:
+        yield "spec.run.by", UsageError(f"no node offers {form.by}")
+        return
+    most = round(100 * sum(counted.amount(each.model) for each in _traced(form)) / capacity)
+    for index, at in enumerate(form.at):
+        if at > most + _SKIPPED:
+            hint = f"all pods of the trace ask for {most} % of it"
+            yield f"spec.run.at[{index}]", UsageError(f"{at} % of {form.by} never arrive", hint)
 
 
 def _manifests(paths: tuple[str, ...], namespace: str) -> Manifests:
@@ -205,9 +262,14 @@ def _traced(form: forms.RunForm) -> list[TracedPod]:
 
 
 def resources_of(form: forms.RunForm) -> list[Resource]:
-    """Return what metrics count: cpu, memory, and the resources that only annotations know."""
-    annotated = (AnnotatedResource(each.name, each.annotations, each.offered) for each in form.resources)
-    return [CountedResource("cpu"), CountedResource("memory"), *annotated]
+    """Return what metrics count: cpu, memory, and what the study adds."""
+    return [CountedResource("cpu"), CountedResource("memory"), *map(_resource, form.resources)]
+
+
+def _resource(form: forms.ResourceForm) -> Resource:
+    if form.annotations:
+        return AnnotatedResource(form.name, form.annotations, form.offered or form.name)
+    return CountedResource(form.name, form.offered)
 
 
 def arrivals_of(form: forms.RunForm, pods: list[TracedPod], seed: int, scheduler: Scheduler) -> list[Arrival]:
@@ -235,12 +297,15 @@ def _run(form: forms.RunForm, pods: list[TracedPod], setting: Setting) -> Answer
         facts = run_with_queue(
             scheduler, coming, choose=choose, sampling=form.sampling, horizon=horizon, observers=[metrics]
         )
-        found = _of_run(facts, {"arrived": float(len(coming))})
+        found = _of_run(facts, _of_counts(metrics.counts))
         return replace(found, values=found.values | _sampled(form, metrics))
     loop = ArrivalRun(scheduler, choose=choose, sampling=form.sampling, horizon=horizon, observers=[metrics])
-    counts = loop.run(coming)
+    return Answer(_of_counts(loop.run(coming)) | _sampled(form, metrics))
+
+
+def _of_counts(counts: RunCounts) -> dict[str, float]:
     values = {"arrived": counts.arrived, "bound": counts.bound, "dropped": counts.dropped, "gone": counts.gone}
-    return Answer({name: float(value) for name, value in values.items()} | _sampled(form, metrics))
+    return {name: float(value) for name, value in values.items()}
 
 
 def _tie_breaker(ties: str, seed: int, scheduler: Scheduler) -> TieBreaker:
@@ -259,10 +324,12 @@ def _row_at(table: Mapping[int, Mapping[str, float]], percent: int, by: str) -> 
     """Return the metrics at a share, or at the last one before it: large pods skip some.
 
     Raises:
-        UsageError: so much never arrived.
+        UsageError: so much never arrived, or more than that at once.
     """
-    at = max((each for each in table if each <= percent), default=None)
-    if at is None or at + _SKIPPED < percent:
-        most = max(table, default=0)
+    most = max(table, default=0)
+    if most + _SKIPPED < percent:
         raise UsageError(f"{percent} % of {by} never arrived", f"at most {most} % did: see spec.run.at")
+    at = max((each for each in table if each <= percent), default=None)
+    if at is None:
+        raise UsageError(f"{percent} % of {by} had arrived at no time: with the first pod it was {min(table)} %")
     return table[at]

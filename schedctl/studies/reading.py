@@ -14,6 +14,7 @@ import msgspec
 from schedctl.documents.decoding import Decoder
 from schedctl.documents.heads import HEAD, open_document, place
 from schedctl.documents.spelling import did_you_mean
+from schedctl.documents.trees import Node
 from schedctl.errors import ConfigError, Problem
 from schedctl.studies import forms
 
@@ -36,12 +37,14 @@ class ReadStudy:
         source: the file.
         digest: ``sha256:...`` of the file and of what stands for its variables.
         places: line and column of every field, by path.
+        arguments: by the name of a plugin, what is written of its arguments.
     """
 
     study: forms.Study
     source: str
     digest: str
     places: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    arguments: Mapping[str, Node] = field(default_factory=dict)
 
     def problem(self, path: str, message: str, hint: str = "") -> Problem:
         """Return what is wrong with a field, with its place in the file."""
@@ -82,7 +85,27 @@ def read(path: str, variables: Mapping[str, str]) -> ReadStudy:
         ordered = sorted(dict.fromkeys(problems), key=lambda each: (each.line, each.column))
         raise ConfigError([replace(each, source=path) for each in ordered])
     digest = hashlib.sha256(text + msgspec.json.encode(sorted(variables.items()))).hexdigest()
-    return ReadStudy(_relative_to(filled, Path(path).parent), path, f"sha256:{digest}", decoder.places)
+    arguments = {key.value: _with_texts(value, variables) for key, value in _pairs_at(node, "spec", "arguments")}
+    return ReadStudy(_relative_to(filled, Path(path).parent), path, f"sha256:{digest}", decoder.places, arguments)
+
+
+def _pairs_at(node: Node, *path: str) -> list[tuple[Node, Node]]:
+    """Return the pairs of the mapping at a path of a document, none where there is no such mapping."""
+    for name in path:
+        node = next((value for key, value in _pairs_at(node) if key.value == name), Node(None, 0, 0))
+    return node.value if node.is_mapping else []
+
+
+def _with_texts(node: Node, variables: Mapping[str, str]) -> Node:
+    """Return a copy of what is written in which variables have their values."""
+    value = node.value
+    if isinstance(value, str):
+        value = _VARIABLE.sub(lambda found: variables.get(found.group(1), ""), value)
+    elif node.is_mapping:
+        value = [(key, _with_texts(each, variables)) for key, each in value]
+    elif node.is_list:
+        value = [_with_texts(each, variables) for each in value]
+    return replace(node, value=value)
 
 
 def _follows_from(path: str, decoder: Decoder) -> bool:
@@ -219,12 +242,12 @@ def _mistakes_of_run(run: forms.RunForm) -> Iterator[Problem]:
         if at < 0 or (inflated and at > 100 * arrivals.share):
             hint = f"at most {100 * arrivals.share:g} % arrive, see spec.run.arrivals.share" if inflated else ""
             yield Problem(f"{at} % never arrive", path=f"spec.run.at[{index}]", hint=hint)
+    counted = ["cpu", "memory"]
     for index, each in enumerate(run.resources):
-        if not (each.name and each.annotations and each.offered):
-            yield Problem(
-                "a resource has a name, annotations and what nodes offer", path=f"spec.run.resources[{index}]"
-            )
-    counted = ["cpu", "memory", *(each.name for each in run.resources)]
+        if not each.name or each.name in counted:
+            message = f'resource "{each.name}" is counted already' if each.name else "a resource has a name"
+            yield Problem(message, path=f"spec.run.resources[{index}]")
+        counted.append(each.name)
     if run.by not in counted:
         yield Problem(f'no resource "{run.by}" is counted', path="spec.run.by", hint=did_you_mean(run.by, counted))
 

@@ -83,7 +83,9 @@ def session_of(spec: forms.StudySpec, scenario: Scenario, state: State | None) -
     snapshot = scenario.value(axis.STATE)
     version = scenario.value(axis.VERSION, "")
     # a version that a study asks for has to be there; that of a cluster may be outside the range, which is told
-    versions = VersionOptions(version, scenario.value(axis.GATES, ""), strict=bool(version), option="version")
+    versions = VersionOptions(
+        version, scenario.value(axis.GATES, ""), strict=bool(version), option="version", setting="version: "
+    )
     source = StateSource((snapshot,) if snapshot else spec.state, versions=versions)
     named = scenario.value(axis.CONFIGURATION, spec.configuration)
     session = Session(source, options_of(named, spec.plugins))

@@ -20,6 +20,7 @@ from schedctl.api.nodes import Node
 from schedctl.api.pods import Pod, PodStatus
 from schedctl.cache.pod_info import PodInfo
 from schedctl.errors import InputError, Problem
+from schedctl.reports import counts
 from schedctl.session import traces
 from schedctl.simulation import timeline
 
@@ -29,6 +30,8 @@ _OPENB_PODS = ("name", "cpu_milli", "memory_mib", "num_gpu", "gpu_milli", "creat
 _OPENB_NODES = ("sn", "cpu_milli", "memory_mib", "gpu")
 _MOST_PODS = "1001"
 _ANY_GPU = 1000
+_NAMED = 5
+"""How many pods a message names."""
 _NUMBER = re.compile(r"[0-9]{1,18}")
 
 
@@ -49,9 +52,9 @@ class TracedPod:
     lifetime: float | None = None
 
     def copy(self, name: str) -> PodInfo:
-        """Return a pod like it of another name."""
+        """Return a pod like it of another name, which may have a namespace in front, as in timelines."""
         pod = self.model.pod
-        metadata = msgspec.structs.replace(pod.metadata, name=name, uid=name)
+        metadata = msgspec.structs.replace(pod.metadata, name=name.rpartition("/")[2], uid=name)
         made = PodInfo(msgspec.structs.replace(pod, metadata=metadata))
         made.take_demand(self.model)
         return made
@@ -107,15 +110,23 @@ def read_timeline(path: str, pods: Mapping[str, Pod]) -> list[TracedPod]:
     arrived: dict[str, float] = {}
     bound: dict[str, float] = {}
     gone: dict[str, float] = {}
+    unknown: dict[str, None] = {}
     for record in traces.read(path):
         if isinstance(record, timeline.Moved) and not record.before and record.to:
             if record.pod not in pods:
-                raise InputError([Problem(f"pod {record.pod} is not in the state", path, hint="-f names what has it")])
+                unknown[record.pod] = None
             arrived.setdefault(record.pod, record.at)
         elif isinstance(record, timeline.Bound):
             bound.setdefault(record.pod, record.at)
         elif isinstance(record, timeline.Gone):
             gone[record.pod] = record.at
+    if unknown:
+        names = ", ".join([*unknown][:_NAMED]) + (f" and {len(unknown) - _NAMED} more" if len(unknown) > _NAMED else "")
+        message = f"{counts.of(len(unknown), 'pod')} of the timeline in none of the manifests: {names}"
+        hint = "`manifests` beside `timeline` names the files that say what its pods are"
+        raise InputError([Problem(message, path, hint=hint)])
+    if not arrived:
+        raise InputError([Problem("no pod arrives in this timeline", path)])
     return [
         TracedPod(key, _model(pods[key]), at, gone[key] - bound[key] if key in gone and key in bound else None)
         for key, at in arrived.items()
@@ -148,14 +159,13 @@ def _rows(path: str, columns: Sequence[str], numbers: Sequence[str]) -> Iterator
                 raise InputError(
                     [Problem(f"no column {', '.join(missing)}", path, 1, hint=f"expected {', '.join(columns)}")]
                 )
+            lines: dict[str, int] = {}
             for row in reader:
-                problems += (
-                    Problem(f"{name} is {row[name] or 'missing'!r}, expected a whole number", path, reader.line_num)
-                    for name in numbers
-                    if not _NUMBER.fullmatch(row[name] or "")
-                )
-                if _is_gone_before_it_comes(row):
-                    problems.append(Problem("deletion_time is before creation_time", path, reader.line_num))
+                line = reader.line_num
+                first = lines.setdefault(row[columns[0]] or "", line)
+                if first != line and row[columns[0]]:
+                    problems.append(Problem(f"{columns[0]} {row[columns[0]]} is that of line {first}, too", path, line))
+                problems += (Problem(each, path, line) for each in _mistakes(row, columns[0], numbers))
                 rows.append(row)
     except (OSError, UnicodeError, csv.Error) as error:
         reason = (error.strerror or str(error)).lower() if isinstance(error, OSError) else str(error)
@@ -166,6 +176,17 @@ def _rows(path: str, columns: Sequence[str], numbers: Sequence[str]) -> Iterator
         raise InputError([Problem("no rows", path)])
     for row in rows:
         yield row | {name: int(row[name]) for name in numbers}
+
+
+def _mistakes(row: Mapping[str, Any], name: str, numbers: Sequence[str]) -> Iterator[str]:
+    """Yield what is wrong with a row by itself."""
+    if not row[name]:
+        yield f"{name} is missing"
+    for number in numbers:
+        if not _NUMBER.fullmatch(row[number] or ""):
+            yield f"{number} is {row[number] or 'missing'!r}, expected a whole number"
+    if _is_gone_before_it_comes(row):
+        yield "deletion_time is before creation_time"
 
 
 def _is_gone_before_it_comes(row: Mapping[str, Any]) -> bool:

@@ -25,7 +25,7 @@ from schedctl.api.pods import FINISHED, Pod, PodTemplate, PodTemplateSpec
 from schedctl.api.storage import PersistentVolumeClaim
 from schedctl.cache.cluster import Cluster
 from schedctl.errors import Problem
-from schedctl.workloads import pod_templates
+from schedctl.workloads import job_groups, pod_templates
 from schedctl.workloads.apply import apply
 from schedctl.workloads.daemon_sets import describe_no_node, eligible_nodes, nodes_of, tie_to_node
 from schedctl.workloads.names import template_hash
@@ -264,6 +264,7 @@ class _Expander:
             CustomWorkload: self._custom,
         }
         self.result = Expansion(passed=Counter(passed))
+        self._within_custom = False  # whether an operator controls what is made of now
         self.owners = {_identity(one.object) for one in manifests if type(one.object) in (*MAKERS, CustomWorkload)}
         there = {node.metadata.name: node for node in nodes_of(cluster)}
         coming = {node.metadata.name: apply(node, there.get(node.metadata.name)) for node in _nodes(manifests)}
@@ -422,8 +423,18 @@ class _Expander:
                 yield replace(self._workload(obj, replicas, obj.spec.template, notes), standing=True)
 
     def _job(self, obj: workloads.Job) -> Workload:
-        replicas, notes = self._job_pods(with_namespace(obj.metadata), obj.spec)
-        return self._workload(obj, replicas, obj.spec.template, notes)
+        metadata = with_namespace(obj.metadata)
+        message, path, hint = job_groups.objection(obj.spec, self.cluster.release)
+        if message:
+            raise _Refused(message, path, hint)
+        group, note = (
+            (None, "") if self._within_custom else job_groups.group_for(_replace(obj, metadata=metadata), self.cluster)
+        )
+        spec = obj.spec if group is None else _replace(obj.spec, template=job_groups.in_group(obj.spec.template, group))
+        replicas, notes = self._job_pods(metadata, spec)
+        if group is not None and replicas:
+            self.result.joined.append(group)
+        return self._workload(obj, replicas, spec.template, [*notes, note] if note and replicas else notes)
 
     def _cron_job(self, obj: workloads.CronJob) -> Workload:
         metadata, spec = with_namespace(obj.metadata), obj.spec.job_template.spec
@@ -494,7 +505,11 @@ class _Expander:
             # pods that a webhook tells apart are made beside the StatefulSet that they belong to
             if maker is None or (type(one).__name__, one.metadata.name) in owners:
                 continue
-            workload = maker(one)
+            self._within_custom = True
+            try:
+                workload = maker(one)
+            finally:
+                self._within_custom = False
             replicas += workload.replicas
             notes += [note for note in workload.notes if note not in notes]
             templates.append(workload.template)

@@ -1,4 +1,4 @@
-"""What the API server makes of a pod group when it is created: the priority of its class, as pods get theirs."""
+"""What becomes of a pod group when it is created: the priority of its class, as pods get theirs, and its claims."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from collections.abc import Mapping
 import msgspec
 
 from schedctl.api import defaults
-from schedctl.api.pod_groups import PodGroup
+from schedctl.api.generated_names import LONGEST_GENERATED, random_end
+from schedctl.api.pod_groups import PodGroup, PodGroupResourceClaimStatus
 from schedctl.api.policies import PriorityClass
 from schedctl.api.priorities import SYSTEM_CLASSES
 from schedctl.releases import Release
@@ -41,4 +42,17 @@ def admit_group(group: PodGroup, classes: Mapping[str, PriorityClass], release: 
         priority=priority if spec.priority is None else spec.priority,
         preemption_policy=policy,
     )
-    return _replace(group, metadata=defaults.with_namespace(group.metadata), spec=spec)
+    group = _replace(group, metadata=defaults.with_namespace(group.metadata), spec=spec)
+    return _with_claims(group) if release.enabled("DRAWorkloadResourceClaims") else group
+
+
+def _with_claims(group: PodGroup) -> PodGroup:
+    """Return a group whose status names the claims that are made of its templates, as the claim controller does."""
+    known = {each.name: each for each in group.status.resource_claim_statuses or ()}
+    namespace = group.metadata.namespace
+    for claim in group.spec.resource_claims or ():
+        if claim.resource_claim_template_name is not None and claim.name not in known:
+            base = f"{group.metadata.name}-{claim.name}-"
+            name = base[:LONGEST_GENERATED] + random_end(namespace, base)
+            known[claim.name] = PodGroupResourceClaimStatus(name=claim.name, resource_claim_name=name)
+    return _replace(group, status=_replace(group.status, resource_claim_statuses=list(known.values()) or None))

@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 from pathlib import Path
 
+from tests.architecture.trees import nodes_of
+
 PACKAGE = Path(__file__).parents[2] / "schedctl"
 LETS_THROUGH = {"PASSING", "KeyboardInterrupt"}
 
@@ -18,7 +20,7 @@ def names_in(handler: ast.ExceptHandler) -> set[str]:
 def swallowing_handlers(path: Path) -> list[str]:
     """Handlers of ``ESCAPING`` that Ctrl-C reaches, because none before lets it through."""
     found = []
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in nodes_of(path) if "ESCAPING" in path.read_text(encoding="utf-8") else ():
         if isinstance(node, ast.Try):
             through: set[str] = set()
             for handler in node.handlers:

@@ -15,6 +15,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.architecture.trees import nodes_of, tree_of
+
 ROOT = Path(__file__).parents[2] / "schedctl"
 LONGEST = 60  # lines of a body, comments not counted
 SENTENCES = 3  # of a module docstring: what lives here, why, who the neighbours are
@@ -68,10 +70,10 @@ def is_bare_participle(name: str) -> bool:
 
 
 @cache
-def modules() -> list[tuple[str, list[str], ast.Module]]:
-    """Every module of the package: its path, its lines, its tree."""
-    texts = [(path, path.read_text(encoding="utf-8")) for path in sorted(ROOT.rglob("*.py"))]
-    return [(str(path.relative_to(ROOT.parent)), text.splitlines(), ast.parse(text)) for path, text in texts]
+def modules() -> list[tuple[str, list[str], Path]]:
+    """Every module of the package: its path, its lines, its file."""
+    files = sorted(ROOT.rglob("*.py"))
+    return [(str(file.relative_to(ROOT.parent)), file.read_text(encoding="utf-8").splitlines(), file) for file in files]
 
 
 @cache
@@ -79,8 +81,8 @@ def functions() -> list[tuple[str, list[str], ast.FunctionDef | ast.AsyncFunctio
     """Every function of the package, by the place where it stands, with the lines of its module."""
     return [
         (f"{path}:{node.lineno} {node.name}", lines, node)
-        for path, lines, tree in modules()
-        for node in ast.walk(tree)
+        for path, lines, file in modules()
+        for node in nodes_of(file)
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
     ]
 
@@ -96,11 +98,12 @@ def lines_of_body(lines: list[str], function: ast.FunctionDef | ast.AsyncFunctio
     return sum(not line.lstrip().startswith("#") for line in lines[body[0].lineno - 1 : body[-1].end_lineno])
 
 
-def variables(tree: ast.Module) -> Iterator[tuple[int, str]]:
+def variables(file: Path) -> Iterator[tuple[int, str]]:
     """Parameters and names that are assigned; fields of classes are not among them, for they may be printed."""
-    fields = {id(each) for node in ast.walk(tree) if isinstance(node, ast.ClassDef) for each in node.body}
-    targets = {id(node.target) for node in ast.walk(tree) if isinstance(node, ast.AnnAssign) and id(node) in fields}
-    for node in ast.walk(tree):
+    nodes = nodes_of(file)
+    fields = {id(each) for node in nodes if isinstance(node, ast.ClassDef) for each in node.body}
+    targets = {id(node.target) for node in nodes if isinstance(node, ast.AnnAssign) and id(node) in fields}
+    for node in nodes:
         if isinstance(node, ast.arg):
             yield node.lineno, node.arg
         elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and id(node) not in targets:
@@ -146,7 +149,7 @@ def test_no_function_is_longer_than_a_page():
 
 def test_a_variable_says_what_it_holds():
     vague = [
-        f"{path}:{line} {name}" for path, _, tree in modules() for line, name in variables(tree) if name in SAYS_NOTHING
+        f"{path}:{line} {name}" for path, _, file in modules() for line, name in variables(file) if name in SAYS_NOTHING
     ]
     assert vague == []
 
@@ -154,7 +157,9 @@ def test_a_variable_says_what_it_holds():
 def test_a_module_says_in_three_sentences_what_lives_there_and_why():
     """Reasons stand beside the tricky lines instead."""
     essays = {
-        path: count for path, _, tree in modules() if (count := sentences(ast.get_docstring(tree) or "")) > SENTENCES
+        path: count
+        for path, _, file in modules()
+        if (count := sentences(ast.get_docstring(tree_of(file)) or "")) > SENTENCES
     }
     assert essays == {}
 

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import schedctl
+from tests.architecture.trees import nodes_of, tree_of
 
 ROOT = Path(__file__).parents[2]
 MODULES = sorted((ROOT / "schedctl").rglob("*.py"))
@@ -43,7 +44,7 @@ def tracked_files() -> list[Path]:
 
 @pytest.mark.parametrize("path", MODULES, ids=name)
 def test_every_module_has_a_docstring(path):
-    text = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8")))
+    text = ast.get_docstring(tree_of(path))
     assert text, "a module without a docstring"
     if path.name == "__init__.py":
         assert len(text.splitlines()) > 1, "a package whose docstring is one line"
@@ -84,20 +85,19 @@ def test_every_dependency_has_a_comment():
         assert any(f'"{requirement}"' in line and "#" in line for line in lines), requirement
 
 
-def texts_of(tree: ast.Module) -> list[ast.Constant]:
+def texts_of(path: Path) -> list[ast.Constant]:
     """Return the strings of a module that are no docstrings."""
-    bare = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    bare = {id(node.value) for node in nodes_of(path) if isinstance(node, ast.Expr)}
     return [
         node
-        for node in ast.walk(tree)
+        for node in nodes_of(path)
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in bare
     ]
 
 
 @pytest.mark.parametrize("path", MODULES, ids=name)
 def test_texts_are_plain_english(path):
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    assert [f"{text.lineno}: {text.value}" for text in texts_of(tree) if DIALECT.search(text.value)] == []
+    assert [f"{text.lineno}: {text.value}" for text in texts_of(path) if DIALECT.search(text.value)] == []
 
 
 def test_descriptions_in_schemas_are_plain_english():

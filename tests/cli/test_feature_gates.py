@@ -88,3 +88,73 @@ def test_the_proof_of_a_gate_is_what_was_recorded_and_has_no_difference(schedctl
         assert {name for name, proof in gates.items() if proof["differences"]} == set()
         text = schedctl("version", "--gates", "--kube-version", version).out
         assert f"yes ({gates['StorageCapacityScoring']['cases']} cases)" in text
+
+
+PROFILE = """
+apiVersion: kubescheduler.config.k8s.io/v1
+kind: KubeSchedulerConfiguration
+profiles:
+  - schedulerName: default-scheduler
+    pluginConfig:
+      - name: PodTopologySpread
+        args: {defaultingType: %s, defaultConstraints: %s}
+"""
+ZONES = "[{topologyKey: zone, maxSkew: 1, whenUnsatisfiable: ScheduleAnyway}]"
+STATE = """
+apiVersion: v1
+kind: Node
+metadata: {name: a}
+status: {allocatable: {cpu: "4", memory: 4Gi, pods: "9"}}
+"""
+WORKLOAD = """
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web}
+spec:
+  replicas: %s
+  selector: {matchLabels: {app: web}}
+  template:
+    metadata: {labels: {app: web}}
+    spec: %s
+"""
+POD_SPEC = "{containers: [{name: web, image: web}]}"
+APART = (
+    "{containers: [{name: web, image: web}], affinity: {podAntiAffinity: {preferredDuringSchedulingIgnoredDuring"
+    "Execution: [{weight: 1, podAffinityTerm: {topologyKey: kubernetes.io/hostname}}]}}}"
+)
+
+
+@pytest.mark.parametrize(
+    ("defaulting", "constraints", "replicas", "spec", "arguments", "warns"),
+    [
+        pytest.param("List", "[]", 2, POD_SPEC, (), True, id="equal pods of a profile without default constraints"),
+        pytest.param("List", "[]", 1, POD_SPEC, (), False, id="a pod that is alone"),
+        pytest.param("List", ZONES, 2, POD_SPEC, (), False, id="a profile with default constraints"),
+        pytest.param("System", "[]", 2, POD_SPEC, (), False, id="Kubernetes' own constraints"),
+        pytest.param("List", "[]", 2, APART, (), False, id="pods with affinity to pods"),
+        pytest.param(
+            "List", "[]", 2, POD_SPEC, ("--feature-gates", "OpportunisticBatching=false"), False, id="the gate is off"
+        ),
+        pytest.param(
+            "List", "[]", 2, POD_SPEC, ("--feature-gates", "OpportunisticBatching=true"), True, id="the gate set to on"
+        ),
+        pytest.param("List", "[]", 2, POD_SPEC, ("--kube-version", "1.34"), False, id="a version without the gate"),
+    ],
+)  # fmt: skip
+def test_a_run_says_where_the_node_order_of_an_equal_pod_may_be_reused(
+    schedctl, tmp_path, defaulting, constraints, replicas, spec, arguments, warns
+):
+    for name, text in (
+        ("profile.yaml", PROFILE % (defaulting, constraints)),
+        ("state.yaml", STATE),
+        ("web.yaml", WORKLOAD % (replicas, spec)),
+    ):
+        (tmp_path / name).write_text(text)
+    ended = schedctl(
+        "simulate", str(tmp_path / "web.yaml"), "-f", str(tmp_path / "state.yaml"),
+        "--scheduler-config", str(tmp_path / "profile.yaml"), *arguments,
+    )  # fmt: skip
+    assert ended.code == 0
+    warned = "may place equal pods by the node order of the one before (OpportunisticBatching)" in ended.err
+    assert warned is warns
+    assert ("`--feature-gates OpportunisticBatching=false`" in ended.err) is warns

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from schedctl.cli.running import run
 
+EXAMPLES = settings.default.max_examples // 2  # HYPOTHESIS_PROFILE=explore has more
 NODE = {
     "apiVersion": "v1",
     "kind": "Node",
@@ -136,7 +137,7 @@ def damaged(changes, whole=OBJECTS):
 
 
 @pytest.mark.parametrize("form", ["json", "yaml"])
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(changes=st.lists(st.tuples(st.sampled_from(PLACES), st.sampled_from(ODD)), min_size=1, max_size=4))
 def test_a_damaged_cluster_is_answered_or_refused(form, changes, tmp_path, capsys):
     path = tmp_path / f"cluster.{form}"
@@ -222,7 +223,7 @@ RELEASE_PLACES = [path for path in paths(RELEASE) if len(path) > 1]
 
 
 @pytest.mark.parametrize("rollout", ["replace", "add", "rolling"])
-@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     changes=st.lists(st.tuples(st.sampled_from(RELEASE_PLACES), st.sampled_from(ODD)), min_size=1, max_size=3),
     state=st.lists(st.tuples(st.sampled_from(PLACES), st.sampled_from(ODD)), max_size=1),
@@ -271,7 +272,7 @@ CONFIG = {
 CONFIG_PLACES = [path for path in paths(CONFIG) if path]
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(changes=st.lists(st.tuples(st.sampled_from(CONFIG_PLACES), st.sampled_from(ODD)), min_size=1, max_size=3))
 def test_a_damaged_configuration_is_followed_or_refused(changes, tmp_path, capsys):
     config = copy.deepcopy(CONFIG)
@@ -292,7 +293,7 @@ def test_a_damaged_configuration_is_followed_or_refused(changes, tmp_path, capsy
     assert not any(ord(c) < 32 and c != "\n" for c in out + err)
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.binary(max_size=200) | st.text(max_size=200).map(lambda text: text.encode("utf-8", "surrogatepass")))
 def test_random_bytes_are_refused(data, tmp_path, capsys):
     path = tmp_path / "cluster.yaml"

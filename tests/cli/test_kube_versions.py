@@ -139,6 +139,16 @@ def test_the_variable_and_the_configuration_set_the_version(schedctl, state, tmp
             id="a locked gate",
         ),
         pytest.param(
+            ("--kube-version", "1.36 or so"),
+            'error: --kube-version "1.36 or so" is no version of Kubernetes',
+            id="a version with words behind it",
+        ),
+        pytest.param(
+            ("--kube-version", "1.37.1.2"),
+            'error: --kube-version "1.37.1.2" is no version of Kubernetes',
+            id="a version of four numbers",
+        ),
+        pytest.param(
             ("--feature-gates", "DRADeviceTaints=false"),
             "hint: set DRADeviceTaintRules=false as well, or leave DRADeviceTaints on",
             id="a gate that another one needs",
@@ -154,7 +164,7 @@ def test_the_variable_and_the_configuration_set_the_version(schedctl, state, tmp
             id="a gate of a later version",
         ),
         pytest.param(
-            ("--feature-gates", "DRANodeAllocatableResources=true"),
+            ("--kube-version", "1.36", "--feature-gates", "DRANodeAllocatableResources=true"),
             "feature gate DRANodeAllocatableResources is not modelled",
             id="a gate that changes decisions and is not modelled",
         ),
@@ -165,6 +175,29 @@ def test_a_version_or_gate_that_cannot_be_is_refused_with_the_next_step(schedctl
     assert ended.code == 2
     assert message in ended.err
     assert "hint: " in ended.err
+
+
+def test_a_version_that_is_none_is_told_by_what_says_it(schedctl, state, monkeypatch, tmp_path):
+    monkeypatch.setenv("SCHEDCTL_KUBE_VERSION", "new")
+    assert schedctl("explain", "pod", "default/web", "-f", state("")).err == (
+        'error: SCHEDCTL_KUBE_VERSION "new" is no version of Kubernetes\n'
+        "hint: e.g. `SCHEDCTL_KUBE_VERSION=1.36`; there are v1.34.4, v1.35.4, v1.36.3, v1.37.1\n"
+    )
+    monkeypatch.delenv("SCHEDCTL_KUBE_VERSION")
+    settings = tmp_path / "settings.yaml"
+    settings.write_text("apiVersion: schedctl.dev/v1alpha1\nkind: Config\ndefaults: {kubeVersion: new}\n")
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "home"))
+    (tmp_path / "home/schedctl").mkdir(parents=True)
+    settings.rename(tmp_path / "home/schedctl/config.yaml")
+    ended = schedctl("explain", "pod", "default/web", "-f", state(""))
+    assert ended.err.startswith('error: kubeVersion of the settings "new" is no version of Kubernetes\n')
+
+
+@pytest.mark.parametrize("written", ["v1.36.0-gke.7", "1.36+", "v1.36.3-eks-5e0fdde", "1.36.2+k3s1"])
+def test_a_version_as_clouds_write_it_is_that_version(schedctl, state, written):
+    ended = schedctl("explain", "pod", "default/web", "-f", state(""), "--kube-version", written)
+    assert ended.err == ""
+    assert "kube-scheduler v1.36.3 rules" in ended.out
 
 
 @pytest.fixture
@@ -187,6 +220,20 @@ def test_kubelets_of_several_versions_are_judged_by_the_newest_and_what_was_assu
         "warning: the kubelets are v1.34.2 to v1.36.1, and the API server's version is not known; kube-scheduler is"
         " assumed to be v1.36, as the newest kubelet, but may be v1.35 to v1.37\n"
         "hint: name kube-scheduler's own with `--kube-version`\n"
+    )
+
+
+def test_kubelets_further_apart_than_kubernetes_supports_are_told_as_that(schedctl, upgrading):
+    ended = schedctl("explain", "pod", "default/web", "-f", upgrading("v1.30.2", "v1.36.1"))
+    assert ended.err == (
+        "warning: the kubelets are v1.30.2 to v1.36.1, and the API server's version is not known; kube-scheduler is"
+        " assumed to be v1.36, as the newest kubelet; Kubernetes supports no cluster whose kubelets are more than 3"
+        " minor versions apart\n"
+        "hint: name kube-scheduler's own with `--kube-version`\n"
+    )
+    ended = schedctl("explain", "pod", "default/web", "-f", upgrading("v1.37.2", "v1.40.1"))
+    assert ended.err.startswith(
+        "warning: the kubelets are v1.37.2 to v1.40.1, but answers follow the rules of kube-sch"
     )
 
 

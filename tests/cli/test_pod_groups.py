@@ -167,7 +167,9 @@ def test_a_group_cannot_be_explained_while_there_are_none(schedctl, options, tex
     [
         pytest.param(("--feature-gates", "CompositePodGroup=true"), "CompositePodGroups", id="composite groups"),
         pytest.param(
-            ("--feature-gates", "DRAWorkloadResourceClaims=true"), "claims of PodGroups", id="claims of groups"
+            ("--kube-version", "1.36", "--feature-gates", "DRAWorkloadResourceClaims=true"),
+            "pod groups of the alpha APIs before v1.37",
+            id="claims of groups in an older minor",
         ),
         pytest.param(("--kube-version", "1.36", *ON), "pod groups of the alpha APIs before v1.37", id="an older minor"),
         pytest.param(
@@ -384,3 +386,83 @@ def test_new_nodes_are_tried_on_the_whole_group(schedctl, folder, pods, least, t
     explain = ("explain", "podgroup", "train", "-n", "ml", *files, *ON)
     assert text in schedctl(*explain, "--node-groups", str(folder / "nodes.yaml")).out
     assert "scale-up" not in schedctl(*explain).out
+
+
+JOBSET = """
+apiVersion: jobset.x-k8s.io/v1alpha2
+kind: JobSet
+metadata: {name: train, namespace: ml}
+spec:
+  replicatedJobs:
+    - name: worker
+      template:
+        spec: {parallelism: 2, completions: 2, template: {spec: {containers: [{name: a, image: a}]}}}
+---
+apiVersion: scheduling.k8s.io/v1beta1
+kind: Workload
+metadata: {name: train, namespace: ml}
+spec: {podGroupTemplates: [{name: workers, schedulingPolicy: {gang: {minCount: 2}}}]}
+---
+"""
+
+
+ITS_GROUP = GROUP.format(least=2).replace("spec: {", "spec: {workloadRef: {workloadName: train}, ")
+PASSED_OVER = "note: ignored, because scheduling does not read them: 1 Workload"
+
+
+@pytest.mark.parametrize(
+    ("more", "gates", "code", "line"),
+    [
+        pytest.param("", ON, 5, "guess: Workload ml/train: not modelled", id="its groups are unknown"),
+        pytest.param("", (), 0, PASSED_OVER, id="groups are off"),
+        pytest.param(ITS_GROUP, ON, 1, PASSED_OVER, id="its group is there, of which the pods are none"),
+    ],
+)
+def test_a_workload_beside_a_job_set_is_never_passed_over(schedctl, folder, more, gates, code, line):
+    (folder / "new.yaml").write_text(JOBSET + more)
+    ended = schedctl("simulate", str(folder / "new.yaml"), "-f", str(folder / "state.yaml"), *gates, "--exit-code")
+    assert (ended.code, line in ended.out) == (code, True), ended.err + ended.out
+
+
+def test_a_group_that_is_not_there_is_told_with_the_pods_that_wait_for_it(schedctl, folder):
+    (folder / "pods.yaml").write_text(manifest(2))
+    ended = schedctl("explain", "podgroup", "train", "-n", "ml", "-f", str(folder), *ON)
+    assert ended.code == 2
+    assert ended.err.splitlines() == [
+        'error: no PodGroup "train" in namespace ml',
+        "hint: 2 pods (ml/train-0, ml/train-1) name it and wait for it: create it, or correct"
+        " spec.schedulingGroup.podGroupName",
+    ]
+
+
+def test_pods_of_a_run_whose_group_is_not_there_are_told_how_to_get_one(schedctl, folder):
+    (folder / "new.yaml").write_text(
+        manifest(2).replace("podGroupName: train", "podGroupName: trian") + GROUP.format(least=2)
+    )
+    ended = schedctl("simulate", str(folder / "new.yaml"), "-f", str(folder / "state.yaml"), *ON)
+    hint = 'hint: create PodGroup ml/trian, or correct spec.schedulingGroup.podGroupName (did you mean "train"?)'
+    assert hint in ended.out.splitlines()
+
+
+JOB = """
+apiVersion: batch/v1
+kind: Job
+metadata: {name: train, namespace: ml}
+spec:
+  parallelism: 3
+  completions: 3
+  scheduling: {schedulingPolicy: {gang: {}}}
+  template:
+    spec:
+      restartPolicy: Never
+      containers: [{name: a, image: a, resources: {requests: {cpu: '3'}}}]
+"""
+
+
+def test_a_job_whose_controller_makes_the_group_is_explained_as_that_group(schedctl, folder):
+    (folder / "job.yaml").write_text(JOB)
+    gates = ("--feature-gates", "GenericWorkload=true,WorkloadWithJob=true")
+    ended = schedctl("explain", "job/train", "-n", "ml", "-f", str(folder), *gates, "--exit-code")
+    assert ended.code == 1, ended.out + ended.err
+    assert "-train-pgt-0-" in ended.out.splitlines()[0]
+    assert ended.out.splitlines()[0].endswith(": GANG WAITS: 2 of 3 placed, needs 3")

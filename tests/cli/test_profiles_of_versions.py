@@ -127,6 +127,15 @@ def test_a_version_behind_a_profile_that_is_none_is_refused_with_the_next_step(s
     assert ended.err == 'error: "new" in "default@new" is no version of Kubernetes\nhint: e.g. `default@1.36`\n'
 
 
+def test_a_version_behind_a_profile_that_is_shown_is_an_option_there(schedctl):
+    ended = schedctl("profiles", "show", "default@1.35")
+    assert (ended.code, ended.out) == (2, "")
+    assert ended.err == (
+        'error: "default@1.35": a version behind @ is for `profiles diff`\n'
+        "hint: `schedctl profiles show default --kube-version 1.35`\n"
+    )
+
+
 GATED = ("--feature-gates", "StorageCapacityScoring=false")
 
 

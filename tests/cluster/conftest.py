@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 from contextlib import closing, contextmanager
@@ -15,8 +16,9 @@ from tests.cluster.control_plane import KIT, Api
 
 @pytest.fixture
 def api():
-    """The API server of a control plane that is gone after the test."""
-    with _control_plane() as server:
+    """The API server of a control plane that is gone after the test; ``SCHEDCTL_TEST_GATES`` sets gates of it."""
+    gates = os.environ.get("SCHEDCTL_TEST_GATES", "")
+    with _control_plane(*(("--feature-gates", gates) if gates else ())) as server:
         yield server
 
 

@@ -21,7 +21,7 @@ from schedctl.cache.pod_info import PodInfo
 from schedctl.config import loading
 from schedctl.conformance.cases import Case, cluster_of
 from schedctl.plugins.in_tree import plugins_of
-from schedctl.releases import NEWEST, parse_release
+from schedctl.releases import NEWEST, parse_gates, parse_release
 from schedctl.scheduler import Scheduler
 from schedctl.simulation.events import EventAction, SimulatedEvent
 from schedctl.simulation.outcomes import PodState, Run
@@ -36,8 +36,10 @@ STEP = 0.25
 """Seconds on our clock between two steps. All together stay below the five minutes after which anything is tried again;
 so does the real time they take."""
 
-RELEASE = parse_release(os.environ.get("SCHEDCTL_TEST_RELEASE", NEWEST.version))
-"""The release of the process, which ``conformance/cluster/build`` builds for the newest API server."""
+RELEASE = parse_release(os.environ.get("SCHEDCTL_TEST_RELEASE", NEWEST.version)).with_gates(
+    parse_gates(os.environ.get("SCHEDCTL_TEST_GATES", ""))
+)
+"""The release of the process, which ``conformance/cluster/build`` builds for the newest API server, and its gates."""
 
 
 @dataclass

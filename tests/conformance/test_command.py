@@ -60,7 +60,7 @@ def test_a_version_answers_in_its_own_words(answered, version, reasons):
         pytest.param(("--kube-version", "1.99"), "no kube-scheduler 1.99: there are v1.34.4, ", id="none of these"),
         pytest.param(("--feature-gates", "Nope=true"), "unrecognized feature gate: Nope (", id="an unknown gate"),
         pytest.param(
-            ("--feature-gates", "DRANodeAllocatableResources=true"),
+            ("--kube-version", "1.36", "--feature-gates", "DRANodeAllocatableResources=true"),
             "feature gate DRANodeAllocatableResources is not modelled",
             id="a gate that is not modelled",
         ),

@@ -16,12 +16,13 @@ import pytest
 
 from schedctl import KUBERNETES_VERSION
 from schedctl.conformance.answers import answer_as_json
+from schedctl.engine.groups import trials
 from schedctl.releases import NEWEST, OF_GROUPS
 from tests.conformance.test_oracle import oracle  # noqa: F401 - the fixture
 
 KIT = Path(__file__).parents[2] / "conformance"
 CORPUS = KIT / "corpus" / KUBERNETES_VERSION / "pod-groups"
-FAMILIES = ("pod_groups", "pod_groups_mixed", "pod_groups_preemption", "pod_groups_topology")
+FAMILIES = ("pod_groups", "pod_groups_claims", "pod_groups_mixed", "pod_groups_preemption", "pod_groups_topology")
 SEEDS = os.environ.get("SCHEDCTL_SEEDS", "5000:5006")
 RELEASE = NEWEST.with_gates(dict.fromkeys(OF_GROUPS, True))
 AGAIN = 5
@@ -37,7 +38,11 @@ def turns(answer):
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_recorded_turns_of_groups_agree(family):
+@pytest.mark.parametrize(
+    "few", [pytest.param(0, id="all from memory"), pytest.param(trials.FEW_PODS, id="large groups from memory")]
+)
+def test_recorded_turns_of_groups_agree(family, few, monkeypatch):
+    monkeypatch.setattr(trials, "FEW_PODS", few)
     for line in gzip.decompress((CORPUS / f"{family}.jsonl.gz").read_bytes()).splitlines():
         recorded = msgspec.json.decode(line)
         ours = answer_as_json(recorded["case"], RELEASE)

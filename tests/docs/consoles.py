@@ -20,8 +20,8 @@ LINKED = [path for path in ROOT.iterdir() if not path.name.startswith(".") and p
 
 BLOCK = re.compile(r"^```(?:console|\w+ file=(\S+))\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 COMMAND = re.compile(r"^\$ ((?:.*\\\n)*.*)\n((?:(?!\$ ).*\n)*)", re.MULTILINE)
-SCHEDCTL = re.compile(r"schedctl (.*?)(?: \| head -(\d+))?", re.DOTALL)
-"""What is run in this process, which is faster: schedctl alone, or the first lines of what it prints."""
+SCHEDCTL = re.compile(r"schedctl (.*?)(?: \| (.*))?", re.DOTALL)
+"""What is run in this process, which is faster: schedctl; a shell has what it prints go through the rest, if any."""
 QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"")
 FOR_A_SHELL = re.compile(r"[|<>;&()$*?~`]")
 COLUMNS = re.compile(r"^<!-- columns: (\d+) -->$", re.MULTILINE)
@@ -91,30 +91,30 @@ class Reader:
             return f"{self._code}\n"
         ours = SCHEDCTL.fullmatch(command.replace("\\\n", " "))
         if ours and not FOR_A_SHELL.search(QUOTED.sub("", ours[1])):
-            printed = self._in_this_process(shlex.split(ours[1]), int(ours[2]) if ours[2] else None)
+            printed = self._in_this_process(shlex.split(ours[1]), ours[2])
         else:
             printed = self._in_a_shell(command)
         return printed if not printed or printed.endswith("\n") else f"{printed}\n"
 
-    def _in_this_process(self, arguments: list[str], first: int | None) -> str:
+    def _in_this_process(self, arguments: list[str], rest: str | None) -> str:
         order: list[tuple[_Stream, str]] = []
         out, err = _Stream(order), _Stream(order)
         with contextlib.chdir(self._folder), contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
             self._code = run(arguments)
         assert self._code != 70, order
-        if first is None:
+        if rest is None:
             return "".join(text for _, text in order)
-        lines = "".join(text for stream, text in order if stream is out).splitlines(keepends=True)[:first]
-        self._code = 0  # of head
-        return "".join([*lines, *(text for stream, text in order if stream is err)])
+        shown = self._in_a_shell(rest, "".join(text for stream, text in order if stream is out))
+        told = "".join(text for stream, text in order if stream is err)
+        return shown + told if rest.startswith("head ") else told + shown  # all but head print at the end
 
-    def _in_a_shell(self, command: str) -> str:
+    def _in_a_shell(self, command: str, read: str = "") -> str:
         path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
         ended = subprocess.run(
             ["bash", "-c", command],
             cwd=self._folder,
             env={**os.environ, "PATH": path},
-            stdin=subprocess.DEVNULL,
+            input=read,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,

@@ -28,7 +28,8 @@ def side_by_side(name: str, capsys) -> str:
     for reason in result["reasons"][:1]:
         number = reason["count"]
         nodes = f"{number} node{'s' if number > 1 else ''}: " if number else ""
-        cause = nodes + (reason["diagnosis"] or reason["detail"].split("; "))[0]
+        told = [f"{each['text']} ({each['nodes']} of them)" for each in reason["details"]]
+        cause = nodes + (reason["diagnosis"] or told or reason["detail"].split("; "))[0]
     fixes = [hint["text"] for hint in result["hints"] if hint["fits"]][:1]
     assert fixes
     rows = [("kubectl describe", event), ("schedctl explain", cause), ("", f"fix: {fixes[0]}")]

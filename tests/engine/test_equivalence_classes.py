@@ -221,6 +221,18 @@ def test_newly_feasible_node_is_judged():
     assert uses_class(ask(scheduler, web(3)))
 
 
+def test_a_taint_that_came_while_the_node_was_full_counts_once_it_is_not():
+    full = pod("full", cpu="1", on="a")
+    scheduler = Scheduler(cluster(node("a", cpu="1"), node("b", cpu="1"), full))
+    place(scheduler, web(0))
+    replace_node(scheduler.cluster, "a", cpu="1", taints=[{"key": "old", "effect": "PreferNoSchedule"}])
+    place(scheduler, web(1), web(2))
+    scheduler.cluster.remove_pod(full)
+    judged = ask(scheduler, web(3))
+    assert uses_class(judged)
+    assert (judged.feasible, judged.chosen) == (2, "b")
+
+
 # -- by domain -------------------------------------------------------------------
 
 
@@ -484,3 +496,57 @@ def test_class_ignores_rows_of_removed_nodes():
         assert "a" not in outcome.ties
         assert uses_class(outcome)
         scheduler.place(outcome, outcome.chosen)
+
+
+class Choosy(FilterPlugin):
+    """Rejects the nodes of a list, and counts how often it was asked."""
+
+    refuses = Reason("node(s) were not chosen")
+    asked = 0
+
+    def filter(self, cycle, nodes):
+        type(self).asked += 1
+        return self.refuses.where(np.ones(len(nodes), np.bool_))
+
+    def signature(self, pod):
+        return ()
+
+
+def test_a_lazy_attempt_works_out_why_no_node_is_feasible_when_that_is_read():
+    scheduler = scheduler_with(Choosy, cluster(node("a"), node("b")))
+    scheduler.attempt(web(0), lazy=True, make_room=False)
+    before = Choosy.asked
+    outcome = scheduler.attempt(web(1), lazy=True, make_room=False)
+    assert (outcome.fits, outcome.is_unschedulable, Choosy.asked) == (False, True, before)
+    assert not list(differences(outcome, scheduler.attempt(web(1), make_room=False)))
+    assert outcome.unschedulable_plugins == {"Choosy"}
+    assert Choosy.asked > before
+
+
+def test_a_lazy_attempt_does_not_answer_for_a_cluster_that_has_changed():
+    scheduler = scheduler_with(Choosy, cluster(node("a")))
+    outcome = scheduler.attempt(web(0), lazy=True, make_room=False)
+    a_node_is_resized(scheduler)
+    with pytest.raises(ValueError, match="the cluster has changed"):
+        _ = outcome.filtering
+
+
+@pytest.mark.parametrize(
+    "pre_filter",
+    [
+        pytest.param(lambda: NodeSet(frozenset()), id="that leaves no node"),
+        pytest.param(lambda: unschedulable("not today"), id="that refuses the pod"),
+    ],
+)
+def test_a_lazy_attempt_knows_at_once_of_a_pre_filter(pre_filter):
+    class Early(PreFilterPlugin):
+        def pre_filter(self, cycle, nodes):
+            return pre_filter()
+
+        def signature(self, pod):
+            return ()
+
+    scheduler = scheduler_with(Early, cluster(node("a")))
+    outcome = scheduler.attempt(web(0), lazy=True, make_room=False)
+    assert not outcome.pre_filter.successful
+    assert outcome.pre_filter == scheduler.attempt(web(0), make_room=False).pre_filter

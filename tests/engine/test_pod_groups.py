@@ -16,7 +16,9 @@ from schedctl.api.pod_groups import (
 )
 from schedctl.config import loading
 from schedctl.engine.call_recorder import CallRecorder
-from schedctl.framework.points import ReservePlugin
+from schedctl.engine.groups import trials
+from schedctl.framework.points import FilterPlugin, ReservePlugin
+from schedctl.framework.reasons import ACCEPT
 from schedctl.framework.statuses import SUCCESS, Code
 from schedctl.plugins.in_tree import plugins_of
 from schedctl.releases import NEWEST, OF_GROUPS
@@ -111,6 +113,52 @@ class Licences(ReservePlugin):
 
     def unreserve(self, cycle, node_name):
         self.calls.append((cycle.pod.key, -1))
+
+
+class CountsFilters(FilterPlugin):
+    """Counts how often it is asked, and lets every pod pass."""
+
+    foreseeable = True
+
+    def __init__(self, *arguments):
+        super().__init__(*arguments)
+        self.calls = 0
+
+    def signature(self, pod):
+        return ()
+
+    def filter(self, cycle, nodes):
+        self.calls += 1
+        return ACCEPT
+
+
+def test_members_of_one_template_are_judged_once_in_each_placement_and_not_one_by_one():
+    infos = members(24, cpu="100m")
+    there = scheduler_of(group(gang=24, rack=True), infos).cluster
+    scheduler = Scheduler.configured(there, plugins=[CountsFilters])
+    outcome = scheduler.attempt_group(group(gang=24, rack=True), infos)
+    assert [len(trial.assignments) for trial in outcome.trials] == [24, 24]
+    calls = scheduler.profiles["default-scheduler"].plugins["CountsFilters"].calls
+    assert calls <= 2 * len(outcome.trials)
+
+
+@pytest.mark.parametrize("spec", [{}, {"spread": True}, {"anti": True}], ids=["plain", "spread", "anti-affinity"])
+def test_what_is_remembered_in_a_placement_changes_no_decision(monkeypatch, spec):
+    alike = {"labelSelector": {"matchLabels": {"app": "train"}}, "topologyKey": "kubernetes.io/hostname"}
+    of_pods = {"cpu": "700m", "labels": {"app": "train"}}
+    if "spread" in spec:
+        constraint = {**alike, "maxSkew": 1, "whenUnsatisfiable": "ScheduleAnyway"}
+        of_pods["topologySpreadConstraints"] = [constraint]
+    if "anti" in spec:
+        term = {"weight": 50, "podAffinityTerm": alike}
+        of_pods["affinity"] = {"podAntiAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": [term]}}
+    infos, found = members(12, **of_pods), []
+    for few in (0, 1000):
+        monkeypatch.setattr(trials, "FEW_PODS", few)
+        outcome = scheduler_of(group(gang=12, rack=True), infos).attempt_group(group(gang=12, rack=True), infos)
+        found.append([[(each.node_name, each.status) for each in trial.members] for trial in outcome.trials])
+    assert found[0] == found[1]
+    assert [len(trial) for trial in found[0]] == [11, 12]
 
 
 def test_what_plugins_reserve_for_a_group_that_is_tried_they_release_the_last_pod_first():

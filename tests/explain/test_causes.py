@@ -44,7 +44,7 @@ def test_the_first_cause_is_that_of(spec, plugin, pools, ask):
 def test_the_node_that_the_pod_selects_comes_first_among_the_nodes_of_a_cause(pools, ask):
     found = ask(pools, pod(cpu="1", nodeSelector={HOSTNAME: "lost"})).reasons[0]
     assert (found.plugin, found.groups[0].nodes) == ("TaintToleration", ["lost"])
-    assert found.detail.startswith("taint node.kubernetes.io/unreachable:NoSchedule")
+    assert found.detail.startswith("1 node: taint node.kubernetes.io/unreachable:NoSchedule; 3 nodes: ")
 
 
 def test_a_pod_that_requests_a_gpu_means_the_nodes_that_have_one(ask):

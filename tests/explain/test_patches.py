@@ -225,6 +225,53 @@ def test_a_fix_that_is_applied_makes_the_pod_fit(objects, types, command):
     assert (after.verdict, after.chosen) == ("Scheduled", fix.node)
 
 
+def owned(written, owner):
+    """Return a manifest with a uid that is controlled by another object, None for none."""
+    references = (
+        [{"apiVersion": "batch/v1", "kind": owner["kind"], "controller": True, **owner["metadata"]}] if owner else []
+    )
+    for each in references:
+        each.pop("namespace", None)
+        each.pop("ownerReferences", None)
+    metadata = {**written["metadata"], "uid": f"uid-{written['kind']}", "ownerReferences": references}
+    return {**written, "metadata": metadata}
+
+
+JOB = owned(manifest("batch/v1", "Job", "web-1", spec={"template": template(cpu="8")}), None)
+CRON_JOB = owned(
+    manifest("batch/v1", "CronJob", "web", spec={"schedule": "@daily", "jobTemplate": {"spec": JOB["spec"]}}), None
+)
+
+
+@pytest.mark.parametrize(
+    ("owners", "consequence"),
+    [
+        pytest.param(
+            [CRON_JOB, owned(JOB, CRON_JOB)],
+            "only later Jobs of CronJob shop/web have it: the pods of Job shop/web-1 stay as they are",
+            id="a CronJob makes later Jobs of it",
+        ),
+        pytest.param(
+            [JOB],
+            "the pod template of Job shop/web-1 cannot be changed: it has to be deleted and created again",
+            id="a Job is what it is",
+        ),
+    ],
+)
+def test_a_fix_says_that_the_pods_of_a_job_that_is_there_stay_as_they_are(owners, consequence):
+    pod = owned({**manifest("v1", "Pod", "web-1-x"), "spec": template(cpu="8")["spec"]}, owners[-1])
+    fix = next(hint for hint in explained(pod, [machine("a"), *owners, pod]).hints if hint.fits)
+    assert consequence in fix.consequences
+    assert fix.cut == 75
+
+
+def test_a_job_of_manifests_takes_the_fix_as_it_is_made():
+    job = manifest("batch/v1", "Job", "web", spec={"template": template(cpu="4")})
+    fix = next(hint for hint in explained(job, [machine("a"), job]).hints if hint.fits)
+    assert fix.consequences == []
+    assert fix.cut == 50
+
+
 @pytest.mark.parametrize(
     ("words", "namespace", "command"),
     [

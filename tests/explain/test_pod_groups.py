@@ -185,9 +185,43 @@ def test_the_verdict_on_a_member_follows_its_group(of_group, pods, verdicts):
     assert {each.pod_group for each in answers.values()} == {"default/train"}
 
 
-def test_pods_of_two_schedulers_are_an_error_in_kube_schedulers_words():
-    other = pod("train-9", cpu="1", schedulerName="volcano", schedulingGroup={"podGroupName": "train"})
-    result = explained(group(2), [*members(1), other]).result
+TWO_PROFILES = b"""
+apiVersion: kubescheduler.config.k8s.io/v1
+kind: KubeSchedulerConfiguration
+profiles: [{schedulerName: default-scheduler}, {schedulerName: volcano}]
+"""
+
+
+def of_volcano():
+    return pod("train-9", cpu="1", schedulerName="volcano", schedulingGroup={"podGroupName": "train"})
+
+
+def test_pods_of_another_scheduler_do_not_count_for_the_group():
+    result = explained(group(2), [*members(1), of_volcano()]).result
+    assert (result.verdict, result.message) == (
+        GroupVerdict.GATED,
+        "waiting for minCount pods from a gang to appear in scheduling queue",
+    )
+    assert result.notes == [
+        "pod default/train-9 belongs to scheduler volcano, and kube-scheduler counts its own pods alone",
+        "1 pod of 2 exists: 1 more would have to be created",
+    ]
+    assert result.hints[0].text == "schedulerName default-scheduler for pod default/train-9, which has volcano"
+
+
+def test_a_gang_with_enough_pods_of_its_own_starts_without_those_of_another_scheduler():
+    result = explained(group(1), [*members(1), of_volcano()]).result
+    assert result.text == "GANG WOULD START: 1 of 1 placed, needs 1"
+
+
+def test_pods_of_two_profiles_are_an_error_in_kube_schedulers_words():
+    there = cluster(*NODES, group(2), release=RELEASE)
+    for info in (*members(1), of_volcano()):
+        there.add_pod(info)
+    result = explain_group(Scheduler.configured(there, TWO_PROFILES), group(2)).result
+    assert [hint.text for hint in result.hints] == [
+        "schedulerName default-scheduler for pod default/train-9, which has volcano"
+    ]
     assert result.verdict is GroupVerdict.ERROR
     assert result.reason == "SchedulerError"
     assert result.message == (
@@ -199,12 +233,6 @@ def test_pods_of_two_schedulers_are_an_error_in_kube_schedulers_words():
 @pytest.mark.parametrize(
     ("first", "other", "fix"),
     [
-        pytest.param(
-            {},
-            {"schedulerName": "volcano"},
-            "schedulerName default-scheduler for pod default/train-9, which has volcano",
-            id="two schedulers",
-        ),
         pytest.param(
             {}, {"priority": 7}, "priority 0 for pod default/train-9, or theirs for the group", id="two priorities"
         ),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import threading
-import time
 
 import pytest
 
@@ -265,19 +264,19 @@ def test_missing_version_and_date_are_tolerated(list_kinds, cluster):
 
 
 def test_interrupt_does_not_wait_for_a_silent_server(list_kinds, cluster):
-    stuck = threading.Event()
+    stuck, answering = threading.Event(), threading.Event()
 
     def before(request):
         if request.path == NODES:
-            stuck.wait(30)
+            stuck.wait(600)
+            answering.set()
 
     cluster.before = before
 
     def interrupt(kind, done, total):
         raise KeyboardInterrupt
 
-    began = time.monotonic()
     with pytest.raises(KeyboardInterrupt):
         list_kinds(progress=interrupt)
-    assert time.monotonic() - began < 20, "it waited for the answer"
+    assert not answering.is_set(), "it waited for the answer"
     stuck.set()

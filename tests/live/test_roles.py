@@ -36,11 +36,18 @@ def rights(name):
 def test_reader_role_equals_the_listed_kinds():
     asked = {
         (version.rpartition("/")[0], kind.resource)
-        for kind in (*KINDS, *autoscalers.LISTED_KINDS)
+        for kind in (*KINDS, *autoscalers.KINDS)
+        if not kind.only
         for version in (kind.api_version, *kind.served)
     }
     expected = [(group, resource, verb) for group, resource in asked for verb in ("get", "list", "watch")]
-    assert sorted(rights("schedctl-reader")) == sorted(expected)
+    assert sorted(rights("schedctl-reader")) == sorted([*expected, ("", "configmaps", "list")])
+
+
+def test_reader_role_allows_one_config_map_by_its_name():
+    (reader,) = [role for role in ROLES if role["metadata"]["name"] == "schedctl-reader"]
+    (rule,) = [rule for rule in reader["rules"] if "configmaps" in rule["resources"]]
+    assert rule["resourceNames"] == [each.only.rpartition("/")[2] for each in autoscalers.KINDS if each.only]
 
 
 def test_role_names_the_requested_config_maps():

@@ -81,7 +81,9 @@ def test_unredacted_snapshot_equals_the_server_response(create_snapshot):
     assert "it contains environment variables, commands and all annotations" in errors
 
 
-def test_secrets_and_config_maps_are_never_requested(create_snapshot, server):
+def test_secrets_are_never_requested_and_one_config_map_is_by_its_name(create_snapshot, server):
     create_snapshot()
-    assert server.paths()
-    assert not [path for path in server.paths() if "secrets" in path or "configmaps" in path]
+    assert not [path for path in server.paths() if "secrets" in path]
+    (asked,) = [each for each in server.requests if "configmaps" in each.path]
+    assert asked.path == "/api/v1/namespaces/kube-system/configmaps"
+    assert asked.query["fieldSelector"] == "metadata.name=cluster-autoscaler-status"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import msgspec
@@ -16,12 +16,17 @@ from schedctl.api.quantities import parse
 from schedctl.api.workloads import DaemonSet
 from schedctl.autoscaling.detection import detect
 from schedctl.autoscaling.instance_types import Catalogue, InstanceType, Offering
-from schedctl.simulation.karpenter.models import model_of
+from schedctl.autoscaling.templates import node_of
+from schedctl.cache.cluster import Cluster
+from schedctl.simulation.karpenter.consolidation import Method, consolidate
+from schedctl.simulation.karpenter.models import Model, model_of
 from schedctl.simulation.karpenter.offers import pools_of
 from schedctl.simulation.karpenter.solving import Solution, solve
 from schedctl.simulation.karpenter.waiting_pods import waiting_pod
 from schedctl.workloads.clusters import assemble
+from schedctl.workloads.disruption_budgets import Budgets
 
+_METHODS = {Method.EMPTINESS: "empty", Method.MULTI_NODE: "multi", Method.SINGLE_NODE: "single"}
 _KINDS = {"nodePools": autoscalers.NodePool, "nodes": Node, "daemonSets": DaemonSet}
 
 
@@ -46,14 +51,41 @@ def catalogue_of(types: Iterable[dict[str, Any]]) -> Catalogue:
 
 def solution_of(case: dict[str, Any]) -> Solution:
     """What schedctl says that Karpenter does."""
+    cluster, model = _model(case)
+    return solve(model, [waiting_pod(info) for info in cluster.pending.values()])
+
+
+def _model(case: dict[str, Any], prices: Mapping[str, float | None] | None = None) -> tuple[Cluster, Model]:
     objects: list[Any] = [msgspec.convert(each, kind) for field, kind in _KINDS.items() for each in case[field]]
     objects += [defaults.pod(msgspec.convert(each, Pod)) for each in case["pods"]]
     cluster = assemble(objects, kinds=autoscalers.KINDS).cluster
     catalogue = catalogue_of(case["instanceTypes"])
     node_pools = {each.metadata.name: each for each in cluster.every(autoscalers.NodePool).values()}
     pools = pools_of(detect(cluster, catalogue).groups, node_pools, catalogue)
-    model = model_of(cluster, pools, {})
-    return solve(model, [waiting_pod(info) for info in cluster.pending.values()])
+    return cluster, model_of(cluster, pools, prices or {})
+
+
+def command_of(case: dict[str, Any]) -> dict[str, Any] | None:
+    """What schedctl says that Karpenter's consolidation does first, in the form of the answers of Karpenter."""
+    cluster, _ = _model(case)
+    catalogue = catalogue_of(case["instanceTypes"])
+    prices = {}
+    for name in cluster.node_table.row_of:
+        labels = node_of(cluster, name).metadata.labels or {}
+        known = catalogue.types[labels["node.kubernetes.io/instance-type"]]
+        spot = labels["karpenter.sh/capacity-type"] == "spot"
+        prices[name] = known.price(labels["topology.kubernetes.io/zone"], spot=spot)
+    _, model = _model(case, prices)
+    commands = consolidate(model, Budgets.of(cluster), {}).commands
+    if not commands:
+        return None
+    first = commands[0]
+    replacements = []
+    if first.replacement is not None:
+        claim = first.replacement.claim
+        types = sorted(each.name for each in claim.types)
+        replacements = [{"nodePool": claim.pool.name, "instanceTypes": types}]
+    return {"method": _METHODS[first.method], "nodes": sorted(first.nodes), "replacements": replacements}
 
 
 def outcome_of(solution: Solution) -> dict[str, Any]:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from random import Random
 from typing import Any
 
 ZONE, HOST = "topology.kubernetes.io/zone", "kubernetes.io/hostname"
 AWS = "karpenter.k8s.aws/instance-"
+SLOT = "example.com/slot"
+"""A label of which pools list values, and which no instance type has."""
 ZONES = ("zone-a", "zone-b", "zone-c")
 _SHAPES = {"c5": 2, "m5": 4, "r5": 8, "m6g": 4}
 _SIZES = {"large": 2, "xlarge": 4, "2xlarge": 8, "4xlarge": 16}
@@ -34,6 +37,80 @@ def case(seed: int, runs: int = 4) -> dict[str, Any]:
         "daemonSets": daemons,
         "runs": runs,
     }
+
+
+def case_with_slots(seed: int) -> dict[str, Any]:
+    """A case of a seed in which pools list values of a label of their own, and pods choose among them."""
+    found, random = case(6 * seed + seed % 2), Random(20_000 + seed)
+    for pool in found["nodePools"]:
+        if random.random() < 0.7:
+            values = list(random.choice((("a",), ("a", "b"), ("a", "b", "c"))))
+            requirement = {"key": SLOT, "operator": "In", "values": values}
+            pool["spec"]["template"]["spec"]["requirements"].append(requirement)
+            for node in found["nodes"]:
+                if node["metadata"]["labels"]["karpenter.sh/nodepool"] == pool["metadata"]["name"]:
+                    node["metadata"]["labels"][SLOT] = random.choice(values)
+    chosen = {f"app-{number}": random.choice(("", "a", "b", "d")) for number in range(3)}
+    for pod in found["pods"]:
+        if slot := chosen[pod["metadata"]["labels"]["app"]]:
+            pod["spec"]["nodeSelector"] = {**pod["spec"].get("nodeSelector", {}), SLOT: slot}
+    return {**found, "id": f"slots-{seed}"}
+
+
+def consolidation_case(seed: int, runs: int = 6) -> dict[str, Any]:
+    """A case of a seed in which every pod runs, and of which the next command of consolidation is asked."""
+    random = Random(10_000 + seed)
+    types = _types(random)
+    pools = [_pool(random, number) for number in range(random.choice((1, 1, 2)))]
+    for pool in pools:
+        budgets = random.choice(([{"nodes": "100%"}], [{"nodes": "50%"}], [{"nodes": "2"}], [{"nodes": "10%"}]))
+        policy = random.choice(("WhenEmptyOrUnderutilized",) * 4 + ("WhenEmpty",))
+        pool["spec"]["disruption"] = {"consolidateAfter": "0s", "consolidationPolicy": policy, "budgets": budgets}
+    nodes = [_node(random, number, pools, types) for number in range(random.choice((2, 3, 5, 8)))]
+    rules = (_plain, _plain, _placed, _spread, _company, _everything)[seed % 6]
+    return {
+        "id": f"consolidation-{seed}",
+        "nodePools": pools,
+        "instanceTypes": types,
+        "nodes": nodes,
+        "pods": list(_running(random, nodes, rules)),
+        "daemonSets": [_daemon_set(random, number) for number in range(random.choice((0, 0, 1)))],
+        "consolidate": True,
+        "runs": runs,
+    }
+
+
+def _running(random: Random, nodes: list[dict[str, Any]], rules: Any) -> Iterator[dict[str, Any]]:
+    """Pods on nodes that have room for them, each of which costs something else to evict."""
+    free = {each["metadata"]["name"]: float(each["status"]["allocatable"]["cpu"]) for each in nodes}
+    empty, used = {name for name in free if random.random() < 0.03}, set[str]()
+    for app in range(random.choice((2, 3, 4))):
+        cpu = random.choice((0.25, 0.5, 1.0, 1.5))
+        spec = {"containers": [_container(f"{int(cpu * 1000)}m", "256Mi")], **rules(random, f"app-{app}")}
+        for number in range(random.randrange(1, 6)):
+            room = [name for name, left in free.items() if left >= cpu and name not in empty]
+            if not room:
+                continue
+            # nodes without a pod first, as empty ones hide what the other methods would do
+            node, name = random.choice([each for each in room if each not in used] or room), f"app-{app}-{number}"
+            free[node] -= cpu
+            used.add(node)
+            cost = {"controller.kubernetes.io/pod-deletion-cost": str(random.randrange(-10_000_000, 10_000_000))}
+            yield {
+                "metadata": {
+                    "name": name,
+                    "namespace": "default",
+                    "uid": name,
+                    "labels": {"app": f"app-{app}"},
+                    "annotations": {
+                        **cost,
+                        **({"karpenter.sh/do-not-disrupt": "true"} if random.random() < 0.03 else {}),
+                    },
+                    "creationTimestamp": "2026-01-01T00:00:00Z",
+                },
+                "spec": {**spec, "nodeName": node},
+                "status": {"phase": "Running"},
+            }
 
 
 def _types(random: Random) -> list[dict[str, Any]]:

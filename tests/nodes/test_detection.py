@@ -111,6 +111,42 @@ def test_limits_of_a_node_pool_count_what_it_has():
     assert found.limit_reached(2, {"cpu": 8000}) == "limit of cpu of the group"
 
 
+def _pool_requiring(*requirements):
+    written = [{"key": key, "operator": operator, "values": values} for key, operator, values in requirements]
+    return _convert(NodePool(metadata={"name": "p"}, spec={"template": {"spec": {"requirements": written}}}))
+
+
+def test_a_label_with_several_values_rules_out_no_instance_type():
+    pool = _pool_requiring(
+        ("team", "In", ["a", "b"]), ("node.kubernetes.io/instance-type", "In", ["m6i.large"]), ("slot", "Exists", None)
+    )
+    (found,) = detect(cluster(pool), instance_types.load(TYPES)).groups
+    assert {each.instance_type for each in found.templates} == {"m6i.large"}
+    of_one_sort = [each for each in found.templates if each.zone == found.templates[0].zone and not each.spot]
+    assert [each.node.metadata.labels["team"] for each in of_one_sort] == ["a", "b"], "a node for each value"
+
+
+def test_like_nodes_have_each_value_that_their_pool_lists():
+    labels = {"karpenter.sh/nodepool": "p", "team": "a"}
+    (found,) = detect(cluster(_pool_requiring(("team", "In", ["a", "b"])), node("n", labels=labels))).groups
+    assert [each.node.metadata.labels["team"] for each in found.templates] == ["a", "b"]
+
+
+def test_combinations_of_values_that_are_too_many_are_told():
+    values = [str(number) for number in range(5)]
+    pool = _pool_requiring(("one", "In", values), ("other", "In", values))
+    (found,) = detect(cluster(pool, node("n", labels={"karpenter.sh/nodepool": "p"}))).groups
+    assert len(found.templates) == 12
+    assert "of 25 combinations of its labels one, other only 12 are tried" in found.notes
+
+
+def test_a_requirement_that_a_catalogue_says_nothing_of_is_told():
+    pool = _pool_requiring(("karpenter.k8s.aws/instance-hypervisor", "In", ["nitro"]))
+    (found,) = detect(cluster(pool), instance_types.load(TYPES)).groups
+    assert found.templates
+    assert "its requirement of karpenter.k8s.aws/instance-hypervisor would not be considered" in found.notes[0]
+
+
 def test_a_node_pool_without_node_and_types_is_told(state):
     made = cluster(_convert(NodePool(metadata={"name": "p"}, spec={})))
     assert "nothing says what a new node is like" in group(detect(made), "p").notes[0]

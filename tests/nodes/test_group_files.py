@@ -104,3 +104,17 @@ def test_contradictions_with_the_nodes_are_told(state_of_two, written):
 def test_a_selector_of_no_node_is_told(state_of_two, written):
     path = written(HEAD + "- {name: x, like: a, nodeSelector: {pool: none}}\n")
     assert merged(state_of_two, path)[1] == (f"no node has the labels of group x in {path}",)
+
+
+def test_labels_that_no_node_of_the_group_has_are_told_and_their_zone_is_that_of_new_nodes(state_of_two, written):
+    path = written(HEAD + f"- {{name: general, labels: {{{ZONE}: z9, team: x}}}}\n")
+    groups, notes = merged(state_of_two, path)
+    assert notes == (f"label {ZONE} of group general is z9 in {path}, and z1 on its nodes",)
+    assert [each.zone for each in groups["general"].templates] == ["z9"]
+
+
+def test_a_described_node_without_a_zone_is_told_where_nodes_have_one(state_of_two, written):
+    path = written(HEAD + "- {name: new, allocatable: {cpu: '2', memory: 4Gi}}\n")
+    assert merged(state_of_two, path)[1] == (
+        "a new node of group new has no zone: what is spread over zones would not fit there",
+    )

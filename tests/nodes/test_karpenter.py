@@ -233,6 +233,28 @@ def test_several_nodes_are_replaced_by_one_that_is_cheaper_than_they_are_togethe
     assert command.replacement.instance_type.name == SMALL
 
 
+def test_several_nodes_are_not_replaced_where_too_few_instance_types_would_be_left():
+    of_types = {"key": "node.kubernetes.io/instance-type", "operator": "Exists", "values": [], "minValues": 2}
+    general = pool(requirements=[ON_DEMAND, of_types], disruption=ANY_NUMBER)
+    objects = [general, *(karpenter_node(name) for name in ("n1", "n2", "n3"))]
+    pods = [running("p1", "n1", "500m"), running("p2", "n2", "500m"), running("full", "n3", "8")]
+    facts = consolidation(*objects, *pods)
+    assert Method.MULTI_NODE not in [each.method for each in facts.commands]
+
+
+def test_a_pod_that_waits_runs_on_the_node_that_is_launched_for_it():
+    general = pool(requirements=[ON_DEMAND], disruption=ANY_NUMBER)
+    waiting = pod("w", cpu="1500m", metadata=OWNED)
+    cluster, found = model(general, karpenter_node("n1"), running("p", "n1", "6500m"), waiting)
+    facts = consolidate(found, Budgets.of(cluster), {}, list(cluster.pending.values()))
+    assert not facts.commands, "the node that the pods would need together is no cheaper"
+    cluster, found = model(general, karpenter_node("n1"), running("p", "n1", "500m"), waiting)
+    found.nodes["n1"].capacity, found.nodes["n1"].allocatable = {}, {"cpu": 600, "memory": 1 << 40, "pods": 9}
+    (command,) = consolidate(found, Budgets.of(cluster), {}, list(cluster.pending.values())).commands
+    assert command.replacement is not None
+    assert command.started == {"default/w": command.replacement.name}
+
+
 def test_replacement_that_could_be_dearer_on_demand_has_to_be_spot_capacity():
     facts = consolidation(pool(disruption=ANY_NUMBER), karpenter_node("n1"), running("p", "n1"))
     assert not facts.commands

@@ -13,7 +13,7 @@ from schedctl.autoscaling.judgements import judge_groups
 from schedctl.errors import UsageError
 from schedctl.reports.nodes import BoundProof, ScaleUpObstacle
 from schedctl.scheduler import Scheduler
-from schedctl.simulation.scale_ups import bounds
+from schedctl.simulation.scale_ups import bounds, planning
 from schedctl.simulation.scale_ups.options import options_of
 from schedctl.simulation.scale_ups.planning import plan
 from schedctl.testing.builders import ZONE, cluster, node, pod
@@ -248,3 +248,20 @@ def test_a_pod_that_is_too_large_is_held_against_the_largest_type_of_a_group():
         ScaleUpObstacle.SIZE,
         "larger than a new node: cpu 100 requested, 8 free",
     )
+
+
+def test_a_plan_for_many_pods_that_is_near_to_the_bound_is_not_improved(monkeypatch):
+    state = cluster(
+        node("a", cpu="2", labels={"pool": "general"}),
+        pod("full", cpu="2", on="a"),
+        *(pod(f"p{number}", cpu=f"{number}00m") for number in (11, 12, 13)),
+    )
+    improved = planned(state)
+    assert (improved.gap, improved.bound.by) == (0.0, BoundProof.SEARCH)
+    monkeypatch.setattr(planning, "_MANY", 3)
+    assert planned(state).tried == improved.tried, "3 nodes where 2 could be enough is not near"
+    monkeypatch.setattr(planning, "_NEAR", 0.5)
+    near = planned(state)
+    assert (near.gap, sum(near.counts)) == (0.5, 3)
+    assert near.tried < improved.tried
+    assert planned(state, effort=9).tried == improved.tried, "who says how many plans are tried has them tried"

@@ -178,3 +178,16 @@ def test_an_interrupt_leaves_the_best_so_far():
 
 def _budget(spec):
     return msgspec.convert({"metadata": {"name": "web", "namespace": "default"}, "spec": spec}, PodDisruptionBudget)
+
+
+def test_room_that_no_pod_could_use_counts_for_nothing_in_the_bound():
+    nodes = [node(f"n{number}", cpu="8", memory="8Gi") for number in range(4)]
+    pods = [owned(f"p{number}-x", f"n{number}", cpu="1", memory="5Gi") for number in range(4)]
+    facts = shrunk(cluster(*nodes, *pods), effort=1)
+    assert (facts.bound, facts.bound_by) == (0, BoundProof.RESOURCES), "three nodes have 24Gi, and hold 3 pods of 5Gi"
+
+
+def test_resources_bound_nothing_where_pods_make_room_for_themselves():
+    state = two(owned("p-x", "a", cpu="3"), owned("q-x", "b", cpu="3"))
+    assert shrunk(state, effort=1).bound == 0
+    assert shrunk(state, RemovalRules(allow_preemption=True), effort=1).bound_by is not BoundProof.RESOURCES

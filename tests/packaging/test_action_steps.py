@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-ROOT = Path(__file__).parents[2]
+from tests.packaging.locks import ROOT, pins
+
 ACTION = yaml.safe_load((ROOT / "action.yml").read_text())
 RECIPE = (ROOT / "Containerfile").read_text()
 POLICIES = ROOT / "fixtures/policies"
@@ -60,6 +61,7 @@ class Runner:
                 "RUNNER_TEMP": str(self.temp),
                 "GITHUB_OUTPUT": str(self.output),
                 "GITHUB_STEP_SUMMARY": str(self.summary),
+                "PIP_NO_COMPILE": "0",  # 0 is pip's word for yes; most of what is installed is not imported here
             }
             for name, value in step.get("env", {}).items():
                 wanted = re.fullmatch(r"\$\{\{ inputs\.([\w-]+) \}\}", value)
@@ -100,6 +102,18 @@ def test_one_that_does_not_fit_fails_with_annotations_a_summary_and_sarif(runner
     assert runner.summary.read_text().startswith("### schedctl check: failed")
     (run,) = json.loads(Path(runner.outputs()["sarif"]).read_text())["runs"]
     assert [each["ruleId"] for each in run["results"]] == ["built-in/schedulable"]
+
+
+def test_the_installer_installs_what_is_locked_and_nothing_else(runner):
+    python = runner.temp / "schedctl/bin/python"
+    ended = subprocess.run([python, "-I", "-m", "pip", "freeze"], capture_output=True, text=True, check=True)
+    installed = {
+        line.partition("==")[0].partition(" @")[0].lower().replace("_", "-") for line in ended.stdout.split("\n")
+    }
+    assert "schedctl" in installed
+    assert installed - {"", "schedctl"} <= set(pins("requirements.txt"))
+    ended = subprocess.run([runner.temp / "schedctl/bin/schedctl", "demo"], capture_output=True, text=True)
+    assert (ended.returncode, "try next" in ended.stdout + ended.stderr) == (0, True)
 
 
 def test_the_image_runs_what_was_installed_by_the_same_step(runner):

@@ -482,6 +482,12 @@ def test_a_pod_whose_claim_is_missing_has_a_signature_of_its_own():
     assert plugin.signature(with_volumes({"rbd": {"monitors": ["m"], "image": "i"}})) == ()
 
 
+def test_a_pod_whose_volumes_count_nowhere_is_not_taken_for_one_that_is_skipped():
+    file_share = with_volumes({"azureFile": {"shareName": "s", "secretName": "x"}})
+    plugin = over(cluster(node("n")))
+    assert plugin.signature(file_share) not in (None, plugin.signature(with_volumes({"emptyDir": {}})))
+
+
 # -- keeping current -------------------------------------------------------------
 
 

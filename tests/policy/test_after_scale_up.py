@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import pytest
 
+from schedctl.cli.running import run
 from schedctl.policy import arguments, documents
 from schedctl.testing.builders import cluster, node
 from tests.policy.evaluating import check, deployment, manifests_of, policy, report
+
+AUTOSCALERS = Path(__file__).parents[2] / "fixtures/autoscalers"
 
 
 def judged(*, after: documents.Schedulable, replicas: int = 3, **more):
@@ -61,6 +67,41 @@ def test_what_a_scale_up_makes_of_a_workload(after, outcome, message):
 def test_a_pod_that_is_larger_than_any_new_node_is_not_helped():
     outcome, message = judged(after=documents.Schedulable(after="scaleUp"), replicas=1, memory="64Gi")
     assert (outcome, message) == ("Violated", "0 of 1 pod can be scheduled; new nodes would not help")
+
+
+POLICY = """
+apiVersion: schedctl.dev/v1alpha1
+kind: CheckPolicy
+metadata: {name: fits}
+spec:
+  checks: [{name: after-scale-up, builtin: schedulable, with: {after: scaleUp, groups: [batch]}}]
+"""
+BATCH = """
+apiVersion: v1
+kind: Pod
+metadata: {name: big}
+spec:
+  nodeSelector: {karpenter.sh/nodepool: batch}
+  tolerations: [{operator: Exists}]
+  containers: [{name: c, image: "x:1", resources: {requests: {cpu: 1500m}}}]
+"""
+
+
+def test_instance_types_count_as_they_do_for_nodes(tmp_path, capsys):
+    for name, text in (("policy.yaml", POLICY), ("pod.yaml", BATCH)):
+        (tmp_path / name).write_text(text)
+    pod, state = str(tmp_path / "pod.yaml"), ("-f", str(AUTOSCALERS / "karpenter.yaml"))
+    types = ("--instance-types", str(AUTOSCALERS / "instance-types.csv"))
+    ask = ("check", pod, *state, "-p", str(tmp_path / "policy.yaml"), "-o", "json")
+    assert run(ask) == 1
+    (result,) = json.loads(capsys.readouterr().out)["results"]
+    assert result["message"].endswith("new nodes would not help (what one of batch is like is not known)")
+    assert run((*ask, *types)) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert report["results"][0]["message"].endswith("1 new node (1 batch) would take 1 more")
+    assert [each["source"] for each in report["metadata"]["inputs"] if each["role"] == "InstanceTypes"] == [types[1]]
+    assert run(("nodes", "--for", pod, *state, *types, "-o", "name")) == 0
+    assert "group/batch 1" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import cProfile
-import time
 
 import pytest
 
@@ -15,6 +14,7 @@ from schedctl.policy.judgements import Programs
 from schedctl.policy.verdicts import PASSED
 from schedctl.reports.checks import CheckOutcome
 from schedctl.testing.builders import cluster
+from tests.effort import SOON, Effort
 from tests.policy.evaluating import deployment, manifests_of, policy, report, zoned
 
 LIMIT = "it reads or makes more than 1,000,000 elements or 16 MB of text"
@@ -42,27 +42,6 @@ def doubled(times: int, seed: str = "'xxxxxxxx'") -> list[tuple[str, str]]:
 
 def nested(times: int = 40) -> list[tuple[str, str]]:
     return grown("[1]", "[X, X]", times)
-
-
-YARDSTICK = 1_000_000
-# A bomb that goes off takes minutes, or all the memory; one that is stopped takes a second at most, which is some
-# twenty million turns. Between them there is room for a machine that is busy with something else.
-SOON = 200_000_000
-
-
-class Effort:
-    """Processor time in turns of an empty loop, measured beside it, so that it is much the same wherever it runs."""
-
-    def __enter__(self):
-        self._began = time.process_time()
-        return self
-
-    def __exit__(self, *failure):
-        spent = time.process_time() - self._began
-        began = time.process_time()
-        for _ in range(YARDSTICK):
-            pass
-        self.turns = YARDSTICK * spent / max(time.process_time() - began, 1e-9)
 
 
 def judged(expression, variables=()):

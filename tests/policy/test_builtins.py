@@ -134,7 +134,7 @@ CASES = (
         "no-preemption",
         documents.NoPreemption(),
         ["Passed"],
-        "would preempt 0 pods, at most 0 allowed",
+        "would preempt 0 pods, none allowed",
     ),
     Case(
         "an eviction is a violation",
@@ -143,7 +143,7 @@ CASES = (
         "no-preemption",
         documents.NoPreemption(),
         ["Violated"],
-        "would preempt 1 pod, at most 0 allowed",
+        "would preempt 1 pod, none allowed",
     ),
     Case(
         "evictions up to a number pass",
@@ -161,7 +161,7 @@ CASES = (
         "no-preemption",
         documents.NoPreemption(below_priority=0),
         ["Passed"],
-        "would preempt 0 pods, at most 0 allowed",
+        "would preempt 0 pods, none allowed",
     ),
     # -- spread
     Case(
@@ -217,7 +217,7 @@ CASES = (
         "survives",
         SURVIVES,
         ["Passed", "Passed", "Passed"],
-        "0 pods of 3 pending, at most 0 allowed",
+        "0 pods of 3 pending, none allowed",
     ),
     Case(
         "no room in the zones that are left is a violation",
@@ -226,7 +226,7 @@ CASES = (
         "survives",
         SURVIVES,
         ["Violated", "Violated"],
-        "1 pod of 2 pending, at most 0 allowed",
+        "1 pod of 2 pending, none allowed",
     ),
     Case(
         "pending pods up to a number pass",
@@ -253,7 +253,7 @@ CASES = (
         "survives",
         documents.Survives(scenario="lose-zone"),
         ["Violated", "Passed", "Violated"],
-        "1 pod of 1 pending, at most 0 allowed",
+        "1 pod of 1 pending, none allowed",
     ),
     Case(
         "room made by evictions is a violation unless they are allowed",
@@ -271,7 +271,7 @@ CASES = (
         "survives",
         documents.Survives(scenario="lose-zone", allow_preemption=True),
         ["Passed", "Passed"],
-        "0 pods of 1 pending, at most 0 allowed",
+        "0 pods of 1 pending, none allowed",
     ),
     Case(
         "a pod that nobody makes again does not survive",
@@ -280,7 +280,7 @@ CASES = (
         "survives",
         SURVIVES,
         ["Violated", "Passed"],
-        "1 pod of 1 pending, at most 0 allowed",
+        "1 pod of 1 pending, none allowed",
     ),
     Case(
         "a daemon is not missed where its node is gone",
@@ -289,7 +289,7 @@ CASES = (
         "survives",
         SURVIVES,
         ["Passed", "Passed"],
-        "0 pods of 1 pending, at most 0 allowed",
+        "0 pods of 1 pending, none allowed",
     ),
     Case(
         "a scenario that cannot be simulated is inconclusive",

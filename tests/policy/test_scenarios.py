@@ -265,7 +265,7 @@ def test_a_pod_that_decides_may_be_evicted_though_it_kept_its_node() -> None:
         assert fates(part) == {"web[0]": "Unschedulable"}
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=settings.default.max_examples // 3, deadline=None)
 @drawn(losses())
 def test_leaving_pods_out_changes_no_outcome_of_deciding_pods(scene: tuple[list[Any], list[Any], int]) -> None:
     state, manifests, bound = scene
@@ -297,7 +297,7 @@ SURVIVES = [
 ]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=settings.default.max_examples // 3, deadline=None)
 @drawn(losses(), st.sampled_from(SURVIVES))
 def test_a_report_has_the_same_bytes_whether_pods_are_left_out_or_not(
     scene: tuple[list[Any], list[Any], int], survives: documents.Check

@@ -45,7 +45,7 @@ def changing(**change: Mapping[str, Any] | str) -> documents.Scenario:
 
 def test_a_failure_that_stands_before_the_scenario_is_told_once() -> None:
     found = judge(zoned(1, 1, 1), deployment(replicas=3, cpu="9"), SURVIVES)
-    assert told(found) == [("baseline", "Violated", "3 pods of 3 pending, at most 0 allowed")]
+    assert told(found) == [("baseline", "Violated", "3 pods of 3 pending, none allowed")]
     assert found.results[0].reasons[-1] == "the same in lose-zone=eu-1a, lose-zone=eu-1b, lose-zone=eu-1c"
     assert "3 nodes: Insufficient cpu" in found.results[0].reasons[1]
     assert found.summary.exit_code == 1
@@ -54,8 +54,8 @@ def test_a_failure_that_stands_before_the_scenario_is_told_once() -> None:
 def test_what_grows_worse_in_a_scenario_is_told_of_the_scenario() -> None:
     found = judge(zoned(1, 1), deployment(replicas=3, cpu="3"), SURVIVES)
     assert told(found) == [
-        ("lose-zone=eu-1a", "Violated", "2 pods of 3 pending, at most 0 allowed"),
-        ("lose-zone=eu-1b", "Violated", "2 pods of 3 pending, at most 0 allowed"),
+        ("lose-zone=eu-1a", "Violated", "2 pods of 3 pending, none allowed"),
+        ("lose-zone=eu-1b", "Violated", "2 pods of 3 pending, none allowed"),
     ]
 
 

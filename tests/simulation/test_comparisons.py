@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 from schedctl.config import loading
 from schedctl.reports.metadata import Metadata
 from schedctl.reports.run_comparisons import PlacementEffect
+from schedctl.reports.simulations import Fate, OtherPod
 from schedctl.scheduler import Scheduler
 from schedctl.scheduler.sides import sides
 from schedctl.simulation import report_builder, utilisation
@@ -133,7 +135,7 @@ metadata: {name: shop}
 """
 
 
-def compare_releases(state, manifests, *texts, fail=False):
+def compare_releases(state, manifests, *texts, fail=False, owner=""):
     """Manifests in a state under configurations, "" for Kubernetes' defaults; the cluster must be as before."""
     cluster = assemble(one.object for one in load_text((IMPORTANT + state).encode(), "state.yaml").objects).cluster
     release = load_text(manifests.encode(), "release.yaml", terms=Terms(creating=True))
@@ -146,7 +148,8 @@ def compare_releases(state, manifests, *texts, fail=False):
             facts = simulate(scheduler, release.objects)
             runs.append(SideRun.of(side, report_builder.report(facts, cluster, metadata=Metadata()), facts))
     assert (list(cluster.pending), sorted(cluster.pod_table.row_of), utilisation.measure(cluster)) == was
-    return compare(runs, metadata=Metadata(), zones=utilisation.zones(cluster), fail=fail)
+    zones = utilisation.zones(cluster)
+    return compare(runs, metadata=Metadata(), zones=zones, owner_of=lambda pod: owner, fail=fail)
 
 
 def test_pods_that_gather_on_one_node_move_and_the_balance_says_so():
@@ -189,6 +192,24 @@ def test_a_pod_that_has_to_make_room_under_one_side_alone_breaks_there():
     assert [len(side.preemptions) for side in found.sides] == [0, 1]
     assert (found.summary.workload_pods[0].mends, found.summary.other_pods[0].breaks) == (1, 1)
     assert found.summary.exit_code == 1
+
+
+def test_other_pods_of_one_owner_that_change_places_come_to_nothing():
+    def run(side, places):
+        ends = [OtherPod(pod=pod, fate=Fate.PLACED if node else Fate.UNSCHEDULABLE, node=node) for pod, node in places]
+        cluster = assemble(()).cluster
+        report = report_builder.report(simulate(Scheduler(cluster), ()), cluster, metadata=Metadata())
+        return SideRun(side, msgspec.structs.replace(report, others=ends), frozenset())
+
+    first, second = sides(["one", "two"])
+    runs = [run(first, [("shop/a", "n1"), ("shop/b", "")]), run(second, [("shop/a", ""), ("shop/b", "n1")])]
+    found = compare(runs, metadata=Metadata(), zones={}, owner_of=lambda pod: "Deployment shop/web", fail=True)
+    (owner,) = found.owners
+    assert (owner.owner, owner.pods) == ("Deployment shop/web", ["shop/a", "shop/b"])
+    assert [each.nodes for each in owner.outcomes] == [{"n1": 1}, {"n1": 1}]
+    total = found.summary.other_pods[0]
+    assert (total.same, total.moves, total.breaks, total.mends, found.summary.exit_code) == (1, 0, 0, 0, 0)
+    assert [pod.effects for pod in found.others] == [[PlacementEffect.BREAKS], [PlacementEffect.MENDS]]
 
 
 def test_a_pod_that_was_pending_before_is_compared_by_itself():

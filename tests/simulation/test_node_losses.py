@@ -83,7 +83,8 @@ def test_all_nodes_of_a_zone_can_go_at_once():
         pytest.param(spread(ZONE), True, id="one constraint over zones, each of which has room"),
         pytest.param(spread(HOSTNAME), False, id="a constraint over hostnames: no domain has two nodes"),
         pytest.param(spread(ZONE, minDomains=3), False, id="a constraint that wants a number of domains"),
-        pytest.param(anti(), False, id="required anti-affinity moves more than the node a pod lands on"),
+        pytest.param(anti(), True, id="required anti-affinity by hostname, which closes a node at a time"),
+        pytest.param(anti(ZONE), False, id="required anti-affinity by zone, which closes several"),
         pytest.param({"schedulingGates": [{"name": "g"}]}, False, id="a gate"),
     ],
 )
@@ -91,6 +92,12 @@ def test_only_what_moves_one_node_at_a_time_is_certain(spec, certain):
     nodes = [node(f"{zone}{number}", zone=zone) for zone in "xy" for number in range(4)]
     state = cluster(*nodes, *(owned(f"web-{number}", "x0", cpu="1", **spec) for number in range(2)))
     assert loss_of(state, "x0").simulated is not certain
+
+
+def test_a_hostname_that_two_nodes_share_is_no_single_node():
+    nodes = [node(name, labels={HOSTNAME: name[0]}) for name in ("a1", "a2", "b1", "b2", "c1")]
+    state = cluster(*nodes, owned("web-1", "c1", **anti()), pod("other", on="c1"))
+    assert loss_of(state, "c1").simulated
 
 
 def test_nothing_is_certain_where_there_are_fewer_nodes_than_pods():
@@ -104,7 +111,9 @@ def states(draw):
     """Small clusters that are nearly full, with and without constraints."""
     names = [f"n{number}" for number in range(draw(st.integers(3, 7)))]
     nodes = [node(name, cpu=str(draw(st.integers(1, 4))), zone=draw(st.sampled_from("xyz"))) for name in names]
-    specs = st.sampled_from([{}, {}, {}, spread(ZONE), spread(ZONE, 2), spread(HOSTNAME, 2), anti(), {"priority": 5}])
+    specs = st.sampled_from(
+        [{}, {}, {}, spread(ZONE), spread(ZONE, 2), spread(HOSTNAME, 2), anti(), anti(ZONE), {"priority": 5}]
+    )
     pods = [
         owned(
             f"p{number}", draw(st.sampled_from(names)), cpu=draw(st.sampled_from(["100m", "500m", "1"])), **draw(specs)

@@ -25,7 +25,7 @@ from schedctl.sources import Manifests
 ROOT = Path(__file__).parents[2]
 CORPUS = sorted((ROOT / "conformance/corpus/v1.37.1").glob("*.jsonl.gz"))
 KEY = b"a key of sixteen or more bytes"
-_LEAF = r"(?:0x|A|a|an|b|e|g|kube-o|kube-q|l|m|s|system-d|t|v|x|yz)\d+-[0-9a-f]{12}"
+_LEAF = r"(?:0x|A|P|T|a|an|b|d|e|g|kube-o|kube-q|l|m|p|s|sq|system-d|t|v|x|yz)\d+-[0-9a-f]{12}"
 _GLUED = re.compile(rf"(?<=\d)z(?={_LEAF})")
 _TOKEN = re.compile(rf"(?<![0-9a-z]){_LEAF}|(?<=\d){_LEAF}")
 _TAGGED = re.compile(rf"({_LEAF}(?:-\d+)*):tag")

@@ -108,7 +108,7 @@ def fed(text: bytes) -> None:
 
 @pytest.mark.parametrize("whole", [POD, CLAIM, LIST], ids=["a pod", "a claim of an old version", "a list"])
 @given(data=st.data())
-@settings(max_examples=150)
+@settings(max_examples=settings.default.max_examples)
 def test_any_value_anywhere_is_objects_or_problems(whole, data):
     path = data.draw(st.sampled_from(list(steps(whole))))
     value = changed(whole, path, data.draw(values))
@@ -129,14 +129,14 @@ def test_random_bytes_are_objects_or_problems(text):
 
 
 @given(text=st.text(alphabet=st.sampled_from("ab:-[]{},&*!|>'\"#%@`?\n\t \\<~0e."), max_size=120))
-@settings(max_examples=400)
+@settings(max_examples=2 * settings.default.max_examples)
 def test_random_yaml_is_objects_or_problems(text):
     fed(f"apiVersion: v1\nkind: Pod\nmetadata: {{name: a}}\nspec:\n{text}".encode())
     fed(text.encode())
 
 
 @given(data=st.data())
-@settings(max_examples=200)
+@settings(max_examples=settings.default.max_examples)
 def test_damaged_manifests_are_objects_or_problems(data):
     text = bytearray(data.draw(st.sampled_from([json.dumps(LIST).encode(), yaml.safe_dump(LIST).encode()])))
     for _ in range(data.draw(st.integers(1, 4))):

@@ -12,12 +12,14 @@ from schedctl.scheduler import Scheduler
 from schedctl.simulation import timeline
 from schedctl.simulation.outcomes import PodState
 from schedctl.simulation.tie_breaking import first_in_shuffled_order
-from schedctl.studies import arrivals, traces
+from schedctl.studies import arrivals, forms, traces
 from schedctl.studies.arrival_runs import ArrivalRun, RunObserver, run_with_queue
 from schedctl.studies.arrivals import Arrival
 from schedctl.studies.metrics import AnnotatedResource, ArrivalMetrics, CountedResource, capacity_of
+from schedctl.studies.questions import resources_of
 from schedctl.studies.traces import GPU, GPU_COUNT, TracedPod
 from schedctl.testing.builders import cluster, node, pod
+from tests.devices.builders import DRIVER, holding, resource_slice
 
 PODS = "name,cpu_milli,memory_mib,num_gpu,gpu_milli,creation_time,deletion_time\n"
 NODES = "sn,cpu_milli,memory_mib,gpu,model\n"
@@ -66,6 +68,11 @@ def test_nodes_of_openb_offer_a_thousand_for_each_gpu(tmp_path):
         pytest.param(PODS + "a,-1,2,0,0,1,2\n", ["2: cpu_milli is '-1'"], id="a negative number"),
         pytest.param(PODS + f"a,{'9' * 5000},2,0,0,1,2\n", ["2: cpu_milli is '999"], id="a number without end"),
         pytest.param(PODS + "a,1,2,0,0,5,2\n", ["2: deletion_time is before creation_time"], id="gone before it came"),
+        pytest.param(
+            PODS + "a,1,2,0,0,1,2\nb,1,2,0,0,1,2\na,1,2,0,0,3,4\n,1,2,0,0,1,2\n,1,2,0,0,1,2\n",
+            ["4: name a is that of line 2, too", "5: name is missing", "6: name is missing"],
+            id="a name twice, and none",
+        ),
         pytest.param("name,cpu\n", ["1: no column cpu_milli, memory_mib"], id="other columns"),
         pytest.param(PODS, ["no rows"], id="an empty list"),
     ],
@@ -97,8 +104,22 @@ def test_a_timeline_says_when_pods_came_and_how_long_they_ran(tmp_path):
     assert (first.name, first.arrives, first.lifetime) == ("default/a", 3.0, 10.0)
     assert (second.arrives, second.lifetime) == (5.0, None)
     assert first.model.pod.spec.node_name == ""
-    with pytest.raises(InputError, match="pod default/b is not in the state"):
-        traces.read_timeline(file, {"default/a": known["default/a"]})
+    assert [each.pod.key for each in arrivals.as_traced([first, second])] == ["default/a", "default/b"]
+    assert next(arrivals.poisson([first], 1, rate=1.0, count=1)).pod.key == "default/a-0"
+
+
+def test_pods_of_a_timeline_that_nobody_describes_are_all_told(tmp_path):
+    records = [timeline.Moved(float(number), f"default/p{number}", "Active") for number in range(7)]
+    file = written(tmp_path, b"\n".join(timeline.lines(records)).decode())
+    names = ", ".join(f"default/p{number}" for number in range(1, 6))
+    with pytest.raises(InputError, match=f"6 pods of the timeline in none of the manifests: {names} and 1 more"):
+        traces.read_timeline(file, {"default/p0": pod("p0").pod})
+
+
+def test_a_timeline_in_which_no_pod_arrives_is_told(tmp_path):
+    file = written(tmp_path, b"\n".join(timeline.lines([timeline.Ended(1.0, "settled")])).decode())
+    with pytest.raises(InputError, match="no pod arrives in this timeline"):
+        traces.read_timeline(file, {})
 
 
 # -- when pods come ---------------------------------------------------------------------------
@@ -217,6 +238,19 @@ def test_an_order_of_nodes_that_a_seed_shuffles_decides_between_ties_for_the_who
     assert placed(8) != placed(7)
 
 
+def test_a_node_that_comes_later_stands_behind_the_shuffled_order():
+    state = cluster(node("m", cpu="2"), node("n", cpu="2"))
+    scheduler = Scheduler(state)
+    choose = first_in_shuffled_order(["m", "n"], 7)
+    first = choose(scheduler.attempt(pod("x", cpu="1")), 1)
+    state.add_node(node("a", cpu="2"))
+    state.add_node(node("b", cpu="2"))
+    assert choose(scheduler.attempt(pod("x", cpu="1")), 1) == first
+    state.remove_node("m")
+    state.remove_node("n")
+    assert choose(scheduler.attempt(pod("x", cpu="1")), 1) == "a"
+
+
 def test_observers_hear_of_a_run_with_a_queue_too():
     said = []
 
@@ -264,6 +298,77 @@ def test_metrics_are_averages_over_the_arrivals_of_a_percent():
     assert {percent: row["allocated.cpu"] for percent, row in table.items()} == {50: 50.0, 75: 75.0, 125: 75.0}
     assert table[125]["dropped"] == 1
     assert table[50]["balance.cpu"] == 50.0
+
+
+def test_what_ran_before_the_first_arrival_is_allocated_too():
+    metrics = ArrivalMetrics([CountedResource("cpu")], "cpu")
+    run(cluster(node("a", cpu="4"), pod("old", on="a", cpu="1")), arrivals.as_traced(traced("2")), observers=[metrics])
+    assert metrics.table()[50]["allocated.cpu"] == 75.0
+
+
+def test_what_arrivals_evict_is_not_allocated_any_more():
+    state = cluster(node("a", cpu="4"), pod("old", on="a", cpu="3", terminationGracePeriodSeconds=0))
+    metrics = ArrivalMetrics([CountedResource("cpu")], "cpu")
+    urgent = TracedPod("urgent", pod("urgent", cpu="2", priority=10), 0.0)
+    run_with_queue(Scheduler(state), arrivals.as_traced([urgent]), observers=[metrics])
+    assert metrics.table()[50]["allocated.cpu"] == 50.0
+
+
+def test_attempts_are_counted_one_for_each_arrival_or_as_the_queue_makes_them():
+    pods = traced("1", "1", lifetime=100.0)
+    dropping, retrying = (ArrivalMetrics([CountedResource("cpu")], "cpu") for _ in range(2))
+    run(cluster(node("a", cpu="1")), arrivals.as_traced(pods), observers=[dropping])
+    run_with_queue(Scheduler(cluster(node("a", cpu="1"))), arrivals.as_traced(pods), observers=[retrying])
+    assert {at: row["attempts"] for at, row in dropping.table().items()} == {100: 1, 200: 2}
+    assert {at: row["attempts"] for at, row in retrying.table().items()} == {100: 1, 200: 3}
+
+
+def test_fragmentation_is_what_is_free_where_the_average_pod_has_no_room():
+    metrics = ArrivalMetrics([CountedResource("cpu")], "cpu")
+    state = cluster(node("a", cpu="4"), node("b", cpu="2"))
+    run(state, arrivals.as_traced(traced("1", "3")), observers=[metrics], choose=lambda attempt, number: "a")
+    # pods ask for 1, of which there is room on both nodes, and then for 2 on average: 2 are free on one, none on a
+    assert {at: row["fragmentation.cpu"] for at, row in metrics.table().items()} == {17: 0.0, 67: 0.0}
+    metrics = ArrivalMetrics([CountedResource("cpu")], "cpu")
+    run(cluster(node("a", cpu="4"), node("b", cpu="1")), arrivals.as_traced(traced("2")), observers=[metrics])
+    assert metrics.table()[40]["fragmentation.cpu"] == pytest.approx(100 / 3, abs=1e-3)
+
+
+def test_a_resource_of_any_name_is_counted_as_pods_request_it():
+    state = cluster(node("a", **{"example.com/card": "4"}))
+    asking = pod("x", requests={"cpu": "1", "example.com/card": "3"})
+    metrics = ArrivalMetrics([CountedResource("card", "example.com/card")], "card")
+    run(state, [Arrival(0.0, asking)], observers=[metrics])
+    row = metrics.table()[75]
+    assert (row["allocated.card"], row["balance.card"], row["fragmentation.card"]) == (75.0, 0.0, 100.0)
+
+
+def test_a_study_counts_what_pods_request_unless_it_names_annotations():
+    found = resources_of(
+        forms.RunForm(
+            resources=(
+                forms.ResourceForm("nvidia.com/gpu"),
+                forms.ResourceForm("share", ("example.com/share",), "example.com/gpu"),
+            )
+        )
+    )
+    assert found == [
+        *(CountedResource("cpu"), CountedResource("memory"), CountedResource("nvidia.com/gpu")),
+        AnnotatedResource("share", ("example.com/share",), "example.com/gpu"),
+    ]
+
+
+def test_devices_that_claims_hold_are_counted_by_driver():
+    state = cluster(node("a"), node("b"))
+    for made in (
+        resource_slice("a", "d0", "d1", on="a"),
+        resource_slice("b", "d0", "d1", on="b"),
+        holding("c", "a/d1"),
+    ):
+        state.put(made)
+    metrics = ArrivalMetrics([CountedResource("cpu")], "cpu")
+    run(state, arrivals.as_traced(traced("1")), observers=[metrics])
+    assert metrics.table()[12][f"devices.{DRIVER}"] == 25.0
 
 
 def test_annotated_resources_are_counted_and_given_back():

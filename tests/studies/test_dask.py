@@ -40,6 +40,27 @@ class Slow:
         return number * number
 
 
+@dataclass(frozen=True)
+class FirstWaits:
+    """Answers the first number only once there is a file for each of the others."""
+
+    folder: Path
+    others: int
+
+    def begin(self) -> Callable[[int], int]:
+        return self.run
+
+    def run(self, number: int) -> int:
+        if number:
+            (self.folder / str(number)).touch()
+            return number
+        for _ in range(1000):
+            if len(list(self.folder.iterdir())) == self.others:
+                return 0
+            time.sleep(0.05)
+        return -1
+
+
 @pytest.fixture(scope="module")
 def machines(tmp_path_factory):
     """A scheduler and two workers, processes of their own."""
@@ -97,6 +118,11 @@ def test_what_is_done_is_begun_once_in_each_worker_and_a_bug_is_a_result(machine
     expected = [number * number if number != 5 else Failure("ZeroDivisionError: five") for number in range(40)]
     assert found == expected
     assert 1 <= len(list(tmp_path.iterdir())) <= 2
+
+
+def test_whoever_takes_long_holds_nobody_up(machines, tmp_path):
+    """Results come in order, and yet all others are answered while the first is not."""
+    assert [*DaskEngine(machines[0], batch=1).results(FirstWaits(tmp_path, 30), range(31))] == [*range(31)]
 
 
 def test_a_killed_worker_loses_nothing(machines, tmp_path):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from schedctl.errors import UsageError
-from schedctl.studies.engines import Failure, InProcess, Processes, batches_of
+from schedctl.studies.batches import Pace, batches_of
+from schedctl.studies.engines import Failure, InProcess, Processes
 
 
 @dataclass(frozen=True)
@@ -31,17 +33,18 @@ class Squares:
 
 @dataclass(frozen=True)
 class Killed:
-    """Kills the worker that runs number 5, as often as there is no file to say that it did."""
+    """Kills the worker that runs a number, as often as there is no file to say that it did."""
 
     folder: Path
     times: int
+    number: int = 5
 
     def begin(self) -> Callable[[int], int]:
         return self.run
 
     def run(self, number: int) -> int:
         deaths = len(list(self.folder.iterdir()))
-        if number == 5 and deaths < self.times:
+        if number == self.number and deaths < self.times:
             (self.folder / str(deaths)).touch()
             os.kill(os.getpid(), signal.SIGKILL)
         return number
@@ -63,7 +66,7 @@ EXPECTED = [
         pytest.param(InProcess(), id="one after the other in this process"),
         pytest.param(Processes(1), id="in one process"),
         pytest.param(Processes(3, batch=1), id="in three processes, one at a time"),
-        pytest.param(Processes(2, batch=100), id="in two processes, all at a time"),
+        pytest.param(Processes(2, batch=100), id="in two processes, many at a time"),
         pytest.param(Processes(2, start="spawn"), id="in processes that are no copies of this one"),
     ],
 )
@@ -85,6 +88,32 @@ def test_scenarios_are_made_no_earlier_than_they_are_needed():
     results.close()
 
 
+@dataclass(frozen=True)
+class FirstWaits:
+    """Answers the first number only once there is a file for each of the others."""
+
+    folder: Path
+    others: int
+
+    def begin(self) -> Callable[[int], int]:
+        return self.run
+
+    def run(self, number: int) -> int:
+        if number:
+            (self.folder / str(number)).touch()
+            return number
+        for _ in range(1000):
+            if len(list(self.folder.iterdir())) == self.others:
+                return 0
+            time.sleep(0.02)
+        return -1
+
+
+def test_whoever_takes_long_holds_nobody_up(tmp_path):
+    """Results come in order, and yet all others are answered while the first is not."""
+    assert [*Processes(2, batch=1).results(FirstWaits(tmp_path, 99), range(100))] == [*range(100)]
+
+
 def test_a_killed_worker_loses_nothing(tmp_path):
     assert [*Processes(2, batch=3).results(Killed(tmp_path, times=1), range(12))] == [*range(12)]
 
@@ -95,9 +124,48 @@ def test_a_scenario_that_kills_every_worker_fails_alone(tmp_path):
     assert [each for each in found if not isinstance(each, Failure)] == [0, 1, 2, 3, 4, 6, 7, 8, 9, 10, 11]
 
 
+def pace(size):
+    made = Pace(100)
+    made.size = size
+    return made
+
+
+def test_many_scenarios_of_a_batch_that_killed_its_worker_are_tried_one_by_one(tmp_path):
+    found = [*Processes(1, batch=64).results(Killed(tmp_path, times=100, number=90), range(200))]
+    assert found[90] == Failure("the worker process ended 3 times while it ran this scenario")
+    assert [each for each in found if not isinstance(each, Failure)] == [n for n in range(200) if n != 90]
+
+
 def test_batches_keep_the_order_and_the_rest():
-    assert [*batches_of("abcde", 2)] == [["a", "b"], ["c", "d"], ["e"]]
+    assert [*batches_of("abcde", pace(2))] == [["a", "b"], ["c", "d"], ["e"]]
 
 
 def test_a_batch_is_full_once_there_is_enough_work_in_it():
-    assert [*batches_of([9, 1, 1, 2, 1], 3, weight=lambda number: number)] == [[9], [1, 1, 2], [1]]
+    assert [*batches_of([9, 1, 1, 2, 1], pace(3), weight=lambda number: number)] == [[9], [1, 1, 2], [1]]
+
+
+@pytest.mark.parametrize(
+    ("taken", "sizes"),
+    [
+        pytest.param([10.0, 10.0], [1, 1, 1], id="what takes long is sent one by one"),
+        pytest.param(
+            [0.01, 0.04, 0.16], [1, 4, 16, 25], id="what takes 10 ms comes to a quarter of a second, by and by"
+        ),
+        pytest.param([0.0, 0.0, 0.0, 0.0], [1, 4, 16, 64, 100], id="what takes no time is sent as many as may be lost"),
+        pytest.param([0.001, 4.0], [1, 4, 1], id="what was easy by chance and is not"),
+    ],
+)
+def test_how_many_are_sent_depends_on_how_long_those_before_took(taken, sizes):
+    made, found = Pace(100), [1]
+    for seconds in taken:
+        made.note(made.size, seconds)
+        found.append(made.size)
+    assert found == sizes
+
+
+def test_the_size_of_a_batch_follows_the_pace_while_batches_are_made():
+    made, found = Pace(100), []
+    for batch in batches_of(range(12), made):
+        found.append(len(batch))
+        made.note(len(batch), 0.0)
+    assert found == [1, 4, 7]

@@ -158,6 +158,13 @@ def problems(tmp_path, text, **variables):
             id="metrics by a resource that nobody counts",
         ),
         pytest.param(
+            HEAD + "  state: [a]\n  run:\n    trace: {openb: p}\n    resources: [{name: gpu}, {name: cpu}]\n",
+            8,
+            "spec.run.resources[1]",
+            'resource "cpu" is counted already',
+            id="a resource twice",
+        ),
+        pytest.param(
             HEAD + "  state: [a]\n  pending: 5\n",
             6,
             "spec.pending",

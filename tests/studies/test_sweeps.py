@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from schedctl.errors import ConfigError, InputError, UsageError
+from schedctl.errors import ConfigError, UsageError
 from schedctl.studies import reading, results, scenario_work, sweeps
 from schedctl.studies.axes import Grid
 from schedctl.studies.configurations import with_weights
@@ -332,6 +332,148 @@ def test_a_misspelt_decisive_number_ends_the_study_at_its_first_row(tmp_path):
     assert rows(tmp_path / "out.jsonl") == []
 
 
-def test_manifests_that_are_missing_are_told_beforehand(tmp_path):
-    with pytest.raises(InputError, match="nowhere"):
-        prepared(tmp_path, f"{HEAD}  state: [{SHOP}]\n  simulate: {{manifests: [nowhere.yaml]}}\n")
+NESTED = """
+from schedctl.framework import PluginArgs, ScorePlugin
+
+
+class Inner(PluginArgs, frozen=True):
+    weight: int = 1
+
+
+class Outer(PluginArgs, frozen=True):
+    inner: tuple[Inner, ...] = ()
+    name: str = ""
+    most: int = 0
+
+
+class Nested(ScorePlugin):
+    args_type = Outer
+
+    def score(self, cycle, nodes):
+        return nodes.rows * 0
+"""
+
+
+def mistakes(tmp_path, spec):
+    with pytest.raises(ConfigError) as found:
+        prepared(tmp_path, f"{HEAD}{spec}")
+    return [(problem.line, problem.path, problem.message) for problem in found.value.problems]
+
+
+def test_mistakes_in_arguments_are_all_told_in_the_order_of_the_file(tmp_path):
+    (tmp_path / "nested.py").write_text(NESTED)
+    assert mistakes(
+        tmp_path,
+        f"""  state: [{SHOP}]
+  plugins: [nested.py]
+  arguments:
+    Nested:
+      most: many
+      inner: [{{weight: 1}}, {{weight: heavy}}, {{wieght: 2}}]
+      name: 7
+    NodeResourcesFit: {{ignoredResources: 5}}
+    Nestd: {{a: 1}}
+    NodeName: {{a: 1}}
+  pending: {{}}
+""",
+    ) == [
+        (9, "spec.arguments.Nested.most", 'expected an integer, got text "many"'),
+        (10, "spec.arguments.Nested.inner[1].weight", 'expected an integer, got text "heavy"'),
+        (10, "spec.arguments.Nested.inner[2].wieght", 'unknown field "wieght"'),
+        (11, "spec.arguments.Nested.name", "expected text, got the number 7"),
+        (12, "spec.arguments.NodeResourcesFit.ignoredResources", "expected a list, got the number 5"),
+        (13, "spec.arguments.Nestd", 'no plugin "Nestd"'),
+        (14, "spec.arguments.NodeName", "plugin NodeName takes no arguments"),
+    ]
+
+
+def test_arguments_may_have_variables(tmp_path):
+    (tmp_path / "nested.py").write_text(NESTED)
+    spec = f"  state: [{SHOP}]\n  plugins: [nested.py]\n  pending: {{}}\n"
+    read = prepared(tmp_path, HEAD + spec + "  arguments: {Nested: {name: '${who}'}}\n", who="me")
+    made = scenario_work.session_of(read.work.spec, Grid(())[0], None)
+    (args,) = (each.args for each in made.choice.configuration.profiles[0].plugin_config if each.name == "Nested")
+    assert args.name == "me"
+
+
+def test_files_that_are_missing_are_all_told_beforehand_with_where_they_were_looked_for(tmp_path):
+    found = mistakes(tmp_path, f"  state: [{SHOP}, gone.yaml]\n  simulate: {{manifests: [nowhere.yaml]}}\n")
+    assert found == [
+        (5, "spec.state[1]", f"{tmp_path / 'gone.yaml'} does not exist"),
+        (6, "spec.simulate.manifests[0]", f"{tmp_path / 'nowhere.yaml'} does not exist"),
+    ]
+
+
+TRACE = "name,cpu_milli,memory_mib,num_gpu,gpu_milli,creation_time,deletion_time\na,4000,1,0,0,0,1\n"
+NODES = "sn,cpu_milli,memory_mib,gpu,model\nn,10000,1000,0,\n"
+
+
+@pytest.mark.parametrize(
+    ("spec", "told"),
+    [
+        pytest.param(
+            "  drain: {nodes: [general-a-1, node/gone, other]}\n",
+            [(6, "spec.drain.nodes[1]", 'node "gone" not found'), (6, "spec.drain.nodes[2]", 'node "other" not found')],
+            id="nodes that are to be drained",
+        ),
+        pytest.param(
+            "  drain: {selector: no=such}\n",
+            [(6, "spec.drain.selector", "no node has these labels")],
+            id="labels that no node has",
+        ),
+        pytest.param(
+            "  capacity: {like: [deploy/web, deploy/nope], namespace: shop}\n",
+            [(6, "spec.capacity.like[1]", 'no Deployment "nope" in namespace shop')],
+            id="a workload to be counted",
+        ),
+        pytest.param(
+            "  run: {nodes: n.csv, trace: {openb: p.csv}, at: [40, 60]}\n",
+            [(6, "spec.run.at[1]", "60 % of cpu never arrive")],
+            id="a share that the trace never comes to",
+        ),
+    ],
+)
+def test_what_the_cluster_does_not_have_is_told_beforehand(tmp_path, spec, told):
+    (tmp_path / "p.csv").write_text(TRACE)
+    (tmp_path / "n.csv").write_text(NODES)
+    assert mistakes(tmp_path, f"  state: [{SHOP}]\n{spec}") == told
+
+
+@pytest.mark.parametrize("pending", ["drop", "retry"])
+def test_runs_say_how_many_pods_came_and_were_bound_whatever_becomes_of_others(tmp_path, pending):
+    (tmp_path / "p.csv").write_text(TRACE + "b,8000,1,0,0,5,6\nc,3000,1,0,0,5,6\n")
+    (tmp_path / "n.csv").write_text(NODES)
+    spec = f"  run: {{nodes: n.csv, trace: {{openb: p.csv}}, pending: {pending}, horizon: 9, at: [40, 150]}}\n"
+    report, path = swept(tmp_path, HEAD + spec)
+    (row,) = rows(path)
+    assert (report.summary.answered, report.decisive, row["error"]) == (1, "bound", "")
+    values = row["values"]
+    assert (values["arrived"], values["bound"], values["gone"]) == (3.0, 2.0, 0.0)
+    assert (values["dropped"], values["pending@150"]) == ((1.0, 0.0) if pending == "drop" else (0.0, 1.0))
+
+
+@pytest.mark.parametrize(
+    ("at", "value", "error"),
+    [
+        pytest.param(45, 40.0, "", id="between two arrivals"),
+        pytest.param(119, 40.0, "", id="just before a large pod"),
+        pytest.param(120, 40.0, "", id="with a large pod, which is dropped"),
+        pytest.param(30, None, "30 % of cpu had arrived at no time: with the first pod it was 40 %", id="too early"),
+    ],
+)
+def test_metrics_are_those_of_the_last_arrival_before_a_share(tmp_path, at, value, error):
+    (tmp_path / "p.csv").write_text(TRACE + "b,8000,1,0,0,5,6\n")
+    (tmp_path / "n.csv").write_text(NODES)
+    spec = f"  run: {{nodes: n.csv, trace: {{openb: p.csv}}, at: [{at}]}}\n"
+    _, path = swept(tmp_path, HEAD + spec)
+    (row,) = rows(path)
+    assert (row["values"].get(f"allocated.cpu@{at}"), row["error"]) == (value, error)
+
+
+def test_conditions_that_scenarios_do_not_share_are_not_those_of_the_first(tmp_path):
+    gates = "featureGates: ['', 'GenericWorkload=true']"
+    axes = f"{{versions: ['1.36', '1.37'], configurations: [default, bin-packing], {gates}}}"
+    metadata = prepared(tmp_path, f"{HEAD}  state: [{SHOP}]\n  pending: {{}}\n  axes: {axes}\n").metadata
+    first, last = metadata.kubernetes_version.split(" and ")
+    assert (first[:5], last[:5]) == ("v1.36", "v1.37")
+    assert (metadata.configuration, metadata.feature_gates) == ("2 configurations", [])

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
+from typing import Any
 
 from devices import Devices, request
 
-from schedctl.framework import ACCEPT, Cycle, FilterPlugin, Nodes, PodInfo, Reason, Verdicts
+from schedctl.framework import ACCEPT, Cycle, FilterPlugin, Handle, Nodes, PodInfo, Reason, Verdicts
 
 
 class GpuShare(FilterPlugin):
@@ -15,12 +16,16 @@ class GpuShare(FilterPlugin):
     filters_all_nodes = True
     lacking = Reason("Insufficient GPU: {count} devices with {milli}m left each")
 
+    def __init__(self, args: Any, handle: Handle) -> None:
+        super().__init__(args, handle)
+        self._devices = Devices.of(handle.cluster)
+
     def filter(self, cycle: Cycle, nodes: Nodes) -> Verdicts:
         """Count the devices that have enough left."""
         count, milli = request(cycle.pod)
         if not count:
             return ACCEPT
-        fitting = (Devices.of(self.handle.cluster).free(nodes) >= milli).sum(axis=1)
+        fitting = (self._devices.free(nodes) >= milli).sum(axis=1)
         return self.lacking.where(fitting < count, count=count, milli=milli)
 
     def signature(self, pod: PodInfo) -> Hashable:

@@ -75,6 +75,7 @@ class AnswerColumn:
         self.generation = around.cluster.generation
         self._filters_any_row = isinstance(plugin, FilterPlugin) and (plugin.filters_all_nodes or plugin.foreseeable)
         self.normalizes = isinstance(plugin, ScorePlugin) and type(plugin).normalize is not ScorePlugin.normalize
+        self._dtype = np.dtype(np.int64 if self.normalizes else np.int8)
         self.has_findings = False
         self.depends_on_pods = True
         self._rests_on_row_alone = False
@@ -92,7 +93,9 @@ class AnswerColumn:
         self.score_log = ChangeLog(self.generation)
         self.out_of_range = False
         self.is_blank = True
+        self._is_uniform: bool | None = None
         self._score_known: BoolArray | None = None
+        self._is_known_everywhere = False
         self.reset()
 
     def copy_for_scores(self) -> AnswerColumn:
@@ -136,11 +139,12 @@ class AnswerColumn:
 
     def _note_reads(self) -> None:
         """Take note of what the plugin has read by now; classes that share the column may have to look at it anew."""
-        depends = self.runner.depends_on_pods
+        on_its_node, elsewhere = self.runner.changes_with_pods()
+        depends = on_its_node or elsewhere
         if depends and not self.depends_on_pods:
             self._around.epoch += 1
         self.depends_on_pods = depends
-        self._rests_on_row_alone = self.runner.rests_on_row_alone
+        self._rests_on_row_alone = on_its_node and not elsewhere
 
     # -- keeping current ---------------------------------------------------------
 
@@ -174,18 +178,11 @@ class AnswerColumn:
         now = cluster.generation
         moved_objects = cluster.objects_since > since
         if since != now and (self.depends_on_pods or moved_objects):
-            # nearly always: a pod has been placed, and nothing else that could change an answer has happened
-            if (
-                foresight is not None
-                and foresight.since == since
-                and self._rests_on_row_alone
-                and not moved_objects
-                and self._take(foresight)
-            ):
-                self.generation = now
-                return
             try:
-                if self._has_lapsed(since, moved_objects=moved_objects):
+                if self._rests_on_row_alone and not moved_objects:  # nearly always: pods have come, and nothing else
+                    if foresight is None or foresight.since != since or not self._take(foresight):
+                        self._renew(self._around.changed_rows(since)[1], foresight)
+                elif self._has_lapsed(since, moved_objects=moved_objects):
                     self.reset()
                 else:
                     self._update_rows(since, foresight, moved_objects=moved_objects)
@@ -217,16 +214,21 @@ class AnswerColumn:
             self._forget_filter(self._cluster.generation)
             self._forget_scores(self._cluster.generation)
             return
+        self._renew(changed, foresight)
+
+    def _renew(self, changed: IndexArray, foresight: Foresight | None) -> None:
+        """Bring the answers about some node rows up to date."""
         if not len(changed):
             return
-        alone = foresight is not None and len(changed) == 1 and int(changed[0]) == foresight.row
-        if alone and foresight is not None and self._take(foresight):
+        if foresight is not None and len(changed) == 1 and int(changed[0]) == foresight.row and self._take(foresight):
             return
-        positions = changed if self._around.whole else self._around.nodes.positions(changed)
-        self._ask_again(positions)
+        self._ask_again(changed if self._around.whole else self._around.nodes.positions(changed))
 
     def _changed(self, reads: Reads, since: int, *, moved_objects: bool) -> IndexArray | None:
-        """Return the node rows that have changed in what was read of them, None for all."""
+        """Return the node rows that have changed in what was read of them, None where it is not known which.
+
+        Where these are many, all are taken to have changed.
+        """
         if (moved_objects or Pod in reads.versions) and not self._cluster.holds(reads):
             return None
         parts = []
@@ -241,14 +243,12 @@ class AnswerColumn:
             if rows is None:
                 return None
             if len(rows):
-                parts.append(rows if self._around.whole else self._alive(rows))
+                parts.append(self._around.within(rows))
         if not parts:
             return NO_ROWS
+        if max(map(len, parts)) * _FEW > len(self._around.nodes):
+            return self._around.nodes.rows
         return parts[0] if len(parts) == 1 else distinct(parts, len(self._cluster.node_table))
-
-    def _alive(self, rows: IndexArray) -> IndexArray:
-        alive: IndexArray = rows[self._cluster.node_table.alive[rows]]
-        return alive
 
     def _take(self, foresight: Foresight) -> bool:
         """Take over what was foreseen of one row, if all of it was."""
@@ -267,6 +267,7 @@ class AnswerColumn:
         if self.scores is not None and score is not None and self.scores.item(position) != score:
             self.scores[position] = score
             self.is_blank = False
+            self._is_uniform = None
             self.score_log.note(self._cluster.generation, foresight.positions)
         return True
 
@@ -274,37 +275,43 @@ class AnswerColumn:
         now, around = self._cluster.generation, self._around
         many = len(positions) * _FEW > len(around.nodes)
         self.verdicts = None
-        if self._filters and self._filter_known is not None:
-            self._filter_known[positions] = False
-            self.filter_log.note(now, positions)
-        elif self._filters and many:
-            self._judge_all()
-        elif self._filters:
-            rejected = self._ask_filter(around.column(positions))
-            before = self.rejected[positions] if self.rejected is not None else None
-            if before is None:
-                flipped = positions[rejected] if rejected is not None else NO_ROWS
+        if self._filters:
+            if self._filter_known is not None:
+                self._filter_known[positions] = False
+                self.filter_log.note(now, positions)
+            elif many:
+                self._judge_all()
             else:
-                flipped = positions[before] if rejected is None else positions[before != rejected]
-            if len(flipped):
-                self._rejections()[positions] = False if rejected is None else rejected
-                self.filter_log.note(now, flipped)
+                self._judge_again(positions)
         if self.scores is None:
             return
         if self._score_known is not None:
             self._score_known[positions] = False
+            self._is_known_everywhere = False
             self.score_log.note(now, positions)
         elif many:
             self._score_all()
         else:
             self._set_scores(positions, self._ask_score(around.column(positions)))
 
+    def _judge_again(self, positions: IndexArray) -> None:
+        """Ask Filter about a few nodes of which it was known what it says."""
+        rejected = self._ask_filter(self._around.column(positions))
+        if self.rejected is None:
+            flipped = NO_ROWS if rejected is None else positions[rejected]
+        else:
+            before = self.rejected[positions]
+            flipped = positions[before if rejected is None else before != rejected]
+        if len(flipped):
+            self._rejections()[positions] = False if rejected is None else rejected
+            self.filter_log.note(self._cluster.generation, flipped)
+
     # -- PreFilter and Filter ----------------------------------------------------
 
     @property
     def is_judged(self) -> bool:
         """Whether it is known of all nodes whether Filter rejects them."""
-        return self._filter_known is None or self.skips_filter
+        return self._filter_known is None
 
     @property
     def skips_filter(self) -> bool:
@@ -321,7 +328,7 @@ class AnswerColumn:
         if self.asked_at >= 0:
             return
         if isinstance(self.plugin, PreFilterPlugin):
-            self.pre_filter = self.runner.pre_filter(self.plugin, self.cycle, self._around.nodes)
+            self.pre_filter = self.runner.pre_filter(self.plugin, self.cycle, self._around.every)
             if _skips(self.pre_filter):
                 self.cycle.skip_filter.add(self.name)
         self.asked_at = self._cluster.generation
@@ -334,8 +341,6 @@ class AnswerColumn:
             CycleError: the plugin fails.
             CannotUpdate: it fails on a node.
         """
-        if self.skips_filter:
-            return None
         if self._filter_known is not None:
             if self._filters_any_row:
                 self._judge_all()
@@ -373,12 +378,11 @@ class AnswerColumn:
         if self._filter_known is not None or (before is None and rejected is None):
             return  # nobody has seen others
         if before is None or rejected is None:
-            either = before if before is not None else rejected
-            flipped = NO_ROWS if either is None else np.flatnonzero(either)
+            flipped = before if before is not None else rejected
         else:
-            flipped = np.flatnonzero(before != rejected)
-        if len(flipped):
-            self.filter_log.note(now, flipped)
+            flipped = before != rejected
+        assert flipped is not None
+        _note(self.filter_log, now, flipped)
 
     def _judge_standing(self, standing: BoolArray | None) -> None:
         """Ask about the nodes that stand and are not known, as a filter is asked that does not want all nodes."""
@@ -424,7 +428,16 @@ class AnswerColumn:
     @property
     def is_rated(self) -> bool:
         """Whether the scores of all nodes are known."""
-        return self._score_known is None
+        return self._score_known is None or self._is_known_everywhere
+
+    @property
+    def is_uniform(self) -> bool:
+        """Whether the raw scores of all nodes are known, and the same."""
+        if not self.is_rated or self.scores is None:
+            return False
+        if self._is_uniform is None:
+            self._is_uniform = self.is_blank or bool((self.scores == self.scores[0]).all())
+        return self._is_uniform
 
     @property
     def skips_score(self) -> bool:
@@ -461,8 +474,9 @@ class AnswerColumn:
         if len(unknown):
             every = len(unknown) == int(np.count_nonzero(feasible))
             raw = self._ask_score(nodes() if every else self._around.column(unknown))
-            self._set_scores(unknown, raw, log=False)
+            self._set_scores(unknown, raw)
             self._score_known[unknown] = True
+            self._is_known_everywhere = bool(self._score_known.all())
 
     def raw_scores(self, nodes: Nodes) -> IntArray:
         """Return the raw scores of a column of feasible nodes, int64 (n,), asked for where they are not known."""
@@ -477,25 +491,28 @@ class AnswerColumn:
     def _score_all(self) -> None:
         raw = self._ask_score(self._around.nodes)
         if self._score_known is None and self.scores is not None:
-            moved = np.flatnonzero(self.scores != raw)
-            if len(moved):
-                self.score_log.note(self._cluster.generation, moved)
-        self.scores, self._score_known = None, None
-        self._set_scores(slice(None), raw, log=False)
+            _note(self.score_log, self._cluster.generation, self.scores != raw)
+        self._score_known = None
+        self.is_blank = True
+        self.scores = self._checked(raw).astype(self._dtype)
 
-    def _set_scores(self, where: IndexArray | slice, raw: IntArray, *, log: bool = True) -> None:
+    def _set_scores(self, where: IndexArray, raw: IntArray) -> None:
         if self.scores is None:
-            self.scores = np.zeros(len(self._around.nodes), np.int64 if self.normalizes else np.int8)
+            self.scores = np.zeros(len(self._around.nodes), self._dtype)
             self.is_blank = True
+        self.score_log.note(self._cluster.generation, where)
+        self.scores[where] = self._checked(raw)
+
+    def _checked(self, raw: IntArray) -> IntArray:
+        """Return scores, -1 in the place of those that are none, and take note of what they are like."""
+        self._is_uniform = None
         most = int(raw.view(np.uint64).max(initial=0))  # as unsigned integers, negative scores are the largest
         if most:
             self.is_blank = False
         if most > MAX_NODE_SCORE and not self.normalizes:
             self.out_of_range = True
             raw = np.where((raw < 0) | (raw > MAX_NODE_SCORE), -1, raw)
-        if log and isinstance(where, np.ndarray):
-            self.score_log.note(self._cluster.generation, where)
-        self.scores[where] = raw
+        return raw
 
     def _ask_score(self, column: Nodes) -> IntArray:
         assert isinstance(self.plugin, ScorePlugin)
@@ -505,11 +522,22 @@ class AnswerColumn:
 
     def _forget_scores(self, generation: int) -> None:
         self.scores = None
+        self._is_uniform = None
         self.out_of_range = False
         self.is_blank = True
         self._score_known = np.zeros(len(self._around.nodes), np.bool_)
+        self._is_known_everywhere = False
         self.score_log.begin(generation)
         self.forgotten += 1
+
+
+def _note(log: ChangeLog, generation: int, changed: BoolArray) -> None:
+    """Take down which positions have changed; where that are many, whole columns are looked at anyway."""
+    many = int(np.count_nonzero(changed))
+    if many * _FEW > len(changed):
+        log.begin(generation)
+    elif many:
+        log.note(generation, np.flatnonzero(changed))
 
 
 def _skips(answer: Status | NodeSet | None) -> bool:

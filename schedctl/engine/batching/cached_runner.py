@@ -26,11 +26,12 @@ from schedctl.framework.statuses import Status
 class CachedRunner(PluginRunner):
     """Calls a plugin for what its column does not know.
 
-    Verdicts are kept for the column of all nodes alone; a cycle that looks at other columns calls directly.
+    Verdicts are kept for the column of all nodes in question alone; a cycle that looks at other columns calls directly.
     """
 
     def __init__(self, equivalence_class: EquivalenceClass) -> None:
         self._columns = equivalence_class.columns
+        self._rows = equivalence_class.nodes.rows
 
     @override
     def pre_filter(self, plugin: points.PreFilterPlugin, cycle: Cycle, nodes: Nodes) -> Status | NodeSet | None:
@@ -49,8 +50,8 @@ class CachedRunner(PluginRunner):
         column = self._columns.get(plugin.name)
         if column is None or column.has_findings:
             return super().filter(plugin, cycle, nodes)
-        # the very array, not an equal one: only `cluster.nodes` has it, so that comparing costs nothing
-        if nodes.changes is None and nodes.rows is nodes.cluster.rows:
+        # the very array, not an equal one, so that comparing costs nothing
+        if nodes.changes is None and nodes.rows is self._rows:
             self._update(column, cycle)
             verdicts = column.judge_whole(cycle, nodes)
         else:

@@ -33,7 +33,7 @@ def best_nodes(of: EquivalenceClass, cycle: Cycle) -> BoolArray:
     totals = of.totals
     try:
         for column in of.finders:
-            _find_again(column, of.nodes, cycle)
+            _find_again(column, of, cycle)
         if of.anew:
             totals = totals + _ask_anew(of, cycle)
     except (CycleError, PluginError, NotModelled) as fault:
@@ -55,11 +55,11 @@ class _Findings:
         return None if findings is None else findings.at(0)
 
 
-def _find_again(column: AnswerColumn, nodes: Nodes, cycle: Cycle) -> None:
+def _find_again(column: AnswerColumn, of: EquivalenceClass, cycle: Cycle) -> None:
     """Give a cycle the pod's own state and findings of a filter that has some."""
-    plugin = column.plugin
+    plugin, nodes = column.plugin, of.nodes
     if isinstance(plugin, PreFilterPlugin):
-        answer = DIRECT.pre_filter(plugin, cycle, nodes)
+        answer = DIRECT.pre_filter(plugin, cycle, of.every)
         if answer is not None and not (isinstance(answer, Status) and answer.successful):
             raise CannotUpdate
     assert isinstance(plugin, FilterPlugin)
@@ -72,7 +72,7 @@ def _ask_anew(of: EquivalenceClass, cycle: Cycle) -> IntArray:
     profile, more = of.profile, np.zeros(len(of.nodes), np.int64)
     for pre_filter in profile.pre_filter:
         if pre_filter.name in of.anew:
-            _pre_filter(pre_filter, of.nodes, cycle)
+            _pre_filter(pre_filter, of.every, cycle)
     column = of.column
     for plugin in profile.filter:
         if plugin.name in of.anew and plugin.name not in cycle.skip_filter:

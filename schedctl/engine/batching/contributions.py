@@ -34,17 +34,15 @@ class Contribution:
         normalized: int8 (n,), true where a node is feasible; None where all have the same, or it is the column's.
         same_for_all: the normalised score of all nodes, where they have the same.
         least, most: the extremes of the raw scores of the feasible nodes, as of the last normalisation.
-        uniform: whether the raw scores of all nodes are the same, so that it does not matter which are feasible.
-        is_by_row: whether a score is that of the row alone, and known of all rows.
+        uniform: whether the raw scores of all nodes were the same then, so that it did not matter which are feasible.
     """
 
-    __slots__ = ("column", "is_by_row", "least", "most", "normalized", "plugin", "same_for_all", "uniform", "weight")
+    __slots__ = ("column", "least", "most", "normalized", "plugin", "same_for_all", "uniform", "weight")
 
     def __init__(self, plugin: ScorePlugin, column: AnswerColumn, weight: int) -> None:
         self.plugin = plugin
         self.column = column
         self.weight = weight
-        self.is_by_row = plugin.foreseeable and not column.normalizes
         self.normalized: npt.NDArray[np.int8] | None = None
         self.same_for_all = 0
         self.least = self.most = 0
@@ -54,9 +52,9 @@ class Contribution:
     def holds_for_any(self) -> bool:
         """Whether it does not matter which nodes are feasible, and the scores of all are known."""
         column = self.column
-        if self.is_by_row:
-            return column.scores is not None and not column.out_of_range
-        return self.uniform and column.is_rated
+        if column.normalizes:
+            return self.uniform and column.is_uniform
+        return column.is_rated and not column.out_of_range
 
     def at(self, positions: IndexArray) -> Scores | int:
         """Return the normalised scores at some positions."""
@@ -149,13 +147,11 @@ class Contributions:
             whole = ((self.is_prepared_anew or since < 0) and self._choose_parts()) or whole
         gained = flipped is None or bool(feasible[flipped].any())
         moved: list[IndexArray] = []
-        if not (same or flipped is None or all(part.column.plugin.foreseeable for part in self._parts.values())):
-            moved.append(flipped)  # what others would score a node that was rejected was not known
         for part in self._parts.values():
             column = part.column
             if not whole and column.score_log.latest <= since and (same or part.holds_for_any):
                 continue
-            if not whole and part.is_by_row and column.scores is not None and not column.out_of_range:
+            if not (whole or column.normalizes) and part.holds_for_any:
                 found = column.score_log.since(since)
             else:
                 found = self._refresh(part, feasible, nodes, -1 if whole else since, same=same, gained=gained)
@@ -164,7 +160,7 @@ class Contributions:
             elif len(found):
                 moved.append(found)
         self.generation = self._around.cluster.generation
-        if whole or flipped is None:
+        if whole:
             self._sum_everywhere()
             return None
         if not moved:
@@ -212,14 +208,14 @@ class Contributions:
     def _prepare(self, nodes: Callable[[], Nodes], *, same: bool) -> None:
         """Ask PreScore where its answer may be another."""
         for name in self._names:
-            if self._columns[name].plugin.reads_feasible_set:
-                self._seed(name, same=same)
-            column = self._column_of(name)
+            column = self._columns[name]
+            if column.plugin.reads_feasible_set:
+                column = self._seed(name, same=same)
             if not column.is_prepared:
                 column.ask_pre_score(nodes())
                 self.is_prepared_anew = True
 
-    def _seed(self, name: str, *, same: bool) -> None:
+    def _seed(self, name: str, *, same: bool) -> AnswerColumn:
         """Have a column of its own ask PreScore again, from the state on that the shared one's PreFilter has left."""
         shared, private = self._columns[name], self._private.get(name)
         if private is None:
@@ -229,6 +225,7 @@ class Contributions:
             private.begin_from(shared)
         elif not (same or (private.skips_score and private.plugin.foreseeable)):
             private.reset_scores()
+        return private
 
     def _choose_parts(self) -> bool:
         """See who contributes; return whether that are others than before."""
@@ -266,24 +263,20 @@ class Contributions:
                 if bool((column.scores[feasible] < 0).any()):
                     raise CannotUpdate
             return moved
-        if moved is not None and not len(moved) and (same or part.uniform):
+        if moved is not None and not len(moved) and (same or part.holds_for_any):
             return NO_ROWS
         assert column.scores is not None
-        raw = (column.scores if feasible.all() else column.scores[feasible]).astype(np.int64)
-        least, most = int(raw.min()), int(raw.max())
-        kept = (least, most) == (part.least, part.most) and part.plugin.normalizes_by_extremes and not gained
-        if kept and since >= 0:
-            if moved is not None:
-                return self._normalize_rows(part, feasible, moved)
-            if part.uniform and least == most:
+        plugin = part.plugin
+        raw = (column.scores if feasible.all() else column.scores[feasible]).astype(np.int64, copy=False)
+        least, most = (int(raw.min()), int(raw.max())) if plugin.normalizes_by_extremes else (0, 0)
+        uniform = plugin.normalizes_by_extremes and not plugin.reads_feasible_set and column.is_uniform
+        if since >= 0 and plugin.normalizes_by_extremes and (least, most) == (part.least, part.most):
+            if uniform and part.uniform:
                 return NO_ROWS
-        part.least, part.most = least, most
-        part.uniform = (
-            least == most
-            and part.plugin.normalizes_by_extremes
-            and not part.plugin.reads_feasible_set
-            and (len(raw) == len(feasible) or (part.plugin.foreseeable and bool((column.scores == least).all())))
-        )
+            if moved is not None and not gained:
+                part.uniform = False
+                return self._normalize_rows(part, feasible, moved)
+        part.least, part.most, part.uniform = least, most, uniform
         before = part.everywhere()
         self._normalize(part, feasible, nodes(), raw)
         if since < 0:
@@ -297,13 +290,16 @@ class Contributions:
 
     def _normalize(self, part: Contribution, feasible: BoolArray, nodes: Nodes, raw: IntArray) -> None:
         """Normalise the raw scores of the feasible nodes."""
-        scores = _in_range(part.column.runner.normalize(part.plugin, part.column.cycle, nodes, raw))
+        normalized = part.column.runner.normalize(part.plugin, part.column.cycle, nodes, raw)
+        scores = _in_range(normalized).astype(_SCORE)
         first = int(scores[0])
-        if not part.uniform and (len(scores) < len(feasible) or not bool((scores == first).all())):
+        if len(scores) < len(feasible) and not part.uniform:
             part.normalized = np.zeros(len(feasible), _SCORE)
             part.normalized[feasible] = scores
-        else:
+        elif part.uniform or bool((scores == first).all()):
             part.normalized, part.same_for_all = None, first
+        else:
+            part.normalized = scores
 
     def _normalize_rows(self, part: Contribution, feasible: BoolArray, positions: IndexArray) -> IndexArray:
         """Normalise the new raw scores of a few nodes, beside the extremes, which are as they were."""

@@ -32,10 +32,11 @@ _FEW_CHANGES = 8
 
 
 class EquivalenceClass:
-    """The outcome of a cycle for pods of one class, by position in the column of all nodes.
+    """The outcome of a cycle for pods of one class, by position in the column of the nodes in question.
 
     Attributes:
-        nodes: all nodes.
+        every: all nodes, which PreFilter is asked about.
+        nodes: the nodes among which the pods are placed.
         generation: of the cluster, -1 where nothing is known.
         columns: what each plugin says that has a signature for them, by name, in the order of asking.
         feasible: bool (n,).
@@ -51,7 +52,7 @@ class EquivalenceClass:
         self._around = around
         self._cluster = around.cluster
         self.profile = profile
-        self.nodes = around.nodes
+        self.every, self.nodes = around.every, around.nodes
         self.is_new = True
         self.generation = -1
         self.columns = columns
@@ -60,6 +61,7 @@ class EquivalenceClass:
         self._epoch = -1
         self.anew = frozenset(p.name for p in profile.deciding_plugins if p.name not in columns)
         self._filters = tuple(columns[plugin.name] for plugin in profile.filter if plugin.name in columns)
+        self._judging = self._filters
         self._contributions = Contributions(around, profile, columns)
         self.pre_filter_nodes: frozenset[str] | None = None
         self.narrowing_plugins: frozenset[str] = frozenset()
@@ -103,7 +105,7 @@ class EquivalenceClass:
                 self._total(renewed=renewed, flipped=flipped)
             else:
                 self._contributions.forget()
-            if foresight is None or everything:
+            if everything:
                 self._resting_on_pods = [column for column in self._all if column.depends_on_pods]
                 self._epoch = self._around.epoch
             self.generation = now
@@ -129,6 +131,7 @@ class EquivalenceClass:
         for column in self._all:
             column.ask_pre_filter()  # of those that have no such point, it is noted that they begin
         self.pre_filter_nodes, self.narrowing_plugins = narrowed, frozenset(plugins)
+        self._judging = tuple(column for column in self._filters if not column.skips_filter)
         self._searched = None
         self._state = None
         if narrowed is not None:
@@ -140,7 +143,7 @@ class EquivalenceClass:
         """Find out which nodes are feasible, and return where that is new; None where it may be anywhere."""
         positions: list[IndexArray] = []
         whole, many = since < 0, 0
-        for column in self._filters:
+        for column in self._judging:
             if column.filter_log.latest > since and not whole:
                 moved = column.filter_log.since(since)
                 if moved is None:
@@ -157,22 +160,25 @@ class EquivalenceClass:
     def _stand_everywhere(self, *, first: bool) -> IndexArray | None:
         before = self.feasible
         feasible = np.ones(len(self.nodes), np.bool_) if self._searched is None else self._searched.copy()
-        for column in self._filters:
+        for column in self._judging:
             rejected = column.judge(feasible)
             if rejected is not None:
                 feasible &= ~rejected
         self.feasible = feasible
         self.feasible_nodes = int(np.count_nonzero(feasible))
-        return None if first else np.flatnonzero(before != feasible)
+        if first:
+            return None
+        flipped = before != feasible
+        return None if np.count_nonzero(flipped) * _FEW > len(flipped) else np.flatnonzero(flipped)
 
     def _stand_at(self, at: IndexArray) -> IndexArray:
         fits = np.ones(len(at), np.bool_) if self._searched is None else self._searched[at]
-        for column in self._filters:
+        for column in self._judging:
             if not column.is_judged:
                 standing = np.zeros(len(self.nodes), np.bool_)
                 standing[at[fits]] = True
                 column.judge(standing)
-            if column.rejected is not None and not column.skips_filter:
+            if column.rejected is not None:
                 fits = fits & ~column.rejected[at]
         flipped: IndexArray = at[fits != self.feasible[at]]
         self.feasible[at] = fits
@@ -194,9 +200,11 @@ class EquivalenceClass:
         """Bring the totals up to date."""
         contributions = self._contributions
         moved = contributions.update(self.feasible, self._feasible_column, renewed=renewed, flipped=flipped)
-        if moved is not None and flipped is not None and len(flipped):
+        if flipped is None:
+            moved = None
+        elif moved is not None and len(flipped):
             many = (len(moved) + len(flipped)) * _FEW > len(self.nodes)
-            moved = None if many else distinct((moved, flipped), len(self.nodes))
+            moved = None if many else np.concatenate((moved, flipped))
         if contributions.is_prepared_anew:
             self._state = None
         sums = contributions.sums
@@ -209,7 +217,8 @@ class EquivalenceClass:
             at = moved.item()
             self.totals[at] = sums.item(at) if self.feasible.item(at) else _INFEASIBLE
         elif len(moved):
-            self.totals[moved] = np.where(self.feasible[moved], sums[moved], _INFEASIBLE)
+            everywhere = self.feasible_nodes == len(self.nodes)
+            self.totals[moved] = sums[moved] if everywhere else np.where(self.feasible[moved], sums[moved], _INFEASIBLE)
 
     # -- one row, foreseen -------------------------------------------------------
 
@@ -257,7 +266,7 @@ class EquivalenceClass:
             placed = change
         if placed is None or placed.kind is not ChangeKind.POD_ADDED or placed.subject is not self._pod:
             return None
-        return placed.row
+        return placed.row if self._around.holds(placed.row) else None
 
     def _positions_changed(self, since: int) -> IndexArray:
         described, occupied = self._around.changed_rows(since)
@@ -265,7 +274,7 @@ class EquivalenceClass:
 
     def _look_further(self, lookahead: Lookahead, position: int) -> None:
         columns = [self.columns[name] for name in lookahead.plugins]
-        filters = {each.name: each.rejects for each in columns if each in self._filters and not each.skips_filter}
+        filters = {each.name: each.rejects for each in columns if each in self._judging}
         scores = {each.name: each.worth for each in columns if self._contributions.has(each.name)}
         likely = np.flatnonzero(self.totals == self.totals.max())
         assert self._pod is not None

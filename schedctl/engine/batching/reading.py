@@ -37,25 +37,10 @@ class ReadingRunner(PluginRunner):
         self.before = Reads()
         self.rows = Reads()
 
-    @property
-    def depends_on_pods(self) -> bool:
-        """Whether pods that come and go may change the answers."""
+    def changes_with_pods(self) -> tuple[bool, bool]:
+        """Return whether a pod that comes or goes may change answers: about its own node, and about others as well."""
         before, rows = self.before, self.rows
-        return bool(
-            rows.occupancy
-            or rows.tracked
-            or before.tracked
-            or rows.everything
-            or before.everything
-            or Pod in before.versions
-            or Pod in rows.versions
-        )
-
-    @property
-    def rests_on_row_alone(self) -> bool:
-        """Whether a pod that comes or goes may change the answers about its own node alone, by what it takes there."""
-        before, rows = self.before, self.rows
-        return rows.occupancy and not (
+        others = bool(
             rows.tracked
             or before.tracked
             or rows.everything
@@ -63,6 +48,7 @@ class ReadingRunner(PluginRunner):
             or Pod in before.versions
             or Pod in rows.versions
         )
+        return rows.occupancy, others
 
     def rows_changed(self, since: int) -> IndexArray | None:
         """Return the node rows that have changed after a generation in what was read; None where it may be any."""

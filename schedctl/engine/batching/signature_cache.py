@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable
 from weakref import WeakValueDictionary
 
-from schedctl.api.resources import kubelet_grant
+from schedctl.api.resources import grant_identity, kubelet_grant
 from schedctl.api.sharing import content
 from schedctl.cache.cluster import Cluster
+from schedctl.cache.nodes import Nodes
 from schedctl.cache.pod_info import PodInfo
 from schedctl.engine.batching.answer_columns import AnswerColumn, CannotUpdate
 from schedctl.engine.batching.cached_runner import CachedRunner
@@ -37,16 +38,32 @@ _Key = tuple[str, tuple[Hashable, ...]]
 
 
 class SignatureCache:
-    """The memory of one scheduler over one cluster."""
+    """The memory of one scheduler over one cluster, or over the nodes of a placement in it."""
 
-    def __init__(self, cluster: Cluster) -> None:
+    def __init__(self, cluster: Cluster, placement: Nodes | None = None, whole: SignatureCache | None = None) -> None:
+        """Begin, with nothing known yet.
+
+        Args:
+            cluster: the cluster.
+            placement: the nodes to place pods on, each once and in the order of rows; None for all.
+            whole: the memory over all of them, which knows already how pods are written.
+        """
         self._cluster = cluster
+        self._placement = placement
+        self._whole = whole
         self._nodes_since = -1
         self._classes: dict[_Key, EquivalenceClass] = {}
         self._columns: WeakValueDictionary[tuple[str, str, Hashable], AnswerColumn] = WeakValueDictionary()
         self._written: dict[tuple[str, bytes], _Written] = {}
-        self._contents: dict[int, tuple[PodInfo, bytes]] = {}
-        self._around = Surroundings(cluster)
+        self._contents: dict[Hashable, tuple[PodInfo, bytes]] = {}
+        self._around = Surroundings(cluster, placement)
+
+    def within(self, placement: Nodes) -> SignatureCache | None:
+        """Return an empty memory over the nodes of a placement, None where that would not help."""
+        rows = placement.rows
+        if len(rows) < 2 or not bool((rows[1:] > rows[:-1]).all()):  # nodes are found by row, and ties broken by it
+            return None
+        return SignatureCache(self._cluster, placement, self)
 
     def runner(self, profile: Profile, pod: PodInfo) -> CachedRunner:
         """Return what a cycle about to begin is run with.
@@ -75,20 +92,31 @@ class SignatureCache:
             return None
         return found
 
+    def refusing_class(self, profile: Profile, pod: PodInfo) -> EquivalenceClass | None:
+        """Return the pod's class where that knows, after `update`, that Filter lets no node pass; None otherwise.
+
+        Raises:
+            CycleError: a plugin fails over its signature.
+        """
+        found = self._class_of(profile, pod)
+        is_current = found.generation == self._cluster.generation
+        # who narrows the nodes to none refuses the pod as a whole, and a plugin asked about every pod might fail
+        return found if is_current and not (found.feasible_nodes or found.narrowing_plugins or found.anew) else None
+
     def _class_of(self, profile: Profile, pod: PodInfo) -> EquivalenceClass:
         if self._nodes_since != self._cluster.nodes_since:  # other nodes are other positions for all that is kept
             self._nodes_since = self._cluster.nodes_since
             self._classes.clear()
             self._columns.clear()
             self._written.clear()
-            self._around = Surroundings(self._cluster)
+            self._around = Surroundings(self._cluster, self._placement)
         written = self._written_as(profile, pod)
         parts = _specific_parts(profile, pod) if profile.pod_specific_plugins else ()
         # hashing all signatures would take longer than the rest of this: they are, mostly, what they were
         if written is not None and written.found is not None and parts == written.parts:
             return written.found
-        if written is None or written.found is None:
-            signatures = tuple(signature_of(plugin, pod) for plugin in profile.deciding_plugins)
+        if written is None:
+            signatures = tuple([signature_of(plugin, pod) for plugin in profile.deciding_plugins])
         else:
             parts = tuple([signature_of(plugin, pod) for _, plugin in profile.pod_specific_plugins])
             signatures = written.with_parts(profile, parts)
@@ -129,9 +157,8 @@ class SignatureCache:
         if known is None:
             if len(self._written) >= _SIGNATURES_KEPT:
                 self._written.clear()
-            signatures = tuple(
-                signature_of(plugin, pod) if plugin.foreseeable else None for plugin in profile.deciding_plugins
-            )
+            elsewhere = self._whole._written_as(profile, pod) if self._whole is not None else None
+            signatures = elsewhere.signatures if elsewhere is not None else _signatures_of_template(profile, pod)
             known = self._written[key] = _Written(pod, signatures)
         elif known.pod is not pod:
             pod.take_demand(known.pod)  # rather than have each add up the same requests
@@ -139,16 +166,22 @@ class SignatureCache:
 
     def _content_of(self, pod: PodInfo) -> bytes:
         """Return all that a template writes of a pod, and the kubelet grants it; b"" where it cannot be compared."""
-        known = self._contents.get(id(pod))
+        if self._whole is not None:
+            return self._whole._content_of(pod)
+        metadata, spec, status, ends = pod.pod.metadata, pod.pod.spec, pod.pod.status, pod.is_terminating
+        labels, owners = metadata.labels, metadata.owner_references
+        named = ""
+        if spec.volumes and any(volume.ephemeral for volume in spec.volumes):
+            named = metadata.name  # so are its claims
+        # pods of one template share the very parts, as a rule; holding one of them keeps the ids from being used again
+        parts = metadata.namespace, id(labels), id(owners), id(spec), named, grant_identity(status), ends
+        known = self._contents.get(parts)
         if known is not None:
             return known[1]
-        metadata, spec = pod.pod.metadata, pod.pod.spec
-        named = metadata.name if any(volume.ephemeral for volume in spec.volumes or ()) else ""  # so are its claims
-        template = metadata.namespace, metadata.labels, metadata.owner_references, spec, named
-        encoded = content((template, kubelet_grant(pod.pod.status), pod.is_terminating)) or b""
+        encoded = content((metadata.namespace, labels, owners, spec, named, kubelet_grant(status), ends)) or b""
         if len(self._contents) >= _SIGNATURES_KEPT:
             self._contents.clear()
-        self._contents[id(pod)] = pod, encoded
+        self._contents[parts] = pod, encoded
         return encoded
 
 
@@ -176,6 +209,11 @@ class _Written:
         for (place, _), part in zip(profile.pod_specific_plugins, parts, strict=True):
             signatures[place] = part
         return tuple(signatures)
+
+
+def _signatures_of_template(profile: Profile, pod: PodInfo) -> tuple[Hashable, ...]:
+    """Return the signatures of plugins that read no more of a pod than what a template writes, None for the others."""
+    return tuple([signature_of(plugin, pod) if plugin.foreseeable else None for plugin in profile.deciding_plugins])
 
 
 def _specific_parts(profile: Profile, pod: PodInfo) -> tuple[Hashable, ...]:

@@ -1,4 +1,4 @@
-"""What is asked about, and what has changed: the nodes of a cluster, small columns of them, and logs of positions."""
+"""What is asked about, and what has changed: nodes of a cluster, small columns, and logs of positions."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from schedctl.cache.arrays import NO_ROWS, IndexArray
+from schedctl.cache.arrays import NO_ROWS, BoolArray, IndexArray
 from schedctl.cache.cluster import Cluster
 from schedctl.cache.nodes import Nodes
 
@@ -80,20 +80,27 @@ class Foresight(NamedTuple):
 
 
 class Surroundings:
-    """The cluster and all its nodes, and the small columns that plugins are asked about again.
+    """The cluster, the nodes in question, and the small columns that plugins are asked about again.
 
     Attributes:
         cluster: the cluster.
-        nodes: all nodes; they are the same ones as long as this is used.
+        every: all its nodes, which PreFilter is asked about.
+        nodes: the nodes among which pods are placed: all of them, or those of a placement; they are the same ones as
+            long as this is used.
         whole: whether positions among them are rows of the table.
         epoch: grows when a column comes to rest on pods that did not before.
     """
 
-    def __init__(self, cluster: Cluster) -> None:
+    def __init__(self, cluster: Cluster, placement: Nodes | None = None) -> None:
         self.cluster = cluster
-        self.nodes = cluster.nodes
+        self.every = cluster.nodes
+        self.nodes = self.every if placement is None else placement
         self.epoch = 0
         self.whole = len(self.nodes) == len(cluster.node_table)
+        self._within: BoolArray | None = None
+        if placement is not None:
+            self._within = np.zeros(len(cluster.node_table), np.bool_)
+            self._within[placement.rows] = True
         self._changed: dict[int, tuple[IndexArray, IndexArray]] = {}
         self._columns: dict[bytes, Nodes] = {}
         self._generation = -1
@@ -104,15 +111,23 @@ class Surroundings:
         found = self._changed.get(since)
         if found is None:
             table = self.cluster.node_table
-            alive = table.alive[: len(table)]
             occupied = np.flatnonzero(table.occupied[: len(table)] > since)
             described = NO_ROWS
             if self.cluster.objects_since > since:
                 described = np.flatnonzero(table.described[: len(table)] > since)
-            if not self.whole:
-                described, occupied = described[alive[described]], occupied[alive[occupied]]
-            found = self._changed[since] = described, occupied
+            found = self._changed[since] = self.within(described), self.within(occupied)
         return found
+
+    def within(self, rows: IndexArray) -> IndexArray:
+        """Return those of some rows that are in question."""
+        if self.whole:
+            return rows
+        mask = self.cluster.node_table.alive if self._within is None else self._within
+        return rows[mask[rows]]
+
+    def holds(self, row: int) -> bool:
+        """Return whether a row of a live node is in question."""
+        return self._within is None or bool(self._within[row])
 
     def note_changed(self, since: int, row: int) -> IndexArray:
         """Take note that one row is all that has changed after a generation; return it as an array."""

@@ -30,6 +30,10 @@ UNSCHEDULABLE = "pod group is unschedulable"
 """What kube-scheduler says first of a group that it gives up on."""
 
 
+FEW_PODS = 5
+"""Up to how many pods are judged anew in a part of the cluster: what is remembered of the first pays off later."""
+
+
 def first_by_name(outcome: Attempt) -> str:
     """Return the first by name of the nodes with the best score."""
     return outcome.chosen
@@ -132,6 +136,7 @@ def place_in(
     if trial.feasible.code is Code.UNSCHEDULABLE and not to_the_end:
         trial.status = give_up(trial.feasible.reasons)
         return trial
+    cache = where.cache if whole else _memory_of(where, cycle, placement)
     # the fork takes back what the cluster holds, Unreserve what plugins hold themselves
     with where.cluster.fork(), where.nominator.fork(), ExitStack() as reservations:
         for pod in cycle.pods:
@@ -140,7 +145,7 @@ def place_in(
                 where.cluster,
                 pod,
                 where.nominator,
-                cache=where.cache if whole else None,
+                cache=cache,
                 make_room=False,
                 admitted=True,
                 among=None if whole else placement.nodes,
@@ -160,6 +165,13 @@ def place_in(
     if trial.feasible.code is Code.WAIT:
         trial.status = give_up(trial.feasible.reasons)
     return trial
+
+
+def _memory_of(where: Surroundings, cycle: GroupCycle, placement: Placement) -> SignatureCache | None:
+    """Return a memory for the length of one trial in a part of the cluster, None where each pod is judged anew."""
+    if where.cache is None or len(cycle.pods) <= FEW_PODS:
+        return None
+    return where.cache.within(placement.nodes)
 
 
 def _settle(where: Surroundings, outcome: Attempt, reservations: ExitStack) -> Member:

@@ -130,7 +130,8 @@ class GroupQueue(SchedulingQueue):
         if not group_key(queued.info):
             super()._return(queued)
             return
-        self._land(queued.info.uid)  # first: what happened while a pod of a group was in flight is not looked at
+        # first: what happened while a pod of a group was in flight is not looked at
+        self._in_flight.land(queued.info.uid)
         self._add_member(queued, events.SCHEDULE_ATTEMPT_FAILURE)
 
     def _add_member(self, queued: QueuedPod, event: str) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import heapq
 import math
 from collections.abc import Callable, Hashable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from schedctl.cache.pod_info import PodInfo
@@ -20,6 +20,7 @@ from schedctl.engine.clocks import Clock
 from schedctl.engine.faults import CycleError
 from schedctl.engine.queue.entries import Entry, Place, QueuedPod
 from schedctl.engine.queue.hints import Hints, Strategy
+from schedctl.engine.queue.in_flight import InFlight, Occurrence
 from schedctl.engine.queue.intervals import FLUSH_INTERVAL, MAX_UNSCHEDULABLE, WINDOW
 from schedctl.framework import events
 from schedctl.framework.events import ClusterEvent
@@ -32,14 +33,6 @@ _NANO = 10**9
 
 Mover = Callable[[QueuedPod, "Place | None", str], None]
 """Called after a move with the pod, where it was before (None for nowhere), and the label of what moved it."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Occurrence:
-    event: ClusterEvent
-    before: Any
-    after: Any
-    strategies: dict[Hashable, Strategy] = field(default_factory=dict)  # what it means for pods of one group
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,11 +80,7 @@ class SchedulingQueue:
         self._backing_off = _Heap(Place.BACKOFF)
         self._erring = _Heap(Place.BACKOFF)
         self._pool: dict[Any, dict[str, Entry]] = {}
-        self._in_flight: dict[str, int] = {}
-        self._occurrences: list[_Occurrence] = []
-        # pods in flight remember how many occurrences came before them, counted from the very first; those that nobody
-        # needs any more are cut off the front of the list, and this says how many that were
-        self._forgotten = 0
+        self._in_flight = InFlight()
         self._next_flush = 0.0
         self._form: Any = None  # what all sort keys have in common
         release = hints.release
@@ -176,20 +165,20 @@ class SchedulingQueue:
         for queued in entry.pods:
             if queued is not entry:
                 queued.attempts += 1
-            self._in_flight[queued.info.uid] = self._forgotten + len(self._occurrences)
+            self._in_flight.begin(queued.info.uid)
         self._move(entry, Place.IN_FLIGHT, event)
         return entry
 
     def done(self, queued: QueuedPod) -> None:
         """Say that a pod in flight will not come back, or that nothing that happened matters if it does."""
-        self._land(queued.info.uid)
+        self._in_flight.land(queued.info.uid)
         if queued.place is Place.IN_FLIGHT:
             self._move(queued, None, "")
             del self._pods[queued.info.key]
 
     def land(self, queued: QueuedPod) -> None:
         """Say that what happens from here on does not matter if a pod in flight comes back: it is past Permit."""
-        self._land(queued.info.uid)
+        self._in_flight.land(queued.info.uid)
 
     def requeue(
         self, queued: QueuedPod, unschedulable: frozenset[str] = frozenset(), pending: frozenset[str] = frozenset()
@@ -221,7 +210,8 @@ class SchedulingQueue:
         changes = events.pod_changes(before, after, target=True)
         if queued.place in (Place.IN_FLIGHT, Place.INCOMPLETE):
             if queued.info.uid in self._in_flight:
-                self._occurrences += (_Occurrence(event, before, after) for event in changes)
+                for event in changes:
+                    self._in_flight.note(event, before, after)
             queued.info = after
             return
         entry = self._entry_of(queued)
@@ -291,7 +281,7 @@ class SchedulingQueue:
         for entry, strategy in sorted(moving, key=lambda each: each[0].stamp):
             self._requeue(entry, strategy, self._label(event))
         if self._in_flight:
-            self._occurrences.append(_Occurrence(event, before, after))
+            self._in_flight.note(event, before, after)
 
     def activate(self, infos: Iterable[PodInfo]) -> None:
         """Make pods active at once, backoff or not, if PreEnqueue lets them; those in flight when they return."""
@@ -301,7 +291,7 @@ class SchedulingQueue:
                 continue
             entry = self._entry_of(queued)
             if queued.info.uid in self._in_flight:
-                self._occurrences.append(_Occurrence(events.FORCE_ACTIVATE, None, queued.info))
+                self._in_flight.note(events.FORCE_ACTIVATE, None, queued.info)
             elif entry.place is Place.BACKOFF and not self._asks_activated:
                 self._end_backoff(entry, events.FORCE_ACTIVATE.label)
             elif entry.place is Place.BACKOFF or entry.waits_in_pool:
@@ -322,7 +312,7 @@ class SchedulingQueue:
             strategy = self._strategy(entry, events.UNSCHEDULABLE_TIMEOUT, None, None)
             self._requeue(entry, strategy, events.UNSCHEDULABLE_TIMEOUT.label)
         if late and self._in_flight:
-            self._occurrences.append(_Occurrence(events.UNSCHEDULABLE_TIMEOUT, None, None))
+            self._in_flight.note(events.UNSCHEDULABLE_TIMEOUT, None, None)
 
     def _overdue(self) -> Iterator[Entry]:
         """Yield the unschedulable that are tried again for no other reason than that they have waited long."""
@@ -364,7 +354,7 @@ class SchedulingQueue:
     def _return(self, queued: QueuedPod) -> None:
         """Let a pod in flight in again, in the light of what happened meanwhile."""
         strategy = self._strategy_after(queued)  # before it lands, which forgets what happened while it was in flight
-        self._land(queued.info.uid)
+        self._in_flight.land(queued.info.uid)
         self._requeue(queued, strategy, events.SCHEDULE_ATTEMPT_FAILURE)
 
     def _drop(self, queued: QueuedPod) -> None:
@@ -531,35 +521,15 @@ class SchedulingQueue:
             return Strategy.AFTER_BACKOFF
         if queued.info.uid not in self._in_flight:  # it landed, at Permit: what happened since was not written down
             return Strategy.AFTER_BACKOFF
-        strategy = Strategy.SKIP
-        since = self._in_flight[queued.info.uid] - self._forgotten
-        group = self._group_of(queued) if len(self._occurrences) > since else None
-        for occurrence in self._occurrences[since:]:
-            strategy = max(strategy, self._strategy_of(occurrence, queued, group))
-            # only hints of plugins that said Pending let a pod skip its backoff
-            if strategy is Strategy.IMMEDIATELY or (strategy and not queued.pending_plugins):
-                break
-        return strategy
+        if not self._in_flight.has_missed(queued.info.uid):
+            return Strategy.SKIP
 
-    def _strategy_of(self, occurrence: _Occurrence, queued: QueuedPod, group: Hashable) -> Strategy:
-        """Return what an occurrence means for a pod of a group, of which all hear the same of what is about others."""
-        event = occurrence.event
-        if event.wildcard or event.resource is events.Resource.TARGET_POD:
-            return self._strategy(queued, event, occurrence.before, occurrence.after)
-        known = occurrence.strategies.get(group)
-        if known is None:
-            known = self._strategy(queued, event, occurrence.before, occurrence.after)
-            occurrence.strategies[group] = known
-        return known
+        def ask(occurrence: Occurrence) -> Strategy:
+            return self._strategy(queued, occurrence.event, occurrence.before, occurrence.after)
 
-    def _land(self, uid: str) -> None:
-        """Stop writing down for a pod, and forget what nobody needs any more."""
-        if self._in_flight.pop(uid, None) is None or not self._occurrences:
-            return
-        needed = min(self._in_flight.values(), default=self._forgotten + len(self._occurrences))
-        if needed > self._forgotten:
-            del self._occurrences[: needed - self._forgotten]
-            self._forgotten = needed
+        # only hints of plugins that said Pending let a pod skip its backoff
+        enough = Strategy.IMMEDIATELY if queued.pending_plugins else Strategy.AFTER_BACKOFF
+        return self._in_flight.strategy(queued.info.uid, self._group_of(queued), ask, enough)
 
 
 def _window(time: float) -> float:

@@ -44,11 +44,15 @@ def possible_victims(nodes: Nodes, priority: int) -> Victims:
     """Return the pods of lower priority than this on a column in which every node stands once."""
     cluster = nodes.cluster
     table = cluster.pod_table
+    lower = table.priority < priority
+    if not lower.any():  # often: where nobody has a priority, pods without room are thousands, and none has victims
+        nobody = np.empty(0, np.intp)
+        return Victims(nodes.take(nobody), nobody, nobody, np.zeros(1, np.intp))
     position_of = np.full(len(cluster.node_table) + 1, -1, np.intp)  # the last entry is for `NO_NODE`
     position_of[nodes.rows] = np.arange(len(nodes))
     at = position_of[table.node]
     possible = at >= 0
-    possible &= table.priority < priority
+    possible &= lower
     pods = table.by_importance
     pods = pods[possible[pods]]
     at = at[pods]

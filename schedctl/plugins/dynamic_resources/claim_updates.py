@@ -36,31 +36,56 @@ def pending_claim(key: str, cluster: ClusterView) -> devices.ResourceClaim | Non
 
 
 def add_pending_allocation(
-    claim: devices.ResourceClaim, allocation: devices.AllocationResult, cluster: Cluster
+    claim: devices.ResourceClaim, allocation: devices.AllocationResult, cluster: Cluster, group: str = ""
 ) -> None:
-    """Note an allocation that is to be written; the first one counts when a pod refers to a claim twice."""
-    if pending_allocation(claim, cluster) is None:
-        allocated = replace(_with_finalizer(claim), status=replace(claim.status, allocation=allocation))
-        cluster.put(PendingAllocation(metadata=meta.ObjectMeta(name=uid_of(claim)), claim=allocated))
+    """Note an allocation that is to be written; of several for one claim the first counts.
+
+    Args:
+        claim: the claim.
+        allocation: what it is given.
+        cluster: where the note is kept.
+        group: the group of the pod, with whose other pods it is shared; "" for none.
+    """
+    known = pending_allocation(claim, cluster)
+    if known is not None:
+        cluster.put(replace(known, sharers=known.sharers + 1))
+        return
+    allocated = replace(_with_finalizer(claim), status=replace(claim.status, allocation=allocation))
+    cluster.put(PendingAllocation(metadata=meta.ObjectMeta(name=uid_of(claim)), claim=allocated, group=group))
+
+
+def give_up_pending_allocation(claim: devices.ResourceClaim, cluster: Cluster) -> None:
+    """Take one pod off those that share the note of an allocation; the last one drops it."""
+    known = pending_allocation(claim, cluster)
+    if known is not None and known.sharers > 1:
+        cluster.put(replace(known, sharers=known.sharers - 1))
+    elif known is not None:
+        cluster.delete(known)
 
 
 def remove_pending_allocation(claim: devices.ResourceClaim, cluster: Cluster) -> None:
-    """Drop the note of an allocation, if there is one."""
+    """Drop the note of an allocation that is written, if there is one."""
     allocation = pending_allocation(claim, cluster)
     if allocation is not None:
         cluster.delete(allocation)
 
 
 def write(
-    claim: devices.ResourceClaim, allocation: devices.AllocationResult | None, pod: PodInfo, cluster: Cluster
+    claim: devices.ResourceClaim,
+    allocation: devices.AllocationResult | None,
+    user: devices.ResourceClaimConsumerReference,
+    cluster: Cluster,
+    *,
+    shared: bool = False,
 ) -> devices.ResourceClaim | str:
-    """Write an allocation and reserve the claim for a pod; return the claim as it is then, or why it cannot be done.
+    """Write an allocation and reserve the claim; return the claim as it is then, or why it cannot be done.
 
     Args:
         claim: as PreFilter found it; the one for extended resources is created.
         allocation: what Reserve noted, None for a claim that had one.
-        pod: who is to use it.
+        user: who is to use it, a pod or its group.
         cluster: where the claim is.
+        shared: whether another pod of the group may have written the allocation already.
     """
     if in_memory(claim):
         name = written_name(claim, cluster)  # the API server makes it up now, and the uid with it
@@ -75,7 +100,10 @@ def write(
     if current.metadata.deletion_timestamp is not None:
         return f"claim {meta.key_of(claim)} got deleted in the meantime"
     status = current.status
-    if allocation is not None:
+    if allocation is not None and shared and status.allocation is not None:
+        if any(each.uid == user.uid for each in status.reserved_for or ()):
+            return current
+    elif allocation is not None:
         if status.allocation is not None:
             return f"claim {meta.key_of(claim)} got allocated elsewhere in the meantime"
         current, status = _with_finalizer(current), replace(status, allocation=allocation)
@@ -85,12 +113,12 @@ def write(
     wrong = ""  # what the validation of the API server would say
     if len(users) == MOST_USERS:
         wrong = f"status.reservedFor: Too many: {len(users) + 1}: must have at most {MOST_USERS} items"
-    elif any(user.uid == pod.uid for user in users):
-        wrong = f'status.reservedFor[{len(users)}].uid: Duplicate value: "{pod.uid}"'
+    elif any(each.uid == user.uid for each in users):
+        wrong = f'status.reservedFor[{len(users)}].uid: Duplicate value: "{user.uid}"'
     if wrong:
         named = f'ResourceClaim.resource.k8s.io "{claim.metadata.name}"'
         return f"add {what} to claim {meta.key_of(claim)}: {named} is invalid: {wrong}"
-    users.append(devices.ResourceClaimConsumerReference(resource="pods", name=pod.pod.metadata.name, uid=pod.uid))
+    users.append(user)
     written = replace(current, status=replace(status, reserved_for=users))
     cluster.put(written)
     return written
@@ -102,6 +130,12 @@ def release(claim: devices.ResourceClaim, pod: PodInfo, cluster: Cluster) -> Non
     if current is not None and current.status.allocation is not None and is_reserved_for(current, pod):
         users = [user for user in current.status.reserved_for or () if user.uid != pod.uid]
         cluster.put(replace(current, status=replace(current.status, reserved_for=users)))
+
+
+def without_user(claim: devices.ResourceClaim, uid: str) -> devices.ResourceClaim:
+    """Return the claim without one of its users."""
+    users = [user for user in claim.status.reserved_for or () if user.uid != uid]
+    return replace(claim, status=replace(claim.status, reserved_for=users))
 
 
 def without_allocation(claim: devices.ResourceClaim) -> devices.ResourceClaim:

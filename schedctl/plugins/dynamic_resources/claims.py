@@ -13,6 +13,9 @@ from typing import NamedTuple
 from schedctl.api import devices, meta, pods, times
 from schedctl.cache.nodes import ClusterView
 from schedctl.cache.pod_info import PodInfo
+from schedctl.framework.pod_groups import group_key
+
+_SCHEDULING = "scheduling.k8s.io"
 
 
 class Problem(Enum):
@@ -59,8 +62,14 @@ def uid_of(claim: devices.ResourceClaim) -> str:
     return claim.metadata.uid or meta.key_of(claim)
 
 
-def resolve(pod: PodInfo, cluster: ClusterView) -> Resolved:
-    """Find the claims that a pod refers to; the first problem ends it."""
+def resolve(pod: PodInfo, cluster: ClusterView, *, of_groups: bool = False) -> Resolved:
+    """Find the claims that a pod refers to; the first problem ends it.
+
+    Args:
+        pod: the pod.
+        cluster: what has the claims.
+        of_groups: whether a claim may have been generated for the pod's group (DRAWorkloadResourceClaims).
+    """
     claims: list[devices.ResourceClaim] = []
     for reference in pod.pod.spec.resource_claims or ():
         name = _name(pod, reference)
@@ -74,7 +83,7 @@ def resolve(pod: PodInfo, cluster: ClusterView) -> Resolved:
             return Resolved((), Problem.MISSING, reference.name, key)
         if claim.metadata.deletion_timestamp is not None:
             return Resolved((), Problem.DELETED, reference.name, key)
-        if reference.resource_claim_name is None and not _is_generated_for(claim, pod):
+        if reference.resource_claim_name is None and not _is_generated_for(claim, pod, of_groups):
             return Resolved((), Problem.FOREIGN, reference.name, key)
         claims.append(claim)
     return Resolved(tuple(claims))
@@ -88,15 +97,22 @@ def claim_keys(pod: PodInfo) -> Iterator[str]:
             yield f"{pod.namespace}/{name}"
 
 
+def keys_by_reference(pod: PodInfo) -> dict[str, str]:
+    """Return the keys of the claims that a pod refers to, by the names that its containers call them."""
+    references = ((reference.name, _name(pod, reference)) for reference in pod.pod.spec.resource_claims or ())
+    return {reference: f"{pod.namespace}/{name}" for reference, name in references if isinstance(name, str)}
+
+
 def is_pod(owner: meta.OwnerReference, pod: PodInfo) -> bool:
     """Return whether an owner is the pod: by uid, and by name where neither has one yet."""
     metadata = pod.pod.metadata
     return owner.uid == metadata.uid and bool(owner.uid or owner.name == metadata.name)
 
 
-def is_reserved_for(claim: devices.ResourceClaim, pod: PodInfo) -> bool:
-    """Return whether the pod is among those that may use the claim."""
-    return any(user.uid == pod.uid for user in claim.status.reserved_for or ())
+def is_reserved_for(claim: devices.ResourceClaim, pod: PodInfo, *, of_groups: bool = False) -> bool:
+    """Return whether the pod, or its group if those count, is among those that may use the claim."""
+    users = claim.status.reserved_for or ()
+    return any(user.uid == pod.uid for user in users) or (of_groups and any(_is_group(user, pod) for user in users))
 
 
 def users_of(claim: devices.ResourceClaim) -> tuple[str, ...]:
@@ -105,10 +121,10 @@ def users_of(claim: devices.ResourceClaim) -> tuple[str, ...]:
     return tuple(f"{claim.metadata.namespace}/{user.name}" for user in users if user.resource == "pods")
 
 
-def idle(claim: devices.ResourceClaim, pod: PodInfo) -> bool:
-    """Return whether nobody but perhaps the pod may use the claim, so that its devices can be given up."""
+def idle(claim: devices.ResourceClaim, uid: str) -> bool:
+    """Return whether nobody but perhaps one user may use the claim, so that its devices can be given up."""
     users = claim.status.reserved_for or ()
-    return not users or (len(users) == 1 and users[0].uid == pod.uid)
+    return not users or (len(users) == 1 and users[0].uid == uid)
 
 
 def needs_capable_node(allocation: devices.AllocationResult | None) -> bool:
@@ -166,9 +182,22 @@ def _name(pod: PodInfo, reference: pods.PodResourceClaim) -> str | Problem | Non
     return Problem.NOT_GENERATED
 
 
-def _is_generated_for(claim: devices.ResourceClaim, pod: PodInfo) -> bool:
+def _is_generated_for(claim: devices.ResourceClaim, pod: PodInfo, of_groups: bool) -> bool:
     owner = meta.controller_of(claim)
-    return owner is not None and is_pod(owner, pod)
+    if owner is None or is_pod(owner, pod):
+        return owner is not None
+    # a pod knows its group by name alone
+    named = owner.kind == "PodGroup" and owner.api_version.startswith(f"{_SCHEDULING}/")
+    return of_groups and named and owner.name == _group_name(pod)
+
+
+def _is_group(user: devices.ResourceClaimConsumerReference, pod: PodInfo) -> bool:
+    known = user.api_group == _SCHEDULING and user.resource == "podgroups"
+    return known and user.name == _group_name(pod)
+
+
+def _group_name(pod: PodInfo) -> str | None:
+    return group_key(pod).partition("/")[2] or None
 
 
 def _device_status(

@@ -7,11 +7,12 @@ Filter searches devices node by node (`search`). What the search found is noted 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 import numpy as np
+import numpy.typing as npt
 from typing_extensions import override
 
 from schedctl.api import devices, field_errors, meta, node_selectors, resources, selectors
@@ -33,6 +34,7 @@ from schedctl.framework.group_points import (
     PodGroupPostFilterResult,
 )
 from schedctl.framework.handles import Handle
+from schedctl.framework.pod_groups import group_key
 from schedctl.framework.points import (
     FilterPlugin,
     PostFilterPlugin,
@@ -45,7 +47,7 @@ from schedctl.framework.points import (
 )
 from schedctl.framework.reasons import ACCEPT, CodeColumn, NodeLookup, Reason, Verdicts
 from schedctl.framework.statuses import SKIP, SUCCESS, Code, Status, error, unschedulable
-from schedctl.plugins.dynamic_resources import claim_updates
+from schedctl.plugins.dynamic_resources import claim_updates, group_claims
 from schedctl.plugins.dynamic_resources.claims import (
     Problem,
     Resolved,
@@ -65,6 +67,7 @@ if TYPE_CHECKING:
     from schedctl.devices.allocator import Allocator
     from schedctl.framework.remedies import Rejection, Remedies
     from schedctl.framework.wording import Allocation, Wording
+    from schedctl.plugins.dynamic_resources.node_charges import Shortage
     from schedctl.plugins.dynamic_resources.search import ClaimSearch, Finding
 
 
@@ -104,6 +107,10 @@ class UnscoredDynamicResources(
     missing = Reason('could not find ResourceClaim "{claim}"', unresolvable=True)
     deleted = Reason('resourceclaim "{name}" is being deleted', unresolvable=True)
     foreign = Reason("ResourceClaim {claim} was not created for {kind} {pod} ({kind} is not owner)", unresolvable=True)
+    foreign_to_group = Reason(
+        "ResourceClaim {claim} was not created for {kind} {pod} (neither {kind} nor PodGroup {group} is the owner)",
+        unresolvable=True,
+    )
     being_allocated = Reason("resource claim {claim} is in the process of being allocated", unresolvable=True)
     unknown_request = Reason("resource claim {claim}, request {request}: unknown request type", unresolvable=True)
     no_alternatives = Reason(
@@ -118,11 +125,31 @@ class UnscoredDynamicResources(
     failed_here = Reason("{text}", unresolvable=True)
     failed = Reason("{text}", code=Code.ERROR)
     unavailable = Reason("resourceclaim not available on the node", unresolvable=True)
+    shared = Reason(
+        "node allocatable resource claim {claim} has a mapped device and cannot be shared across pods",
+        unresolvable=True,
+    )
+    insufficient = Reason("Insufficient {resource}")
+    uncovered_request = Reason(
+        "pod level request for {resource} is insufficient to cover the aggregated container and node-allocatable"
+        " DRA requests",
+        unresolvable=True,
+    )
+    uncovered_limit = Reason(
+        "pod level limit for {resource} is insufficient to cover the aggregated container and node-allocatable"
+        " DRA limits",
+        unresolvable=True,
+    )
+    uncovered_container_limit = Reason(
+        "pod level limit for {resource} is insufficient to cover the limit and DRA overhead for container {container}",
+        unresolvable=True,
+    )
 
     def __init__(self, args: Any, handle: Handle) -> None:
         super().__init__(args, handle)
         self._features = features_of(self.release)
         self._conditions = self._features.conditions
+        self._of_groups = self.release.enabled("DRAWorkloadResourceClaims")
         silent = self.release.includes(ReleaseChange.SILENT_DEVICES)
         self._no_claims = unschedulable() if silent else unschedulable("no new claims to deallocate")
         self._no_help = unschedulable() if silent else unschedulable("still not schedulable")
@@ -160,8 +187,13 @@ class UnscoredDynamicResources(
             return SKIP
         reached_from: dict[int, node_selectors.NodeQuery] = {}
         unusable: dict[int, Unready] = {}
+        pending: dict[int, devices.AllocationResult] = {}
         for index, claim in enumerate(claims):
             allocation = claim.status.allocation
+            if allocation is None:
+                allocation = group_claims.shared_allocation(claim, pod, cluster)
+                if allocation is not None:
+                    pending[index] = allocation
             if allocation is None:
                 status = self._allocatable(claim, cluster, check=claim is not special)
                 if not status.successful:
@@ -172,15 +204,18 @@ class UnscoredDynamicResources(
                     reached_from[index] = node_selectors.compile_node_selector(allocation.node_selector).require_valid()
                 except selectors.SelectorError as fault:
                     return error(str(fault))
-            why = unready(claim, self.args.binding_timeout, cluster.now()) if self._conditions else None
+            written = claim.status.allocation is not None
+            why = unready(claim, self.args.binding_timeout, cluster.now()) if self._conditions and written else None
             if why is not None:
                 unusable[index] = why
         # The search and the allocator below it are large, and few pods have claims.
         from schedctl.plugins.dynamic_resources.search import ClaimSearch
 
-        allocator = _allocator(claims, cluster)
+        allocator = _allocator([claim for index, claim in enumerate(claims) if index not in pending], cluster)
         classes = classes_by_resource(cluster) if extended else {}
-        cycle.state[STATE] = ClaimSearch(pod, cluster, claims, special, reached_from, unusable, allocator, classes)
+        cycle.state[STATE] = ClaimSearch(
+            pod, cluster, claims, special, reached_from, unusable, allocator, classes, pending
+        )
         return None
 
     def filter(self, cycle: Cycle, nodes: Nodes) -> Verdicts:
@@ -200,10 +235,15 @@ class UnscoredDynamicResources(
                 outcomes = search.outcomes(rows)
         else:
             outcomes = search.outcomes(rows)
+        findings = NodeLookup(search.finding, rows)
+        parts = _judge_charges(search, nodes, outcomes) if search.charges else ACCEPT
+        if parts.parts:  # nothing else is found out about a node that is refused for that
+            taken, found = parts.mask, search.finding
+            outcomes = np.where(taken, np.int8(Outcome.FITS), outcomes)
+            findings = NodeLookup(lambda at: None if taken[at] else found(int(rows[at])), np.arange(len(rows)))
         if not outcomes.any():
-            return Verdicts((), NodeLookup(search.finding, rows))
+            return Verdicts(parts.parts, findings)
         claims = [meta.key_of(claim) for claim in search.claims]
-        parts = ACCEPT
         for outcome in np.unique(outcomes).tolist():
             mask = outcomes == outcome
             match outcome:
@@ -219,7 +259,9 @@ class UnscoredDynamicResources(
                     parts |= self.failed.where(mask, text=NodeLookup(search.text, rows))
                 case Outcome.UNAVAILABLE:
                     parts |= self.unavailable.where(mask, claims=NodeLookup(search.unusable_claims, rows))
-        return Verdicts(parts.parts, NodeLookup(search.finding, rows))
+                case Outcome.SHARED:
+                    parts |= self.shared.where(mask, claim=NodeLookup(search.shared_claim, rows))
+        return Verdicts(parts.parts, findings)
 
     def post_filter(self, cycle: Cycle, nodes: Nodes, codes: CodeColumn) -> PostFilterResult:
         """Deallocate an idle claim that was not available on some node reached, or drop a claim left behind.
@@ -231,10 +273,10 @@ class UnscoredDynamicResources(
         search = cycle.state[STATE]
         if search is None:
             return PostFilterResult(self._no_claims)
-        index = self._claim_to_deallocate(cycle, search)
-        if index is not None:
+        claim = self._claim_to_deallocate(cycle)
+        if claim is not None:
             status = unschedulable("deallocation of ResourceClaim completed")
-            return PostFilterResult(status, objects=(claim_updates.without_allocation(search.claims[index]),))
+            return PostFilterResult(status, objects=(claim_updates.without_allocation(claim),))
         if search.special is not None and not in_memory(search.special):
             return PostFilterResult(unschedulable("deletion of ResourceClaim completed"), removed=(search.special,))
         return PostFilterResult(self._no_help)
@@ -242,24 +284,46 @@ class UnscoredDynamicResources(
     def pod_group_post_filter(
         self, cycle: GroupCycle, try_again: Callable[[], GroupOutcome]
     ) -> PodGroupPostFilterResult:
-        """Do for each pod that was tried what PostFilter does for one; not for groups with a topology."""
+        """Do for each pod that was tried what PostFilter does for one; not for groups with a topology.
+
+        Where that helps some pod with claims not, claims of the group are given up, unless pods of it run.
+        """
         topology_aware = self.release.enabled("TopologyAwareWorkloadScheduling")
         if cycle.group.spec.scheduling_constraints is not None and topology_aware:
             return PodGroupPostFilterResult(unschedulable())
         objects: list[devices.ResourceClaim] = []
         removed: list[devices.ResourceClaim] = []
+        unhelped = False
         for pod in cycle.pods:
             tried = cycle.cycles.get(pod.key)
-            search = None if tried is None else _search_of(tried)
-            if tried is None or search is None:
+            if tried is None:
                 continue
-            index = self._claim_to_deallocate(tried, search)
-            if index is not None:
-                objects.append(claim_updates.without_allocation(search.claims[index]))
-            elif search.special is not None and not in_memory(search.special):
+            search, claim = _search_of(tried), self._claim_to_deallocate(tried)
+            if claim is not None:
+                objects += [claim_updates.without_allocation(claim)] if _allocated(claim) else []
+            elif search is not None and search.special is not None and not in_memory(search.special):
                 removed.append(search.special)
+            else:
+                unhelped = True
         status = unschedulable("deallocation and deletion of ResourceClaims completed")
+        if unhelped and self._of_groups and not cycle.scheduled:
+            more, other = group_claims.give_up(cycle, self.handle.cluster, self._unavailable_claims)
+            objects += more
+            status = other or status
         return PodGroupPostFilterResult(status, objects=tuple(objects), removed=tuple(removed))
+
+    @override
+    def pod_on_node(self, cycle: Cycle, pod: PodInfo, node_name: str) -> PodInfo:
+        """Write down in the pod's status what its claims take of the node."""
+        if not self._features.charges:
+            return pod
+        from schedctl.plugins.dynamic_resources.node_charges import with_statuses
+
+        search = _search_of(cycle)
+        row = self.handle.cluster.node_table.row_of[node_name]
+        found = search.finding(row) if search is not None else None
+        statuses = found.charged if found is not None else ()
+        return with_statuses(pod, statuses, self.handle.cluster.request_rules)
 
     def reserve(self, cycle: Cycle, node_name: str) -> Status:
         """Note what Filter found for the node, so that nobody else takes it."""
@@ -270,7 +334,7 @@ class UnscoredDynamicResources(
             return SUCCESS
         row = cluster.node_table.row_of[node_name]
         if search.shareable and not search.is_of(cycle.pod):
-            return self._reserve(self._resolve(cycle.pod).claims, row)
+            return self._reserve(cycle.pod, row)
         filtered = cycle.findings.get(self.name)
         found: Finding | None = search.finding(row) if filtered is None else filtered.at(row)
         if found is None or not found.allocations:
@@ -278,7 +342,9 @@ class UnscoredDynamicResources(
             return SUCCESS if device_plugin_has_it else error(_NOT_FOUND)
         for (_, claim), allocation in zip(search.to_allocate, found.allocations, strict=True):
             on_node = found.special.claim if found.special is not None and claim is search.special else claim
-            claim_updates.add_pending_allocation(on_node, allocation, cluster)
+            claim_updates.add_pending_allocation(
+                on_node, allocation, cluster, group_claims.sharing_group(cycle.pod, cluster)
+            )
         return SUCCESS
 
     def unreserve(self, cycle: Cycle, node_name: str) -> None:
@@ -288,7 +354,7 @@ class UnscoredDynamicResources(
             return
         claims = self._reserved_claims(search, cycle.pod)
         for claim in claims:
-            claim_updates.remove_pending_allocation(claim, cluster)
+            claim_updates.give_up_pending_allocation(claim, cluster)
         for claim in claims:
             if claim is not search.special:
                 claim_updates.release(claim, cycle.pod, cluster)
@@ -319,7 +385,7 @@ class UnscoredDynamicResources(
             allocations = dict(zip((i for i, _ in search.to_allocate), in_order, strict=False))
         written = list(claims)
         for index, claim in enumerate(claims):
-            if is_reserved_for(claim, cycle.pod):
+            if is_reserved_for(claim, cycle.pod, of_groups=self._of_groups):
                 continue
             current, allocation = claim, allocations.get(index)
             if claim is search.special:
@@ -327,7 +393,10 @@ class UnscoredDynamicResources(
                     continue  # device plugins of the node offer all that the pod asks for
                 if in_memory(claim) and found is not None and found.special is not None:
                     current = found.special.claim
-            result = claim_updates.write(current, allocation, cycle.pod, cluster)
+            shared = bool(group_claims.sharing_group(cycle.pod, cluster)) and claim is not search.special
+            result = claim_updates.write(
+                current, allocation, group_claims.user_of(cycle.pod, index, cluster), cluster, shared=shared
+            )
             if isinstance(result, str):
                 return error(result)
             if claim is search.special and not (found and found.special and found.special.mappings):
@@ -347,7 +416,8 @@ class UnscoredDynamicResources(
     def signature(self, pod: PodInfo) -> Hashable | None:
         """The resources the pod asks for, any of which a DeviceClass may come to back, and what its claims ask for.
 
-        None if the resources are devices, or a claim is not one that is only to be allocated.
+        None if the resources are devices, or a claim is not one that is only to be allocated, or devices may take some
+        of what a node has for pods.
         """
         demand = pod.demand
         known = self._requested.get(id(demand))
@@ -366,7 +436,7 @@ class UnscoredDynamicResources(
             return None
         if not pod.pod.spec.resource_claims:
             return names
-        claims = self._shareable(pod)
+        claims = None if self._features.charges else self._shareable(pod)
         return None if claims is None else (names, *(msgspec.json.encode(claim.spec.devices) for claim in claims))
 
     # -- inside ------------------------------------------------------------------
@@ -384,15 +454,15 @@ class UnscoredDynamicResources(
             self._latest = latest
         return latest
 
-    def _reserve(self, claims: Sequence[devices.ResourceClaim], row: int) -> Status:
-        """Take devices on a node for claims of which it is known that they can be allocated there."""
-        cluster = self.handle.cluster
+    def _reserve(self, pod: PodInfo, row: int) -> Status:
+        """Take devices on a node for a pod of whose claims it is known that they can be allocated there."""
+        cluster, claims = self.handle.cluster, self._resolve(pod).claims
         allocator = _allocator(claims, cluster)
         allocations = allocator.allocate_by_group(row, claims) if allocator is not None else None
         if not allocations:
             return error(_NOT_FOUND)
         for claim, allocation in zip(claims, allocations, strict=True):
-            claim_updates.add_pending_allocation(claim, allocation, cluster)
+            claim_updates.add_pending_allocation(claim, allocation, cluster, group_claims.sharing_group(pod, cluster))
         return SUCCESS
 
     def _reserved_claims(self, search: ClaimSearch, pod: PodInfo) -> Sequence[devices.ResourceClaim]:
@@ -426,7 +496,7 @@ class UnscoredDynamicResources(
         now = cluster.version(devices.ResourceClaim)
         if self._last is not None and self._last[:2] == (pod, now) and not cluster.missing:
             return self._last[2]
-        resolved = resolve(pod, cluster)
+        resolved = resolve(pod, cluster, of_groups=self._of_groups)
         self._last = pod, now, resolved
         return resolved
 
@@ -437,7 +507,11 @@ class UnscoredDynamicResources(
         name = resolved.claim.partition("/")[2]
         evidence = {"pod": pod.key, "reference": resolved.reference, "claim": resolved.claim, "name": name}
         evidence["kind"] = "Pod" if self.release.includes(ReleaseChange.CAPITAL_POD) else "pod"
-        return (), _PROBLEMS[resolved.problem].status(**evidence)
+        reason = _PROBLEMS[resolved.problem]
+        if reason is DynamicResources.foreign and self._of_groups and (group := group_key(pod)):
+            evidence["group"] = group.partition("/")[2]
+            reason = self.foreign_to_group
+        return (), reason.status(**evidence)
 
     def _allocatable(self, claim: devices.ResourceClaim, cluster: ClusterView, *, check: bool) -> Status:
         """Say whether a claim without an allocation may be given one; `check` its requests, too."""
@@ -456,18 +530,24 @@ class UnscoredDynamicResources(
                     return self.no_class.status(claim=meta.key_of(claim), request=name, device_class=device_class)
         return SUCCESS
 
-    def _claim_to_deallocate(self, cycle: Cycle, search: ClaimSearch) -> int | None:
-        """Return the first claim, by index, that can be deallocated and could not be used from some node reached.
+    def _claim_to_deallocate(self, cycle: Cycle) -> devices.ResourceClaim | None:
+        """Return the first claim that can be deallocated and could not be used from some node reached.
 
         Of several kube-scheduler picks one by chance; here it is the first in the order of the pod's spec.
         """
-        allocated = ((i, claim) for i, claim in enumerate(search.user_claims) if claim.status.allocation is not None)
-        candidates = [index for index, claim in allocated if idle(claim, cycle.pod)]
-        found = cycle.findings.get(self.name)
-        if not candidates or found is None:
-            return None
-        unavailable = {index for _, finding in found.every() if finding is not None for index in finding.unavailable}
-        return next((index for index in candidates if index in unavailable), None)
+        return next(self._unavailable_claims(cycle, cycle.pod.uid), None)
+
+    def _unavailable_claims(self, cycle: Cycle, uid: str) -> Iterator[devices.ResourceClaim]:
+        """Yield the claims that only one user may use and that were of no use on some node reached."""
+        search, found = _search_of(cycle), cycle.findings.get(self.name)
+        if search is None or found is None:
+            return
+        usable = ((i, claim) for i, claim in enumerate(search.user_claims) if i in search.pending or _allocated(claim))
+        candidates = [index for index, claim in usable if idle(claim, uid)]
+        if candidates:
+            every = (finding.unavailable for _, finding in found.every() if finding is not None)
+            unavailable = {index for indices in every for index in indices}
+            yield from (search.claims[index] for index in candidates if index in unavailable)
 
     def _ready(self, claims: Sequence[devices.ResourceClaim]) -> Status:
         """Say whether the devices that the claims hold can still become ready."""
@@ -544,7 +624,8 @@ class DynamicResources(UnscoredDynamicResources, ScorePlugin):
             key = search.equivalence_key(row)
             if key not in worth:
                 found = search.finding(row)
-                allocated = found if found is not None and found.allocations is not None else None
+                noted = found is not None and (found.allocations is not None or bool(found.charged))
+                allocated = found if noted else None
                 worth[key] = worth_of(search.claims, allocated) if allocated is not None else 0
             scores[position] = worth[key]
         return scores
@@ -570,6 +651,23 @@ def _allocator(claims: Sequence[devices.ResourceClaim], cluster: ClusterView) ->
     from schedctl.devices.allocator import Allocator
 
     return Allocator(cluster, devices_in_use(cluster))
+
+
+def _judge_charges(search: ClaimSearch, nodes: Nodes, outcomes: npt.NDArray[np.int8]) -> Verdicts:
+    """Refuse nodes for what devices take of their own resources, where the claims could be had otherwise."""
+    from schedctl.plugins.dynamic_resources.charge_verdicts import ChargeReasons, judge_charges
+
+    plugin = UnscoredDynamicResources
+    uncovered: dict[Shortage, Reason] = {
+        "request": plugin.uncovered_request,
+        "limit": plugin.uncovered_limit,
+        "containerLimit": plugin.uncovered_container_limit,
+    }
+    return judge_charges(search, nodes, outcomes, ChargeReasons(plugin.failed, plugin.insufficient, uncovered))
+
+
+def _allocated(claim: devices.ResourceClaim) -> bool:
+    return claim.status.allocation is not None
 
 
 def _search_of(cycle: Cycle) -> ClaimSearch | None:

@@ -28,8 +28,11 @@ from schedctl.errors import Inconclusive
 from schedctl.framework.device_classes import can_be_devices, is_listed, shares_devices
 from schedctl.plugins.dynamic_resources.claims import Unready, needs_capable_node, users_of
 from schedctl.plugins.dynamic_resources.extended_resources import NodeClaim, on_node, on_node_unshared
+from schedctl.plugins.dynamic_resources.node_charges import Charge, ClaimStatuses, charge_on, is_held_by_others
 
 _UNSEARCHED = -1
+_PASSED_OVER = ("elsewhere", "incapable")
+"""Why a claim cannot be used on a node, so that nothing else is looked at there."""
 _MOST_DEVICES = 5
 """Of how many devices it is told what speaks against them."""
 
@@ -44,6 +47,7 @@ class Outcome(IntEnum):
     FAILED_HERE = 4
     FAULT = 5
     UNAVAILABLE = 6
+    SHARED = 7
 
 
 class Held(NamedTuple):
@@ -128,12 +132,14 @@ class Finding(NamedTuple):
         allocations: what the claims that need it would be given, in order; None where nothing is to be allocated.
         special: the claim for extended resources as this node needs it.
         claims: all the claims, where the node is feasible.
+        charged: what its claims take of the node's own resources.
     """
 
     unavailable: tuple[int, ...] = ()
     allocations: tuple[devices.AllocationResult, ...] | None = None
     special: NodeClaim | None = None
     claims: tuple[devices.ResourceClaim, ...] = ()
+    charged: ClaimStatuses = ()
 
 
 class Batch(NamedTuple):
@@ -155,11 +161,13 @@ class ClaimSearch:
 
     It remembers what it answered of a node, because no pod supposed there changes which devices are free: an eviction
     frees none, and a nominated pod holds none yet. So passes with nominated pods and all of preemption cost nothing.
+    What devices take of a node's own resources is remembered, too; whether it fits there is for the caller to see.
 
     Attributes:
         pod: the pod.
         claims: the user's in the order of the spec, then the one for extended resources.
         special: the one for extended resources, None if the pod has no such.
+        charges: whether devices may take some of a node's own resources.
     """
 
     def __init__(
@@ -172,6 +180,7 @@ class ClaimSearch:
         unready: Mapping[int, Unready],
         device_allocator: allocator.Allocator | None,
         classes: Mapping[str, devices.DeviceClass],
+        pending: Mapping[int, devices.AllocationResult] | None = None,
     ) -> None:
         """Make the search.
 
@@ -184,7 +193,9 @@ class ClaimSearch:
             unready: for allocated claims, by index, why their devices will not do.
             device_allocator: what allocates the other claims; None if there are none.
             classes: which class stands in for which extended resource.
+            pending: for claims that another pod of the group was given in this cycle, by index, what they have.
         """
+        self._pending = pending or {}
         self.pod = pod
         self.claims = claims
         self.special = special
@@ -194,7 +205,14 @@ class ClaimSearch:
         self._allocator = device_allocator
         self._reads_operations = features_of(cluster.release).known_operations
         self._classes = classes
-        self._shareable = special is None and all(claim.status.allocation is None for claim in claims)
+        self.charges = features_of(cluster.release).charges
+        unallocated = all(claim.status.allocation is None for claim in claims)
+        # what claims take of a node is added to what each pod asks for itself
+        self._shareable = special is None and unallocated and not self._pending and not self.charges
+        self._held = tuple(
+            index for index, claim in enumerate(claims) if self.charges and is_held_by_others(claim, pod, cluster)
+        )
+        self._charges: dict[int, Charge | None] = {}
         rows = len(cluster.node_table)
         self._outcomes = np.full(rows, _UNSEARCHED, np.int8)
         self._batch_of = np.full(rows, -1, np.int32)  # an index of `_batches`; -1 where nothing was to be allocated
@@ -229,8 +247,13 @@ class ClaimSearch:
         return self.claims if self.special is None else self.claims[:-1]
 
     @property
+    def pending(self) -> tuple[int, ...]:
+        """The claims, by index, that another pod of the group was given in this cycle."""
+        return tuple(self._pending)
+
+    @property
     def to_allocate(self) -> tuple[tuple[int, devices.ResourceClaim], ...]:
-        """The claims without an allocation, by index."""
+        """The claims without an allocation that is written, by index."""
         return tuple((i, claim) for i, claim in enumerate(self.claims) if claim.status.allocation is None)
 
     def outcomes(self, rows: IndexArray) -> npt.NDArray[np.int8]:
@@ -260,6 +283,17 @@ class ClaimSearch:
         if row not in self._found:
             self._found[row] = self._find(row)
         return self._found[row]
+
+    def charge(self, row: int) -> Charge | None:
+        """Return what the claims take of a node's own resources, where it was searched and they can be had."""
+        if row not in self._charges:
+            self._charges[row] = self._charge(row)
+        return self._charges[row]
+
+    def shared_claim(self, row: int) -> str:
+        """Return the claim that is held by another pod and cannot be shared, by name; the first that counts here."""
+        elsewhere = {index for index, held in self._claims_out_of_reach(row) if held.because in _PASSED_OVER}
+        return next((self.claims[i].metadata.name for i in self._held if i not in elsewhere), "")
 
     def unusable_claims(self, row: int) -> tuple[Held, ...]:
         """Return the allocated claims that cannot be used from a node, and why."""
@@ -332,6 +366,7 @@ class ClaimSearch:
         allocated = self.special.status.allocation is not None
         if not self.user_claims and (allocated or not resources):
             self._outcomes[rows] = Outcome.FITS
+            self._charges.update(dict.fromkeys(rows.tolist()))
         elif allocated:
             self._search(rows, None)
         elif shares_devices(self._cluster.release):
@@ -346,7 +381,8 @@ class ClaimSearch:
         if self._allocator is not None:
             claims = tuple(
                 special.claim if special is not None and claim is self.special else claim
-                for _, claim in self.to_allocate
+                for index, claim in self.to_allocate
+                if index not in self._pending
             )
             found = self._allocator.allocate_all(rows, claims)
             outcomes[~found.feasible] = Outcome.NOT_ALLOCATED
@@ -357,7 +393,16 @@ class ClaimSearch:
             self._batch_of[rows] = len(self._batches)
             self._place[rows] = np.arange(len(rows))
             self._batches.append(Batch(special, claims, found))
+        if self._held:
+            outcomes[[bool(self.shared_claim(row)) for row in rows.tolist()]] = Outcome.SHARED
         self._outcomes[rows] = outcomes
+
+    def _charge(self, row: int) -> Charge | None:
+        number = int(self._batch_of[row])
+        found = self._batches[number].found.at(int(self._place[row])) if number >= 0 else None
+        new = iter(found or ())
+        allocations = [claim.status.allocation or next(new, None) for claim in self.claims]
+        return charge_on(row, self.pod, self.claims, allocations, self._cluster)
 
     def _inconclusive(self, row: int) -> Inconclusive:
         node = self._cluster.node_table.names[row]
@@ -399,10 +444,15 @@ class ClaimSearch:
             return Finding(tuple(index for index, _ in self._claims_out_of_reach(row)))
         if outcome != Outcome.FITS:
             return None
+        charge = self.charge(row) if self.charges else None
+        charged = charge.statuses if charge is not None else ()
+        of_others = tuple(self._pending.values())
         if number < 0:
-            return Finding(claims=self.claims)
+            return Finding((), of_others or None, claims=self.claims, charged=charged)
         batch = self._batches[number]
-        return Finding((), batch.found.at(int(self._place[row])), batch.special, self.claims)
+        new = batch.found.at(int(self._place[row]))
+        # kube-scheduler appends what others were given, and Reserve hands out all of it in the order of the claims
+        return Finding((), (*new, *of_others) if new is not None else None, batch.special, self.claims, charged)
 
 
 def _lack(shortage: Shortage) -> Lack:

@@ -7,8 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from schedctl.api.amounts import amount as in_words
+from schedctl.api.amounts import on_one_scale
+from schedctl.api.claimed_resources import claimed_amounts, claimed_items
 from schedctl.api.devices import IN_MEMORY_NAME, DeviceRequestAllocationResult, ResourceClaim
 from schedctl.api.meta import key_of
+from schedctl.api.quantities import Amount
+from schedctl.api.resources import CPU
 from schedctl.devices.shortages import Why
 from schedctl.framework.remedies import Evidence
 from schedctl.framework.wording import Allocation, Wording, few, name_of, requirement, shorten
@@ -162,7 +167,16 @@ def _reach(selector: Evidence | None) -> str:
     return " or ".join(", ".join(map(requirement, term)) for term in written) or "no node"
 
 
+def _room(evidence: Evidence) -> str:
+    """``cpu: 4500m with what devices take, 4 free of 4``."""
+    resource, needed, capacity = evidence["resource"], evidence["requested"], evidence["capacity"]
+    values = (needed, capacity, capacity - evidence["used"])
+    needed, capacity, free = map(on_one_scale(resource, values), values)
+    return f"{resource}: {needed} needed with what its devices take, {free} free of {capacity}"
+
+
 WORDING = {
+    "dynamic-resources/insufficient": Wording(_room),
     "dynamic-resources/left-behind": Wording(_leftover_claim),
     "dynamic-resources/not-allocated": Wording(_shortage, _requests, _distance, _shortage),
     "dynamic-resources/unavailable": Wording(_unavailable),
@@ -191,6 +205,14 @@ def allocations(found: Finding) -> Iterator[Allocation]:
             text = f"{who}: {_devices(results)}{' (allocated before)' if before is not None else ''}"
             names = tuple(f"{each.driver}/{each.pool}/{each.device}" for each in results)
             yield Allocation(text, _key(claim), request, names)
+    for status in found.charged:
+        amounts = claimed_amounts(claimed_items([status]))
+        taken = ", ".join(f"{_units(name, amounts[name])} {name}" for name in sorted(amounts))
+        yield Allocation(f"{taken} of the node itself, for claim {status.resource_claim_name}")
+
+
+def _units(resource: str, amount: Amount) -> str:
+    return in_words(resource, amount.milli_value if resource == CPU else amount.value)
 
 
 def _key(claim: ResourceClaim) -> str:

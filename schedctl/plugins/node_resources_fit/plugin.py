@@ -44,22 +44,18 @@ if TYPE_CHECKING:
     from schedctl.framework.wording import Wording
 
 
-_FEW = 1024
-"""Up to how many nodes are first asked all at once whether they have room."""
-
-
 class Requests(NamedTuple):
     """What the pod asks for.
 
     Attributes:
         amounts: by resource.
-        names: of the resources of which it asks for more than none.
-        column: how much of each, int64 (r, 1).
+        names: of the resources of which it asks for more than none, pods first.
+        least: how much of each must be free.
     """
 
     amounts: Mapping[str, int]
     names: tuple[str, ...]
-    column: IntArray
+    least: tuple[int, ...]
 
 
 REQUESTS = StateKey[Requests]("PreFilterNodeResourcesFit")
@@ -85,7 +81,7 @@ class NodeResourcesFit(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
         self._ignored_groups = frozenset(args.ignored_resource_groups)
         strategy = args.scoring_strategy
         self._resources = strategy.resources
-        self._few = resource_scoring.MatrixScoring(self._resources, minimum=True)
+        self._few = resource_scoring.FewRows(self._resources, minimum=True)
         self._mean = resource_scoring.weighted_mean
         self._rate: resource_scoring.Rate = resource_scoring.least_allocated
         if strategy.type == "MostAllocated":
@@ -119,16 +115,15 @@ class NodeResourcesFit(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
     def pre_filter(self, cycle: Cycle, nodes: Nodes) -> None:
         """Add up what the pod asks for."""
         amounts = cycle.pod.demand.fit_requests
-        names = tuple(name for name, amount in amounts.items() if amount)
-        column = np.array([[amounts[name]] for name in names], np.int64)
-        cycle.state[REQUESTS] = Requests(amounts, names, column)
+        least = {resources.PODS: 1} | {name: amount for name, amount in amounts.items() if amount}
+        cycle.state[REQUESTS] = Requests(amounts, tuple(least), tuple(least.values()))
 
     def filter(self, cycle: Cycle, nodes: Nodes) -> Verdicts:
         """Refuse nodes that lack a pod slot or a resource; what exceeds their very size no preemption can help."""
         if REQUESTS not in cycle.state:
             return self.unprepared.where(np.ones(len(nodes), np.bool_))
         requests = cycle.state[REQUESTS]
-        if len(nodes) <= _FEW and self._has_room(nodes, requests):
+        if _has_room(nodes, requests):
             return ACCEPT
         verdicts = ACCEPT
         used, capacity = nodes.pod_count, nodes.allowed_pods
@@ -148,9 +143,9 @@ class NodeResourcesFit(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
         """Rate each configured resource with the pod added, and take the mean by weight."""
         requests = cycle.pod.demand.fit_score_requests
         if self._mean is resource_scoring.weighted_mean:
-            matrix = self._few.matrix(nodes, requests)
-            if matrix is not None:
-                return self._few.weighted_mean(matrix, self._rate)
+            scores = self._few.weighted_mean(nodes, requests, self._rate)
+            if scores is not None:
+                return scores
         columns = resource_scoring.resource_columns(nodes, self._resources, requests, minimum=True)
         return self._mean(columns, self._rate, len(nodes))
 
@@ -174,15 +169,6 @@ class NodeResourcesFit(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
         had = resources.allocatable(before.status.allocatable)
         more = any(offered.get(name, 0) > had.get(name, 0) for name in (resources.PODS, *requests))
         return Hint.QUEUE if more else Hint.SKIP
-
-    def _has_room(self, nodes: Nodes, requests: Requests) -> bool:
-        """Return whether all of a few nodes are sure to have room, as mostly they have; False says nothing."""
-        if bool((nodes.pod_count >= nodes.allowed_pods).any()):
-            return False
-        if not requests.names:
-            return True
-        found = nodes.matrix(requests.names)
-        return found is not None and bool((found[0] - found[1] >= requests.column).all())
 
     def _is_delegated(self, resource: str, node: Node, offered: Mapping[str, int]) -> bool:
         """Return whether a node that changes would leave a resource to DynamicResources."""
@@ -234,6 +220,18 @@ class NodeResourcesFit(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
         from schedctl.plugins.node_resources_fit.slips import remarks
 
         return remarks(cycle.pod.pod, trials)
+
+
+def _has_room(nodes: Nodes, requests: Requests) -> bool:
+    """Return whether all of a few nodes are sure to have room, as mostly they have; False says nothing."""
+    found = nodes.numbers(requests.names)
+    if found is None:
+        return False
+    for (offered, taken), amount in zip(found, requests.least, strict=True):
+        for capacity, used in zip(offered, taken, strict=True):
+            if capacity - used < amount:
+                return False
+    return True
 
 
 def _delegates(pod: PodInfo, cluster: ClusterView, resource: str) -> bool:

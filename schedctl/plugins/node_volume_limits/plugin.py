@@ -84,7 +84,7 @@ class NodeVolumeLimits(PreFilterPlugin, FilterPlugin):
         if not any(map(is_attached, pod.pod.spec.volumes or ())):
             return ()
         required = _shareable_attachments(self.handle.cluster, pod)
-        return () if required.nothing else (required.here.content, required.elsewhere.content)
+        return required.here.content, required.elsewhere.content
 
     def events_to_register(self) -> tuple[Registration, ...]:
         """Attachments that end, and drivers and limits that change."""

@@ -210,7 +210,8 @@ class SoftSpread:
         worth = counts.astype(np.float64)
         worth *= self.weight
         worth += more
-        worth *= domains != 0
+        if not self.domains.is_complete:
+            worth *= domains != 0
         return worth
 
     def among(self, scored: IndexArray) -> SoftSpread:

@@ -15,11 +15,12 @@ from typing_extensions import override
 
 from schedctl.api.nodes import Node
 from schedctl.api.selectors import SelectorError
-from schedctl.cache.arrays import IntArray
+from schedctl.cache.arrays import BoolArray, IntArray
+from schedctl.cache.domain_sums import NO_DOMAIN
 from schedctl.cache.nodes import Nodes
 from schedctl.cache.pod_info import PodInfo
 from schedctl.errors import PluginError
-from schedctl.framework.arithmetic import MAX_NODE_SCORE, round_half_away, truncdiv
+from schedctl.framework.arithmetic import MAX_NODE_SCORE, round_half_up, truncdiv
 from schedctl.framework.cycles import Cycle, StateKey
 from schedctl.framework.events import (
     Action,
@@ -165,7 +166,7 @@ class PodTopologySpread(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlug
         scores = first.worth(nodes)
         for spread in others:
             scores += spread.worth(nodes)
-        rounded = round_half_away(scores).astype(np.int64)
+        rounded = round_half_up(scores)
         if state.ignored is not None:
             rounded[state.ignored[nodes.rows]] = 0
         return rounded
@@ -176,10 +177,8 @@ class PodTopologySpread(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlug
         counted = None if ignored is None else ~ignored[nodes.rows]
         considered = scores if counted is None else scores[counted]
         most = int(considered.max(initial=0))
-        if most == 0:
-            normalized = np.full_like(scores, MAX_NODE_SCORE)
-        else:  # upstream: MaxNodeScore * (maxScore + minScore - score) / maxScore
-            normalized = truncdiv(MAX_NODE_SCORE * (most + int(considered.min()) - scores), most)
+        # upstream: MaxNodeScore * (maxScore + minScore - score) / maxScore
+        normalized = _turned(scores, most, int(considered.min())) if most else np.full_like(scores, MAX_NODE_SCORE)
         return normalized if counted is None else np.where(counted, normalized, 0)
 
     def _after_assigned_pod(self, pod: PodInfo, before: PodInfo | None, after: PodInfo | None) -> Hint:
@@ -216,8 +215,11 @@ class PodTopologySpread(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlug
     def _judge(self, spread: HardSpread, nodes: Nodes) -> Verdicts:
         constraint = spread.constraint
         key, domains = constraint.topology_key, nodes.gather(spread.domains.codes)
-        lacking = domains == 0
-        verdicts = self.missing.where(lacking, topology_key=key) if lacking.any() else ACCEPT
+        verdicts, standing = ACCEPT, None
+        if not spread.domains.is_complete:
+            standing = domains != NO_DOMAIN
+            if not standing.all():
+                verdicts = self.missing.where(~standing, topology_key=key)
         counts: Lookup | IntArray
         floor: int | IntArray
         if spread.supposed is None:
@@ -225,23 +227,25 @@ class PodTopologySpread(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlug
             most = constraint.max_skew - (spread.self_match - floor)
             if len(nodes) > len(spread.counts):
                 crowded = spread.counts > most
-                crowded[0] = False  # no domain: those nodes are refused for the missing label
+                crowded[NO_DOMAIN] = False  # those nodes are refused for the missing label
                 if not crowded.any():
                     return verdicts
-                refused = crowded[domains]
+                refused = crowded.take(domains)
             else:
-                refused = (spread.counts[domains] > most) & ~lacking
+                refused = _standing(spread.counts[domains] > most, standing)
                 if not refused.any():
                     return verdicts
-            counts = Lookup(spread.counts.copy(), domains.copy())
+            domains = domains.copy()
+            counts = Lookup(spread.counts.copy(), domains)
         else:
             counts = here = spread.counts[domains] + spread.supposed
             floor = spread.floors(domains, here)
-            refused = (here + (spread.self_match - floor) > constraint.max_skew) & ~lacking
+            refused = _standing(here + (spread.self_match - floor) > constraint.max_skew, standing)
+            domains = domains.copy()
         return verdicts | self.skewed.where(
             refused,
             topology_key=key,
-            domain=Lookup(spread.domains.values.values, domains.copy()),
+            domain=Lookup(spread.domains.values.values, domains),
             count=counts,
             self_match=spread.self_match,
             minimum=floor,
@@ -295,6 +299,18 @@ class PodTopologySpread(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlug
         from schedctl.plugins.pod_topology_spread.remedies import remedies
 
         return remedies(pod, rejection, self.handle.cluster)
+
+
+def _turned(scores: IntArray, most: int, least: int) -> IntArray:
+    """Return scores of 0 to `most` turned round; where they are small numbers, each is worked out once."""
+    if most < len(scores):
+        turned: IntArray = truncdiv(MAX_NODE_SCORE * (most + least - np.arange(most + 1)), most).take(scores)
+        return turned
+    return truncdiv(MAX_NODE_SCORE * (most + least - scores), most)
+
+
+def _standing(refused: BoolArray, standing: BoolArray | None) -> BoolArray:
+    return refused if standing is None else refused & standing
 
 
 def _after_relabelling(constraints: Iterable[Constraint], before: PodInfo, after: PodInfo) -> Hint:

@@ -24,7 +24,7 @@ def judge(view: findings.View, arguments: NoPreemption, about: findings.Judged) 
         for eviction in view.situation.evictions_for(judged.keys)
         if floor is None or eviction.pod.priority >= floor
     ]
-    message = f"would preempt {counts.of(len(victims), 'pod')}, at most {arguments.max} allowed"
+    message = f"would preempt {counts.of(len(victims), 'pod')}, {counts.at_most(arguments.max)} allowed"
     if len(victims) > arguments.max:
         reasons = describe_victims(victims, view.situation)
         violates = preempted(victims, view.situation)

@@ -41,13 +41,13 @@ def judge(view: findings.View, arguments: Schedulable, about: findings.Judged) -
             yield findings.inconclusive(f"{message}; no group of nodes is called {', '.join(unknown)}")
             return
         planned = _plan(view, groups, judged.pending_pods)
-        message = f"{message}; {_describe(planned, judged.pending_pods)}"
-        few_enough = arguments.max_new_nodes is None or sum(planned.counts) <= arguments.max_new_nodes
-        if few_enough and placed + _count_placed(planned, judged.pending_pods) >= needed:
+        message = f"{message}; {_describe(planned, judged.pending_pods, groups)}"
+        most = arguments.max_new_nodes
+        exceeded = "" if most is None or sum(planned.counts) <= most else f", {counts.at_most(most)} allowed"
+        if not exceeded and placed + _count_placed(planned, judged.pending_pods) >= needed:
             yield findings.pass_finding(message)
             return
-        if not few_enough:
-            message = f"{message}, at most {arguments.max_new_nodes} allowed"
+        message += exceeded
     if placed + unclear < needed:
         violates = {"pods pending": len(judged.pending_pods)}
         yield findings.violation(message, violates=violates).because(view.causes.explain_pending(judged.pending_pods))
@@ -59,7 +59,7 @@ def judge(view: findings.View, arguments: Schedulable, about: findings.Judged) -
 
 def _groups(view: findings.View, arguments: Schedulable) -> tuple[list[NodeGroup], list[str]]:
     """Return the groups that may grow, and the names that no group has."""
-    found = {group.name: group for group in detect(view.situation.scheduler.cluster).groups}
+    found = {group.name: group for group in detect(view.situation.scheduler.cluster, view.catalogue).groups}
     if not arguments.groups:
         return list(found.values()), []
     return [found[name] for name in arguments.groups if name in found], [
@@ -85,7 +85,7 @@ def _count_placed(planned: ScaleUp, pods: Sequence[JudgedPod]) -> int:
     return sum(pod.info.key in placed for pod in pods)
 
 
-def _describe(planned: ScaleUp, pods: Sequence[JudgedPod]) -> str:
+def _describe(planned: ScaleUp, pods: Sequence[JudgedPod], groups: Sequence[NodeGroup]) -> str:
     """Return in words what new nodes come to."""
     numbers: Counter[str] = Counter()
     for option, count in zip(planned.options, planned.counts, strict=True):
@@ -93,7 +93,8 @@ def _describe(planned: ScaleUp, pods: Sequence[JudgedPod]) -> str:
             numbers[option.group.name] += count
     placed = _count_placed(planned, pods)
     if not numbers:
-        return "new nodes would not help"
+        unknown = ", ".join(group.name for group in groups if not group.templates)
+        return f"new nodes would not help{f' (what one of {unknown} is like is not known)' if unknown else ''}"
     nodes = counts.nodes(numbers.total(), "new ")
     return (
         f"{nodes} ({', '.join(f'{count} {name}' for name, count in sorted(numbers.items()))}) would take {placed} more"

@@ -23,7 +23,7 @@ def judge(view: findings.View, arguments: Survives, about: findings.Judged) -> I
     pending = [pod for pod in counted_pods if pod.is_pending]
     unclear = [pod for pod in counted_pods if pod.is_unclear]
     allowed = arguments.most_pending
-    message = f"{counts.of(len(pending), 'pod')} of {len(counted_pods)} pending, at most {allowed} allowed"
+    message = f"{counts.of(len(pending), 'pod')} of {len(counted_pods)} pending, {counts.at_most(allowed)} allowed"
     if not counted_pods:
         message = "all of its pods may be pending" if judged.pods else judged.wants_none
     keys, victims = judged.keys, []

@@ -60,9 +60,16 @@ class FindingGroup:
 
     @property
     def subject(self) -> str:
-        """Whom it is about, ``Deployment shop/web (lose-zone=eu-1a, eu-1b)``."""
-        scenarios = _join_scenarios([each.scenario for each in self.results])
-        return subject_of(self.first) if len(self.results) == 1 else f"{self.first.subject} ({scenarios})"
+        """Whom it is about, ``Deployment shop/web (in each of 2 scenarios, lose-zone=eu-1a, eu-1b)``."""
+        if len(self.results) == 1:
+            return subject_of(self.first)
+        return f"{self.first.subject} (in {self.scenarios})"
+
+    @property
+    def scenarios(self) -> str:
+        """The scenarios of which it is true, ``each of 2 scenarios, lose-zone=eu-1a, eu-1b``."""
+        names = _join_scenarios([each.scenario for each in self.results])
+        return f"each of {len(self.results)} scenarios, {names}" if len(self.results) > 1 else f"scenario {names}"
 
     @property
     def others(self) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 
 from schedctl.render.checks import findings
 from schedctl.render.checks import texts as check_texts
-from schedctl.render.checks.findings import FindingGroup
+from schedctl.render.checks.findings import BASELINE, FindingGroup
 from schedctl.render.html import fixes, node_maps
 from schedctl.render.html.markup import Content, Markup, element
 from schedctl.render.html.node_maps import Category, NodeAnswers
@@ -45,7 +45,11 @@ def page(report: CheckReport) -> Page:
     subject = f"check by {findings.policies(report)}"
     tally = _tally(report)
     if found:
-        tally = f"{found[0].subject}: {found[0].first.message}. {tally}"
+        worst = found[0]
+        others = f" and {counts.of(len(found) - 1, 'other finding')}" if len(found) > 1 else ""
+        verdict = f"{verdict}: {worst.first.subject}: {worst.first.message}{others}"
+        if worst.first.scenario != BASELINE or len(worst.results) > 1:
+            tally = f"In {worst.scenarios}. {tally}"
     data: dict[str, Any] = {}
     drawn = _drawn(report)
     if report.node_map is not None and drawn:

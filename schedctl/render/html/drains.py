@@ -14,12 +14,23 @@ from schedctl.render.html.plain_text import as_text
 from schedctl.render.html.simulations import pending_group
 from schedctl.render.html.svg.bars import bar
 from schedctl.render.html.tables import Column, Value, table
+from schedctl.render.notices import few
 from schedctl.reports import counts
 from schedctl.reports.drains import DrainFate, DrainReport, DrainVerdict, NodeResult
 from schedctl.reports.node_maps import NodeMap
 
 _SHOWN = 200
+_NAMED = 6
+"""How many nodes the title names."""
 _GOOD = (DrainVerdict.DRAINED,)
+_VERDICTS = {
+    DrainVerdict.DRAINED: "drained",
+    DrainVerdict.LEAVES_PENDING: "drained, leaves pods pending",
+    DrainVerdict.BLOCKED: "blocked by a budget",
+    DrainVerdict.REFUSED: "refused by kubectl",
+    DrainVerdict.INCONCLUSIVE: "cannot be decided",
+    DrainVerdict.INTERRUPTED: "interrupted",
+}
 _FATES = {
     DrainFate.MOVED: ("moves", "good"),
     DrainFate.PENDING: ("stays pending", "bad"),
@@ -48,7 +59,8 @@ def page(report: DrainReport) -> Page:
     if report.node_map is not None:
         found = _answers(report, report.node_map)
         data = {"nodes": node_maps.data(report.node_map), "maps": [node_maps.answers_data(report.node_map, found)]}
-    subject = spans[0].strip() if one else counts.nodes(summary.nodes)
+    names = few([result.node for result in report.results], _NAMED)
+    subject = spans[0].strip() if one else f"nodes {names}"
     lead = f"{numbers[:1].upper()}{numbers[1:]}." if numbers else ""
     return Page("drain", subject, verdict, "good" if good else "bad", report.metadata, lead, [*_sections(report)], data)
 
@@ -64,7 +76,11 @@ def _sections(report: DrainReport) -> Iterator[Section]:
             [known, *(pending_group(_owners(each.owners), each) for each in report.pending)],
         )
     if report.budgets:
-        yield Section("Disruption budgets", _budgets(report))
+        lead = (
+            "A budget allows another eviction once as many of its pods are healthy again as it needs, "
+            "so that more can be evicted one after the other than at once."
+        )
+        yield Section("Disruption budgets", _budgets(report), lead)
     if len(report.results) > 1:
         yield Section("Nodes in the order in which they are drained", _nodes(report.results))
     if report.node_map is not None:
@@ -111,10 +127,10 @@ def _budgets(report: DrainReport) -> Markup:
     ]
     columns = (
         Column("Budget", "name"),
-        Column("Allowed at first", "number"),
-        Column("Evictions", "number"),
+        Column("Allowed at once, at first", "number"),
+        Column("Evicted in all", "number"),
         Column("Refused", "number"),
-        Column("In the end"),
+        Column("Pods in the end"),
     )
     return table("Disruption budgets of the evicted pods", columns, rows, shown=_SHOWN)
 
@@ -129,7 +145,7 @@ def _nodes(results: Sequence[NodeResult]) -> Markup:
             [
                 each.node,
                 each.zone,
-                element("span", each.verdict.value, class_=f"tag {style}"),
+                element("span", _VERDICTS[each.verdict], class_=f"tag {style}"),
                 numbers,
                 Value(f"{each.clock:g} s", each.clock),
             ]
@@ -145,6 +161,7 @@ def _nodes(results: Sequence[NodeResult]) -> Markup:
 
 
 def _pods(result: NodeResult) -> Markup:
+    explained = any(pod.message and pod.fate is not DrainFate.PENDING for pod in result.pods)
     rows: list[Sequence[Content | Value]] = []
     for pod in result.pods:
         fate, style = _FATES[pod.fate]
@@ -155,16 +172,16 @@ def _pods(result: NodeResult) -> Markup:
                 pod.owner,
                 element("span", fate, class_=f"tag {style}"),
                 where,
-                "" if pod.fate is DrainFate.PENDING else pod.message,
+                *(["" if pod.fate is DrainFate.PENDING else pod.message] if explained else []),
             ]
         )
-    columns = (
+    columns = [
         Column("Pod", "name"),
         Column("Owner", "name"),
         Column("Becomes"),
         Column("New node", "name"),
-        Column("Why"),
-    )
+        *([Column("Why")] if explained else []),
+    ]
     return table(f"Pods of {result.node}", columns, rows, shown=_SHOWN)
 
 
@@ -197,7 +214,7 @@ def _answers(report: DrainReport, nodes: NodeMap) -> NodeAnswers:
         if node.name in verdicts:
             emptied = verdicts[node.name] in (DrainVerdict.DRAINED, DrainVerdict.LEAVES_PENDING)
             category_of[node.name] = 0 if emptied else 1
-            details[node.name] = verdicts[node.name].value
+            details[node.name] = _VERDICTS[verdicts[node.name]]
         elif arrivals[node.name]:
             category_of[node.name] = 2
             details[node.name] = f"+{counts.of(arrivals[node.name], 'pod')}"

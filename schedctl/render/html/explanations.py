@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from schedctl.render import bound_pods, notices
 from schedctl.render import explanations as texts
-from schedctl.render.html import fixes, node_maps, pod_groups
-from schedctl.render.html.markup import Content, Markup, element
+from schedctl.render import notices
+from schedctl.render.html import bound_pods, causes, fixes, node_maps, pod_groups
+from schedctl.render.html.markup import Content, Markup, element, whole_words
 from schedctl.render.html.node_maps import Category, NodeAnswers
 from schedctl.render.html.page import Page, Section, doubt
 from schedctl.render.html.plain_text import as_text
@@ -21,10 +21,10 @@ from schedctl.reports.explanations import Explanation, Verdict
 from schedctl.reports.node_maps import NodeMap
 from schedctl.reports.reasons import Reason
 
-_COLOURS = 6
-"""How many refusing plugins have a colour of their own."""
 _SCORES = 20
 _NAMES = 200
+_VICTIMS = 3
+"""How many victims the answer names."""
 _SQUARES = 12_000
 """How many squares the maps of a page have together."""
 _ANSWERS = 40
@@ -76,29 +76,30 @@ def _page_of_groups(report: explanations.ExplainReport) -> Page:
         parts.append(Section("Nodes", [node_maps.figure(nodes, answers), node_maps.node_list(0)]))
     parts += [_part(result, None, -1) for result in report.results[:_ANSWERS]]
     parts.append(_text_section(report))
-    return Page("explain", subject_of_page, verdict, style, report.metadata, "", parts, data)
+    lead = pod_groups.lead(groups[0]) if len(groups) == 1 else ""
+    return Page("explain", subject_of_page, verdict, style, report.metadata, lead, parts, data)
 
 
 def _page_of_many(report: explanations.ExplainReport) -> Page:
     summary, results = report.summary, report.results
     held = summary.pods - summary.scheduled - summary.bound
-    verdict = f"{held} of {summary.pods} would not be placed" if held else "all would be placed"
-    causes: list[list[Content | Value]] = []
+    verdict = _verdict_on_many(report, held)
+    answers: list[list[Content | Value]] = []
     parts: list[Section] = []
     data: dict[str, Any] = {"nodes": node_maps.data(report.node_map), "maps": []} if report.node_map else {}
     room = _SQUARES
     for number, result in enumerate(results):
         words, style, _ = answer(result)
         owners = result.owners or [explanations.OwnerPods("", max(len(result.pods), 1))]
-        whose = [element("p", each.owner or subject(result)) for each in owners[:5]]
+        whose = [element("p", whole_words(each.owner or subject(result))) for each in owners[:5]]
         tag = element("span", words, class_=f"tag {style}")
-        causes.append(
+        answers.append(
             [
                 Value(len(result.pods) or 1, len(result.pods) or 1),
                 whose,
                 tag,
                 _cause(result),
-                notices.best_fix(result.hints),
+                _best_fix(result),
             ]
         )
         if number >= _ANSWERS:
@@ -110,7 +111,7 @@ def _page_of_many(report: explanations.ExplainReport) -> Page:
         parts.append(_part(result, drawn, len(data.get("maps", ())) - 1))
     columns = (Column("Pods", "number"), Column("Owner", "name"), Column("Verdict"), Column("Cause"), Column("Fix"))
     sections = [
-        Section("Answers", table("Answers, and for how many pods each holds", columns, causes)),
+        Section("Answers", table("Answers, and for how many pods each holds", columns, answers)),
         *parts,
         _text_section(report),
     ]
@@ -121,12 +122,30 @@ def _page_of_many(report: explanations.ExplainReport) -> Page:
         "explain",
         counts.of(summary.pods, "pod"),
         verdict,
-        "bad" if held else "good",
+        "bad" if held or any(each.bound is not None and each.bound.cause for each in results) else "good",
         report.metadata,
         "Each pod is judged alone, on the cluster as it is.",
         sections,
         data,
     )
+
+
+def _verdict_on_many(report: explanations.ExplainReport, held: int) -> str:
+    """Return how many pods would not be placed, and how many have a node already, and do not run there."""
+    summary = report.summary
+    failing = sum(len(each.pods) or 1 for each in report.results if each.bound is not None and each.bound.cause)
+    not_running = f", {failing} of them not running" if failing else ""
+    if summary.bound == summary.pods:
+        return f"all are bound{not_running}"
+    bound = f", {summary.bound} {'is' if summary.bound == 1 else 'are'} bound{not_running}" if summary.bound else ""
+    if held:
+        return f"{held} of {summary.pods} would not be placed{bound}"
+    return f"all others would be placed{bound}" if bound else "all would be placed"
+
+
+def _best_fix(result: Explanation) -> str:
+    hint = fixes.first(result.hints)
+    return fixes.text(hint) if hint is not None else notices.best_fix(result.hints)
 
 
 def _part(result: Explanation, nodes: NodeMap | None, number: int) -> Section:
@@ -161,16 +180,18 @@ def answer(result: Explanation) -> tuple[str, str, str]:
                 lead += f" {nearest}{notices.cause(result.reasons)}."
             if result.preemption.nominated_node:
                 victims = counts.of(len(result.preemption.victims), "pod")
-                lead = f"None of {nodes} is feasible as it is; evictions would make room."
+                lead = f"None of {nodes} is feasible as it is. {_evictions(result)}"
                 return f"would preempt {victims} on {result.preemption.nominated_node}", "unsure", lead
+            lead += _fix(result)
             if result.reservation is not None and result.reservation.text:
                 lead = result.reservation.text
             return "is unschedulable", "bad", lead
         case Verdict.INCONCLUSIVE:
             return "cannot be decided", "unsure", _rest_of_headline(result)
         case Verdict.BOUND:
-            broken = result.bound is not None and bool(result.bound.cause)
-            return f"is bound to {result.pod.node_name}", "bad" if broken else "good", _rest_of_headline(result)
+            if result.bound is None:
+                return f"is bound to {result.pod.node_name}", "good", _rest_of_headline(result)
+            return *bound_pods.verdict(result, result.bound), bound_pods.lead(result, result.bound)
         case Verdict.GATED:
             return "is gated", "unsure", _rest_of_headline(result)
         case Verdict.DELETING:
@@ -181,6 +202,24 @@ def answer(result: Explanation) -> tuple[str, str, str]:
             return "would be rejected by the API server", "bad", result.error
         case Verdict.ERROR:
             return "ends in an error", "bad", result.error
+
+
+def _fix(result: Explanation) -> str:
+    """Return the best fix in a sentence, "" where none is known."""
+    hint = fixes.first(result.hints)
+    if hint is None:
+        return ""
+    found = fixes.text(hint)
+    return f" Simulated: it {found}." if found.startswith("would ") else f" Simulated: {found}."
+
+
+def _evictions(result: Explanation) -> str:
+    """Return who would be evicted for a pod and what becomes of them, with the priorities of both."""
+    evictions = result.preemption.evictions
+    named = [f"{each.pod} ({each.text})" for each in evictions[:_VICTIMS]] or result.preemption.victims[:_VICTIMS]
+    rest = len(result.preemption.victims) - len(named)
+    victims = f"{', '.join(named)}{f' and {rest} more' if rest > 0 else ''}"
+    return f"With its priority {result.pod.priority} it would evict {victims}."
 
 
 def _rest_of_headline(result: Explanation) -> str:
@@ -196,12 +235,16 @@ def _cause(result: Explanation) -> str:
 
 def _sections(result: Explanation, nodes: NodeMap | None, number: int) -> Iterator[Section]:
     """Yield the sections about one answer that have anything in them."""
+    if result.bound is not None:
+        yield from bound_pods.sections(result, result.bound)
     placed = result.verdict is Verdict.SCHEDULED and bool(result.scores)
     if placed:
         yield _score_section(result)
+    if result.preemption.nominated_node:
+        yield _preemption_section(result.preemption)
     yield from _answer_section(result)
-    others = [hint for hint in result.hints if hint is not next((each for each in result.hints if each.fits), None)]
-    if others:
+    others = [hint for hint in result.hints if hint is not fixes.first(result.hints)]
+    if others and result.bound is None:
         yield Section("Other next steps", fixes.fixes(others))
     if nodes is not None and result.nodes.total:
         title = "Which nodes" if result.verdict is Verdict.SCHEDULED else "Who refuses which node"
@@ -213,19 +256,17 @@ def _sections(result: Explanation, nodes: NodeMap | None, number: int) -> Iterat
         yield _score_section(result)
     for spread in result.spread:
         yield _spread_section(spread)
-    if result.preemption.candidates or result.preemption.evictions:
+    if (result.preemption.candidates or result.preemption.evictions) and not result.preemption.nominated_node:
         yield _preemption_section(result.preemption)
     yield from _details(result)
 
 
 def _answer_section(result: Explanation) -> Iterator[Section]:
     """Yield the best fix, the causes, and what is not known."""
-    content: list[Content] = [doubt(result.guesses), fixes.best(result.hints)]
+    content: list[Content] = [doubt(result.guesses)]
     if result.reasons:
         content.append(_reasons(result))
-    if result.bound is not None:
-        sections = bound_pods.sections(result, result.bound, entries=_NAMES, wide=True)
-        content.append(as_text(block for section in sections for block in section))
+    content.append(fixes.best(result.hints))
     if result.scale_up is not None:
         content.append(element("p", f"Scale-up: {result.scale_up.text}", class_="notice"))
     content += [element("p", each.text, class_="notice unsure") for each in result.warnings]
@@ -235,13 +276,11 @@ def _answer_section(result: Explanation) -> Iterator[Section]:
 
 
 def _reasons(result: Explanation) -> Markup:
-    styles = {plugin: f"c{index + 1}" for index, plugin in enumerate(_refusers(result)[:_COLOURS])}
     rows: list[Sequence[Content | Value]] = []
     for reason in result.reasons:
-        evidence = [
-            element("p", each, class_="cause") for each in (*reason.diagnosis, reason.summary or reason.detail) if each
-        ]
-        key = element("span", class_=f"key {styles.get(reason.plugin, 'c7')}")
+        grounds = (*map(whole_words, reason.diagnosis), causes.numbers(reason))
+        evidence = [element("p", each, class_="cause") for each in grounds if each]
+        key = element("span", class_=f"key {causes.colour(reason.plugin)}")
         words = element("p", key, f"{reason.plugin}: {reason.text or notices.WORDLESS}", class_="words")
         number = Value("all" if reason.whole_pod else f"{reason.count:,}", reason.count)
         rows.append([number, [evidence, words, _groups(reason)]])
@@ -346,7 +385,7 @@ def _spread_section(spread: explanations.DomainSpread) -> Section:
     for each in spread.domains:
         over = each.pods > allowed
         style = "bad" if over and spread.hard else "fill"
-        verdict = "no room" if over and spread.hard else "above the skew" if over else "room"
+        verdict = "no room" if over and spread.hard else "above the skew" if over else "may take one more"
         rows.append(
             [each.domain, bar(each.pods, most, style, mark=allowed + spread.adds), Value(each.pods, each.pods), verdict]
         )
@@ -390,15 +429,27 @@ def _preemption_section(preemption: explanations.Preemption) -> Section:
         Column("Pods evicted", "number"),
         Column("Which", "name"),
     )
-    evictions = [element("li", f"{each.pod}: {each.text}") for each in preemption.evictions[:_SCORES]]
+    title = "Nodes on which evictions would make room, the best first"
+    where = [element("h3", title), table(title, columns, rows)] if rows else None
+    text = f"{preemption.text[:1].upper()}{preemption.text[1:]}."
     return Section(
-        "Preemption",
-        [
-            table("Nodes on which evictions would make room, the best first", columns, rows) if rows else None,
-            element("ul", evictions) if evictions else None,
-        ],
-        preemption.text,
+        "Who would be evicted" if preemption.evictions else "Preemption",
+        [_victims(preemption.evictions) if preemption.evictions else None, where],
+        text if preemption.text else "",
     )
+
+
+def _victims(evictions: Sequence[explanations.Victim]) -> Markup:
+    rows: list[Sequence[Content | Value]] = []
+    for each in evictions:
+        outlook = {None: "not known", "": "pending: one like it would find no node"}.get(
+            each.elsewhere, f"one like it would be placed on {each.elsewhere}"
+        )
+        becomes = "is terminating already" if each.terminating else outlook
+        budget = f"breaks {', '.join(each.budgets)}" if each.breaks_budget else ""
+        rows.append([each.pod, Value(each.priority, each.priority), becomes, budget])
+    columns = (Column("Pod", "name"), Column("Priority", "number"), Column("What becomes of it"), Column("Budget"))
+    return table("Pods that would be evicted", columns, rows, shown=_NAMES)
 
 
 def _details(result: Explanation) -> Iterator[Section]:
@@ -439,12 +490,13 @@ def _answers(result: Explanation) -> NodeAnswers:
                 line = f"{reason.text}: {group.detail}" if group.detail else reason.text
                 details[name] = f"{details[name]}; {line}" if name in details else line
     plugins = _refusers(result)
-    named, rest = plugins[:_COLOURS], plugins[_COLOURS:]
+    named = [plugin for plugin in plugins if causes.colour(plugin) != causes.OTHER]
+    rest = [plugin for plugin in plugins if plugin not in named]
     categories = [
-        Category("chosen" if result.chosen else "preemption would make room", "chosen"),
+        Category(_chosen(result, refused), "chosen"),
         Category("feasible", "feasible"),
-        *(Category(f"refused by {plugin}", f"c{index + 1}") for index, plugin in enumerate(named)),
-        Category(f"refused by {' or '.join(rest)}" if rest else "refused by others", "c7"),
+        *(Category(f"refused by {plugin}", causes.colour(plugin)) for plugin in named),
+        Category(f"refused by {' or '.join(rest)}" if rest else "refused by others", causes.OTHER),
         Category("not examined", "unseen"),
     ]
     codes = {plugin: 2 + index for index, plugin in enumerate(named)}
@@ -455,6 +507,12 @@ def _answers(result: Explanation) -> NodeAnswers:
     if best := result.chosen or result.preemption.nominated_node:
         category_of[best] = 0
     return NodeAnswers(categories, category_of, details)
+
+
+def _chosen(result: Explanation, refused: Mapping[str, str]) -> str:
+    """Return what the best node is called: that preemption takes is refused until then, and counted so elsewhere."""
+    by = refused.get(result.preemption.nominated_node, "")
+    return "chosen" if result.chosen or not by else f"refused by {by}, but evictions would make room"
 
 
 def _refused_by(result: Explanation) -> dict[str, str]:
@@ -468,7 +526,7 @@ def _refused_by(result: Explanation) -> dict[str, str]:
 
 
 def _refusers(result: Explanation) -> list[str]:
-    """Return the plugins that refuse nodes, who refuses most first, which is the order of the colours."""
+    """Return the plugins that refuse nodes, who refuses most first."""
     return [plugin for plugin, _ in Counter(_refused_by(result).values()).most_common()]
 
 

@@ -5,10 +5,20 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
-from schedctl.render.html.markup import Content, Markup, element
+from schedctl.render.html.markup import Content, Markup, element, whole_words
 from schedctl.reports.reasons import Hint, ManifestEdit
 
 _SHOWN = 8
+
+
+def first(hints: Sequence[Hint]) -> Hint | None:
+    """Return the first next step that works as simulated, None where there is none."""
+    return next((hint for hint in hints if hint.fits), None)
+
+
+def text(hint: Hint) -> str:
+    """Return a next step in words, with the size of a cut."""
+    return f"{hint.text} (−{hint.cut} %)" if hint.cut else hint.text
 
 
 def fixes(hints: Sequence[Hint]) -> Content:
@@ -22,28 +32,28 @@ def fixes(hints: Sequence[Hint]) -> Content:
 
 def best(hints: Sequence[Hint]) -> Content:
     """Return the first next step that was tried and works, in a box; nothing where there is none."""
-    found = next((hint for hint in hints if hint.fits), None)
+    found = first(hints)
     if found is None:
         return None
-    return element("div", element("h2", "Fix, tried"), _body(found), class_="best")
+    return element("div", element("h2", "What would help, as simulated"), _body(found), class_="best")
 
 
-def command(text: str) -> Markup:
+def command(line: str) -> Markup:
     """Return something to be pasted."""
-    return element("pre", element("code", text), class_="command", tabindex="0")
+    return element("pre", element("code", whole_words(line)), class_="command", tabindex="0")
 
 
 def _fix(hint: Hint) -> Markup:
-    tried = element("span", "tried", class_="tag good") if hint.fits else None
-    return element("li", tried, _body(hint))
+    works = element("span", "simulated: would work", class_="tag good") if hint.fits else None
+    return element("li", works, _body(hint))
 
 
 def _body(hint: Hint) -> Content:
     return [
-        element("p", hint.text, class_="fix-text"),
+        element("p", whole_words(text(hint)), class_="fix-text"),
         command(hint.command) if hint.command else None,
         [_edit(edit) for edit in hint.edits],
-        [element("p", f"Then: {text}", class_="then") for text in dict.fromkeys(hint.consequences)],
+        [element("p", f"Then: {each}", class_="then") for each in dict.fromkeys(hint.consequences)],
     ]
 
 

@@ -6,6 +6,7 @@ written out before it is escaped.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from html import escape
 
@@ -13,6 +14,9 @@ from schedctl.render import sanitise
 
 _VOID = frozenset(("meta", "input", "br", "rect", "line", "path", "circle", "col"))
 _SELF_CLOSED = frozenset(("rect", "line", "path", "circle"))
+_SPACES = re.compile(r"(\s+)")
+_WORD = 60
+"""A longer word may be broken anywhere."""
 _LONGEST = 2_000
 """A text of more characters than this is cut; no message of kube-scheduler's is as long."""
 
@@ -55,6 +59,14 @@ def element(name: str, /, *content: Content, **attributes: str | int | bool | No
     if name in _VOID:
         return Markup(f"<{name}{written}{'/' if name in _SELF_CLOSED else ''}>")
     return Markup(f"<{name}{written}>{join(content)}</{name}>")
+
+
+def whole_words(value: str, longest: int = _WORD) -> Content:
+    """Return a text in which names with hyphens are not broken at these, unless they are longer than that."""
+    if len(value) > _LONGEST:
+        return value
+    words = _SPACES.split(value)
+    return [element("span", word, class_="whole") if "-" in word and len(word) <= longest else word for word in words]
 
 
 def join(content: Content) -> Markup:

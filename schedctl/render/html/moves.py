@@ -36,7 +36,8 @@ def between_zones(moves: Sequence[tuple[str, str]], zones: Mapping[str, str]) ->
         cells = [_cell(tally[before, after], stays=before == after) for after in names]
         rows.append([before, *cells])
     columns = [Column("From \\ to", "name"), *(Column(name, "number") for name in names)]
-    return table("Pods by the zone they were in and the zone they would be in", columns, rows)
+    title = "From zone to zone"
+    return [element("h3", title), table("Pods by the zone they were in and the zone they would be in", columns, rows)]
 
 
 def by_node(before: Mapping[str, int], after: Mapping[str, int], first: str, other: str) -> Content:
@@ -63,7 +64,8 @@ def by_node(before: Mapping[str, int], after: Mapping[str, int], first: str, oth
         Column(f"Under {first}", "number"),
         Column(f"Under {other}", "number"),
     )
-    return table(f"Pods by node under {first} and {other}", columns, rows, shown=_SHOWN)
+    title = f"Pods by node under {first} and {other}"
+    return [element("h3", title), table(title, columns, rows, shown=_SHOWN)]
 
 
 def answers(before: Mapping[str, int], after: Mapping[str, int], first: str, other: str) -> NodeAnswers:

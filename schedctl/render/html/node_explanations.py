@@ -18,6 +18,7 @@ from schedctl.reports.explanations import OwnerPods
 from schedctl.reports.node_explanations import NodeExplainReport, NodeExplanation
 
 _SHOWN = 100
+_NAMED = 5
 
 
 def page(report: NodeExplainReport) -> Page:
@@ -29,15 +30,29 @@ def page(report: NodeExplainReport) -> Page:
         verdict = (
             f"{fitting} of {counts.of(pending, 'pending pod')} would fit now" if pending else "no pods are pending"
         )
-        style = "good" if fitting == pending else "bad"
+        style = "good" if fitting == pending else "" if _is_healthy(one) else "unsure"
         sections = [*_sections(one)]
-        subject, lead = f"node {one.node}", f"{'; '.join(_circumstances(one))}."
+        subject, lead = f"node {one.node}", f"{'; '.join((_status(one), *_circumstances(one)))}."
     else:
-        verdict, style = f"{counts.of(pending, 'pod')} pending", ""
-        subject, lead = counts.nodes(len(results)), "Each pending pod is judged alone."
-        sections = [Section("Nodes", _nodes(results)), *(_part(each) for each in results[:_SHOWN])]
+        verdict, style = "no pods are pending", ""
+        subject = f"nodes {notices.few([each.node for each in results], _NAMED)}"
+        lead = f"{counts.of(pending, 'pod')} pending, each judged alone." if pending else ""
+        if pending:
+            taking = sum(bool(each.fitting) for each in results)
+            verdict = f"{taking or 'none'} of {counts.nodes(len(results))} would take a pending pod"
+        sections = [Section("Nodes", _nodes(results, pending)), *(_part(each) for each in results[:_SHOWN])]
     text = Section("The same as text", as_text(texts.lines(report)), folded=True)
     return Page("explain node", subject, verdict, style, report.metadata, lead, [*sections, text])
+
+
+def _is_healthy(result: NodeExplanation) -> bool:
+    return result.ready in ("True", "") and not result.unschedulable and not result.conditions
+
+
+def _status(result: NodeExplanation) -> str:
+    """Return whether a node is Ready and takes pods."""
+    ready = {"True": "Ready", "": "whether it is Ready is not known"}.get(result.ready, "not Ready")
+    return f"{ready}, {'' if result.unschedulable else 'not '}cordoned"
 
 
 def _circumstances(result: NodeExplanation) -> Iterator[str]:
@@ -45,10 +60,8 @@ def _circumstances(result: NodeExplanation) -> Iterator[str]:
     if place:
         yield place
     yield f"{counts.of(result.pods, 'pod')} there"
-    if result.unschedulable:
-        yield "cordoned"
     yield from (f"taint {taint}" for taint in result.taints)
-    yield from (f"{each.type} is {each.status}" for each in result.conditions)
+    yield from (f"{each.type} is {each.status}" for each in result.conditions if each.type != "Ready")
 
 
 def _part(result: NodeExplanation) -> Section:
@@ -65,9 +78,11 @@ def _sections(result: NodeExplanation) -> Iterator[Section]:
         ]
         columns = (Column("Pods of", "name"), Column("Pods", "number"), Column("kube-scheduler would choose", "name"))
         together = f"{counts.of(len(result.together), 'pod')} of them fit together." if result.together else ""
-        yield Section("Pending pods that fit", table("Pending pods that fit", columns, rows, shown=_SHOWN), together)
+        yield Section(
+            "Pending pods that would fit", table("Pending pods that fit", columns, rows, shown=_SHOWN), together
+        )
     if result.rejected:
-        yield Section("Pending pods that do not", _rejected(result))
+        yield Section("Pending pods that would not fit", _rejected(result))
     if result.running:
         running: list[Sequence[Content | Value]] = [
             [
@@ -102,31 +117,44 @@ def _resources(result: NodeExplanation) -> Markup:
 def _rejected(result: NodeExplanation) -> Markup:
     rows: list[Sequence[Content | Value]] = []
     for each in result.rejected:
-        causes = [element("p", notices.cause([reason])) for reason in each.reasons]
+        causes = [element("p", reason.detail or reason.text) for reason in each.reasons]
         fix = fixes.fixes([each.fix]) if each.fix is not None else None
         rows.append([_owners(each.owners, each.pods), Value(len(each.pods), len(each.pods)), causes, fix])
     columns = (Column("Pods of", "name"), Column("Pods", "number"), Column("Cause"), Column("What would help"))
     return table("Pending pods that do not fit, the nearest first", columns, rows, shown=_SHOWN)
 
 
-def _nodes(results: Sequence[NodeExplanation]) -> Markup:
+def _nodes(results: Sequence[NodeExplanation], pending: int) -> Markup:
     rows: list[Sequence[Content | Value]] = []
     for each in results:
         fitting = sum(len(one.pods) for one in each.fitting)
         free = {one.resource: amount(one.resource, one.free) for one in each.resources}
-        cause = each.causes[0].text if each.causes else ""
-        rows.append(
-            [each.node, Value(fitting, fitting), *(free.get(name, "0") for name in ("cpu", "memory", "pods")), cause]
-        )
+        taints = [element("p", f"taint {taint}") for taint in each.taints]
+        amounts = (free.get(name, "0") for name in ("cpu", "memory", "pods"))
+        fit = Value(f"{fitting} of {pending}", fitting)
+        rows.append([each.node, [element("p", _status(each)), taints], fit, *amounts, _causes(each)])
     columns = (
         Column("Node", "name"),
-        Column("Fit", "number"),
+        Column("Status"),
+        Column("Would fit", "number"),
         Column("CPU free", "number"),
         Column("Memory free", "number"),
         Column("Pods free", "number"),
-        Column("Most frequent cause"),
+        Column("Why the others would not"),
     )
     return table("Nodes and the pending pods that fit there", columns, rows, shown=_SHOWN * 5)
+
+
+def _causes(result: NodeExplanation) -> Content:
+    """Return why each group of pending pods would not fit, in its nearest cause."""
+    causes = []
+    for each in result.rejected[:_NAMED]:
+        nearest, *others = each.reasons
+        more = f" (and {counts.of(len(others), 'more cause')})" if others else ""
+        why = nearest.detail or nearest.text
+        causes.append(element("p", element("b", _owners(each.owners, each.pods)), f": {why}{more}"))
+    rest = len(result.rejected) - _NAMED
+    return [causes, element("p", f"and {rest} more", class_="rest") if rest > 0 else None]
 
 
 def _owners(owners: Sequence[OwnerPods], pods: Sequence[str]) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from schedctl.render import node_losses as texts
+from schedctl.render import notices
 from schedctl.render.html import node_maps
 from schedctl.render.html.fixes import command
 from schedctl.render.html.markup import Content, Markup, element
@@ -17,6 +18,7 @@ from schedctl.reports import counts
 from schedctl.reports.node_losses import LossResult, NodeLossReport, PendingAfterLoss
 
 _SHOWN = 200
+_NAMED = 3
 _NODE = "node"
 
 
@@ -34,9 +36,24 @@ def page(report: NodeLossReport) -> Page:
 
 
 def _lead(report: NodeLossReport) -> str:
+    return " ".join(filter(None, (_worst_in_words(report), _pending_before(report))))
+
+
+def _pending_before(report: NodeLossReport) -> str:
+    """Return which pods were pending before anything was lost."""
+    pods = report.pending_before
+    are = "is" if len(pods) == 1 else "are"
+    return f"Not counted: {notices.few(pods, _NAMED)}, which {are} pending already." if pods else ""
+
+
+def _worst_in_words(report: NodeLossReport) -> str:
     worst = _worst(report)
     if worst is None:
         return "Controllers make the pods of lost nodes again, and each would find another node."
+    tied = [_name(each) for each in report.results if each.pending == worst.pending]
+    if len(tied) > 1:
+        names = " and ".join((", ".join(tied[:-1]), tied[-1])) if len(tied) <= _NAMED else notices.few(tied, _NAMED)
+        return f"The worst are the losses of {names}: after each {counts.of(worst.pending, 'pod')} would be pending."
     preempted = _pending_and_preempted(worst)
     again = f"{worst.pending - preempted} of the {counts.of(worst.displaced, 'pod')} that controllers make again"
     others = f", nor would {counts.of(preempted, 'pod')} that had to make room" if preempted else ""
@@ -62,10 +79,6 @@ def _sections(report: NodeLossReport) -> Iterator[Section]:
     others = [each for each in harmful if each is not worst and (each.pending or each.lost)]
     if others:
         yield Section("Which pods, loss by loss", _every(others), folded=True)
-    if report.summary.pending_before:
-        number = counts.of(report.summary.pending_before, "pod")
-        text = f"{number} pending already and not counted; `schedctl explain --all-pending` explains them."
-        yield Section("Notes", element("p", text))
     yield Section("The same as text", as_text(texts.lines(report, limit=_SHOWN)), folded=True)
 
 
@@ -83,9 +96,9 @@ def _pending_and_preempted(loss: LossResult) -> int:
 
 
 def _legend(losses: Sequence[LossResult]) -> Markup:
-    keys = [("c1", "find no node"), ("feasible", "find another node")]
-    if any(map(_pending_and_preempted, losses)):
-        keys.append(("freed", "of other nodes: would be preempted, and find no node"))
+    preempted = [("freed", "of other nodes: would be preempted, and find no node")]
+    keys = [("c1", "find no node"), *(preempted if any(map(_pending_and_preempted, losses)) else [])]
+    keys.append(("feasible", "find another node"))
     return element(
         "ul", [element("li", element("span", class_=f"key {key}"), text) for key, text in keys], class_="legend"
     )
@@ -93,33 +106,37 @@ def _legend(losses: Sequence[LossResult]) -> Markup:
 
 def _losses(losses: Sequence[LossResult]) -> Markup:
     most = max(each.displaced + _pending_and_preempted(each) for each in losses)
+    preempting = any(each.preempted for each in losses)
+    losing = any(each.lost or each.error for each in losses)
     rows: list[Sequence[Content | Value]] = []
     for each in losses:
         preempted = _pending_and_preempted(each)
         stranded = each.pending - preempted
         note: Content = element("span", each.error, class_="tag unsure") if each.error else None
+        further = [Value(each.preempted, each.preempted)] if preempting else []
+        if losing:
+            further.append(Value([len(each.lost), note] if note else len(each.lost), len(each.lost)))
         rows.append(
             [
                 Value(each.rank, each.rank),
                 _name(each),
                 Value(each.nodes, each.nodes),
-                stack([(stranded, "bad"), (each.displaced - stranded, "good"), (preempted, "freed")], most),
+                stack([(stranded, "bad"), (preempted, "freed"), (each.displaced - stranded, "good")], most),
                 Value(each.displaced, each.displaced),
                 Value(element("b", str(each.pending)) if each.pending else 0, each.pending),
-                Value(each.preempted, each.preempted),
-                Value([len(each.lost), note] if note else len(each.lost), len(each.lost)),
+                *further,
             ]
         )
-    columns = (
+    columns = [
         Column("Rank", "number"),
         Column("Loss of", "name"),
         Column("Nodes", "number"),
         Column("What becomes of pods", "picture"),
         Column("Made again", "number"),
         Column("Pending", "number"),
-        Column("Preempted", "number"),
-        Column("Lost for good", "number"),
-    )
+        *([Column("Preempted", "number")] if preempting else []),
+        *([Column("Lost for good", "number")] if losing else []),
+    ]
     return table("Losses that would do harm", columns, rows, shown=_SHOWN)
 
 

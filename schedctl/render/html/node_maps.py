@@ -124,7 +124,7 @@ def figure(nodes: NodeMap, answers: NodeAnswers, number: int = 0) -> Content:
     choice = element(
         "fieldset",
         element("legend", "Colour by"),
-        element("label", element("input", type="radio", name=name, class_="by-answer", checked=True), " answer"),
+        element("label", element("input", type="radio", name=name, class_="by-answer", checked=True), " result"),
         element("label", element("input", type="radio", name=name, class_="by-full"), " how full"),
         class_="choice",
     )

@@ -39,7 +39,8 @@ def page(report: NodesReport) -> Page:
 def _style_of_shrink(report: NodesReport) -> str:
     if not report.summary.removed:
         return "bad"
-    return "unsure" if report.preempted or any(each.lost for each in report.nodes) else "good"
+    harm = report.preempted or report.summary.waiting or any(each.lost for each in report.nodes)
+    return "unsure" if harm else "good"
 
 
 def _sections(report: NodesReport, answers: NodeAnswers) -> Iterator[Section]:

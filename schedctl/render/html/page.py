@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from schedctl.render.html import assets
-from schedctl.render.html.markup import Content, Markup, element, legible
-from schedctl.reports.metadata import BUILT_IN, Metadata, describe_unknown
+from schedctl.render.html.markup import Content, Markup, element, legible, whole_words
+from schedctl.render.notices import few
+from schedctl.reports.metadata import BUILT_IN, Metadata, Side, describe_unknown
 
+_INPUTS = 6
+"""How many files the foot of a page names."""
 _GOOD, _BAD, _UNSURE = "good", "bad", "unsure"
 
 
@@ -44,6 +47,7 @@ class Page:
         metadata: the conditions of the report.
         sections: what follows.
         data: what the script shows on demand.
+        sides: of a comparison, the configurations that are compared.
     """
 
     command: str
@@ -54,6 +58,7 @@ class Page:
     lead: str = ""
     sections: Sequence[Section] = ()
     data: dict[str, Any] = field(default_factory=dict)
+    sides: Sequence[Side] = ()
 
 
 def write(page: Page) -> str:
@@ -109,15 +114,20 @@ def _header(page: Page) -> Markup:
             " " if page.verdict else None,
             element("span", page.verdict, class_=f"verdict {page.style}".strip()) if page.verdict else None,
         ),
-        element("p", page.lead, class_="lead") if page.lead else None,
-        element("p", "A dry run: nothing was changed.", class_="dry"),
+        element("p", whole_words(page.lead), class_="lead") if page.lead else None,
+        element("p", f"A dry run: nothing was changed. {_when(page.metadata)}", class_="dry"),
         conditions(page.metadata),
     )
 
 
+def _when(metadata: Metadata) -> str:
+    """Return when the state was taken that was judged."""
+    return f"State of {metadata.state_taken}." if metadata.state_taken else "Nothing says when the state was taken."
+
+
 def _section(section: Section) -> Markup:
     heading = element("h2", section.title)
-    lead = element("p", section.lead, class_="section-lead") if section.lead else None
+    lead = element("p", whole_words(section.lead), class_="section-lead") if section.lead else None
     if section.folded:
         return element(
             "section",
@@ -129,10 +139,9 @@ def _section(section: Section) -> Markup:
 
 def _footer(page: Page) -> Markup:
     metadata = page.metadata
-    configuration = metadata.configuration if metadata.configuration != BUILT_IN else "its built-in defaults"
     facts = [
-        ("Rules", f"kube-scheduler {metadata.kubernetes_version} with {configuration}"),
-        ("State", metadata.state_taken or ", ".join(dict.fromkeys(each.source for each in metadata.inputs[:6]))),
+        ("Rules", "; ".join(_rules(page))),
+        ("State", metadata.state_taken or few([*dict.fromkeys(each.source for each in metadata.inputs)], _INPUTS)),
         ("Made by", f"schedctl {metadata.tool_version}; the same answer as data: -o json"),
     ]
     if metadata.feature_gates:
@@ -141,6 +150,22 @@ def _footer(page: Page) -> Markup:
         facts.insert(1, ("Seed", str(metadata.seed)))
     rows = [(element("dt", name), element("dd", value)) for name, value in facts if value]
     return element("footer", element("dl", rows))
+
+
+def _rules(page: Page) -> Iterator[str]:
+    """Yield which kube-scheduler judges, of a comparison for each side."""
+    version = page.metadata.kubernetes_version
+    for side in page.sides:
+        configuration = side.configuration
+        if side.kubernetes_version:
+            configuration = configuration.removeprefix(side.kubernetes_version).strip(" ,") or BUILT_IN
+        yield f"{side.name}: {_judge(side.kubernetes_version or version, configuration)}"
+    if not page.sides:
+        yield _judge(version, page.metadata.configuration)
+
+
+def _judge(version: str, configuration: str) -> str:
+    return f"kube-scheduler {version} with {configuration if configuration != BUILT_IN else 'its built-in defaults'}"
 
 
 def _data(data: dict[str, Any]) -> Markup:

@@ -8,11 +8,16 @@ from dataclasses import replace
 
 from schedctl.render import layout
 from schedctl.render.html.markup import Markup, element, text
-from schedctl.render.layout import Part
+from schedctl.render.layout import Line, Part
 from schedctl.render.terminals import PLAIN
 
 _COLUMNS = 100
 _LINES = 400
+
+
+def of_line(line: Line) -> str:
+    """Return what a line of the text for people says, without its indent."""
+    return "".join(span.text for span in line.spans)
 
 
 def as_text(blocks: Iterable[Part]) -> Markup:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
+from schedctl.render import notices
 from schedctl.render import pod_comparisons as texts
 from schedctl.render.html import moves, node_maps
 from schedctl.render.html.markup import Content, element
@@ -13,9 +14,10 @@ from schedctl.render.html.plain_text import as_text
 from schedctl.render.html.sides import sides, verdict_of
 from schedctl.render.html.tables import Column, table
 from schedctl.reports import counts
-from schedctl.reports.pod_comparisons import ExplainComparison, PodEffect
+from schedctl.reports.pod_comparisons import ExplainComparison, PodAnswer, PodDifference, PodEffect
 
 _SHOWN = 500
+_NAMED = 3
 _STYLES = {PodEffect.BREAKS: "bad", PodEffect.MENDS: "good", PodEffect.UNCLEAR: "unsure"}
 
 
@@ -31,9 +33,23 @@ def page(report: ExplainComparison) -> Page:
             node_maps.answers_data(report.node_map, moves.answers(*_pods(report, index))) for index in _others(report)
         ]
         data = {"nodes": node_maps.data(report.node_map), "maps": maps}
-    lead = "Each pod is judged alone, on the cluster as it is."
+    lead = f"{_nowhere(report)}Each pod is judged alone, on the cluster as it is."
+    compared = [each.side for each in report.sides]
     subject = f"{counts.of(report.summary.pods, 'pod')} under {len(report.sides)} configurations"
-    return Page("explain --compare", subject, verdict, style, report.metadata, lead, [*_sections(report)], data)
+    return Page(
+        "explain --compare", subject, verdict, style, report.metadata, lead, [*_sections(report)], data, compared
+    )
+
+
+def _nowhere(report: ExplainComparison) -> str:
+    """Return which pods have no node whatever the configuration."""
+    pods = [
+        f"{each.pod.namespace}/{each.pod.name}"
+        for each in report.results
+        if not any(outcome.node or outcome.nominated_node for outcome in each.outcomes)
+    ]
+    find = "finds" if len(pods) == 1 else "find"
+    return f"{notices.few(pods, _NAMED)} {find} no node under any of them. " if pods else ""
 
 
 def _others(report: ExplainComparison) -> range:
@@ -55,7 +71,10 @@ def _sections(report: ExplainComparison) -> Iterator[Section]:
         rows: list[Sequence[Content]] = []
         for each in differing:
             answers = [outcome.node or outcome.message or outcome.verdict.value for outcome in each.outcomes]
-            effects = [element("p", _effect(d.effect), d.text) for d in each.differences]
+            effects = [
+                element("p", _effect(d.effect), _why(d, report.sides[0].side.name, each.outcomes))
+                for d in each.differences
+            ]
             rows.append([f"{each.pod.namespace}/{each.pod.name}", *answers, effects])
         columns = [Column("Pod", "name"), *(Column(f"Under {name}", "name") for name in letters), Column("Effect")]
         yield Section(
@@ -71,6 +90,30 @@ def _sections(report: ExplainComparison) -> Iterator[Section]:
         content = [figure, moves.between_zones(pairs, zones), moves.by_node(first, other, letter, against)]
         yield Section(f"Moves between nodes, {letter} to {against}", content)
     yield Section("The same as text", as_text(texts.lines(report)), folded=True)
+
+
+def _why(difference: PodDifference, first: str, outcomes: Sequence[PodAnswer]) -> Content:
+    """Return why a pod goes elsewhere: whom each plugin whose scores differ favours under which side."""
+    before = outcomes[0].node
+    after = next(each.node for each in outcomes if each.side == difference.side)
+    if not difference.shifts or not before or not after:
+        return difference.text
+    return [
+        element(
+            "span",
+            f"{each.plugin} {_favours(each.before, before, after)} under {first}, "
+            f"{_favours(each.after, before, after)} under {difference.side}",
+            class_="ground",
+        )
+        for each in difference.shifts
+    ]
+
+
+def _favours(lead: int | None, node: str, other: str) -> str:
+    """Return by how much a plugin favours which of two nodes."""
+    if lead is None:
+        return "gives no score"
+    return f"favours {node if lead > 0 else other} by {abs(lead)}" if lead else "favours neither"
 
 
 def _effect(effect: PodEffect) -> Content:

@@ -10,11 +10,11 @@ from schedctl.render.html import moves, node_maps
 from schedctl.render.html.markup import Content, element
 from schedctl.render.html.page import Page, Section
 from schedctl.render.html.plain_text import as_text
-from schedctl.render.html.sides import sides, verdict_of
+from schedctl.render.html.sides import sides
 from schedctl.render.html.simulations import utilisation
 from schedctl.render.html.tables import Column, Value, table
 from schedctl.reports import counts
-from schedctl.reports.run_comparisons import SimulationComparison, WorkloadComparison
+from schedctl.reports.run_comparisons import PlacementDifference, SimulationComparison, WorkloadComparison
 
 _SHOWN = 200
 
@@ -22,9 +22,7 @@ _SHOWN = 200
 def page(report: SimulationComparison) -> Page:
     """Return the page of a report."""
     summary = report.summary
-    differences = [*summary.workload_pods, *summary.other_pods]
-    breaks, mends, moved = (sum(getattr(each, name) for each in differences) for name in ("breaks", "mends", "moves"))
-    verdict, style = verdict_of(breaks=breaks, mends=mends, moves=moved)
+    verdict, style = _verdict(report)
     data = {}
     if report.node_map is not None:
         maps = [
@@ -35,16 +33,44 @@ def page(report: SimulationComparison) -> Page:
     whose = f"{counts.of(summary.pods, 'pod')} of {counts.of(summary.workloads, 'workload')}"
     subject = f"{whose} under {len(report.sides)} configurations"
     return Page(
-        "simulate --compare", subject, verdict, style, report.metadata, _lead(report), [*_sections(report)], data
+        "simulate --compare",
+        subject,
+        verdict,
+        style,
+        report.metadata,
+        _lead(report),
+        [*_sections(report)],
+        data,
+        [each.side for each in report.sides],
     )
+
+
+def _verdict(report: SimulationComparison) -> tuple[str, str]:
+    """Return what the other sides do to pods, and how that is shown: in red only what gets worse."""
+    summary = report.summary
+    differences = [*summary.workload_pods, *summary.other_pods]
+    breaks, mends = (sum(getattr(each, name) for each in differences) for name in ("breaks", "mends"))
+    moves = sum(each.moves for each in summary.workload_pods)
+    parts = [
+        (breaks, f"{counts.of(breaks, 'pod')} would become unschedulable"),
+        (mends, f"{counts.of(mends, 'pod')} would become schedulable"),
+        (moves, f"{moves} of {counts.of(summary.pods, 'pod')} would go to other nodes"),
+    ]
+    preempted = {each.side.name: each.summary.preempted for each in report.sides}
+    first, *others = preempted.values()
+    if any(number != first for number in others):
+        numbers = ", ".join(f"{number} under {name}" for name, number in preempted.items())
+        parts.append((1, f"running pods preempted: {numbers}"))
+    phrases = [text for number, text in parts if number]
+    style = "bad" if breaks else "unsure" if max(others, default=0) > first else "good" if mends or not moves else ""
+    return "; ".join(phrases) or "no pod would move", style
 
 
 def _lead(report: SimulationComparison) -> str:
-    """Return what moves of the workloads, and what of the pods that run already."""
-    mine, others = (
-        sum(each.moves for each in tallies) for tallies in (report.summary.workload_pods, report.summary.other_pods)
-    )
-    return f"{mine} of them of the workloads, {others} that run already or were pending." if mine + others else ""
+    """Return what becomes of pods that are not of the workloads, of which only those that make room move."""
+    moves = sum(each.moves for each in report.summary.other_pods)
+    pods = f"{counts.of(moves, 'other pod')} would end on other nodes. " if moves else ""
+    return f"{pods}No running pod is moved, unless it is preempted: then its controller creates it again."
 
 
 def _pods(report: SimulationComparison, index: int) -> tuple[Counter[str], Counter[str], str, str]:
@@ -82,12 +108,26 @@ def _sections(report: SimulationComparison) -> Iterator[Section]:
     for each in report.sides:
         title = f"How full the nodes are under {each.side.name}"
         yield Section(title, utilisation(each.utilisation), each.ending.text, folded=True)
+    if report.owners:
+        owned: list[Sequence[Content | Value]] = [
+            [
+                each.owner,
+                *(texts.placed_and_preempted(outcome, len(each.pods)) for outcome in each.outcomes),
+                *map(_effect, each.differences),
+            ]
+            for each in report.owners
+        ]
+        lead = "Pods that were pending before, or that are preempted under one of the configurations."
+        yield Section(
+            "Other pods", table("Other pods by owner", [Column("Pods of", "name"), *columns[1:]], owned), lead
+        )
     if report.others:
         others = [
             [each.pod, *(where.node or where.message or "none" for where in each.whereabouts)] for each in report.others
         ]
         heads = [Column("Pod", "name"), *(Column(f"Under {name}", "name") for name in letters)]
-        yield Section("Other pods for which something differs", table("Other pods", heads, others, shown=_SHOWN))
+        title = "Other pods one by one"
+        yield Section(title, table(title, heads, others, shown=_SHOWN), folded=True)
     yield Section("The same as text", as_text(texts.lines(report)), folded=True)
 
 
@@ -98,14 +138,15 @@ def _row(result: WorkloadComparison) -> Sequence[Content | Value]:
         style = "good" if outcome.placed == result.wanted else "bad"
         tag = element("span", f"{outcome.placed} of {result.wanted}", class_=f"tag {style}")
         placed.append(Value([tag, skew], outcome.placed))
-    effects: list[Content | Value] = []
-    for each in result.differences:
-        zones = f" ({each.between_zones} to another zone)" if each.between_zones else ""
-        parts = (
-            (each.breaks, "become unschedulable"),
-            (each.mends, "become schedulable"),
-            (each.moves, f"move{zones}"),
-        )
-        effect = ", ".join(f"{number} {what}" for number, what in parts if number)
-        effects.append(Value(effect or "none", each.breaks * 1_000_000 + each.moves))
-    return [f"{result.kind} {result.namespace}/{result.name}", *placed, *effects]
+    return [f"{result.kind} {result.namespace}/{result.name}", *placed, *map(_effect, result.differences)]
+
+
+def _effect(difference: PlacementDifference) -> Value:
+    zones = f" ({difference.between_zones} to another zone)" if difference.between_zones else ""
+    parts = (
+        (difference.breaks, "unschedulable"),
+        (difference.mends, "become schedulable"),
+        (difference.moves, f"on another node{zones}"),
+    )
+    effect = ", ".join(f"{number} {what}" for number, what in parts if number)
+    return Value(effect or "none", difference.breaks * 1_000_000 + difference.moves)

@@ -48,7 +48,7 @@ def answers(report: NodesReport) -> NodeAnswers:
     keepers = _by_keeper(report.kept)
     categories = [
         Category("can go", "chosen"),
-        Category("takes their pods", "feasible"),
+        Category("kept, and takes their pods", "feasible"),
         *(
             Category(f"kept: {_KEEPERS[keeper]}", style)
             for keeper, style in zip(keepers, (*_STYLES, *["c7"] * len(Keeper)), strict=False)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from schedctl.api.amounts import amount
 from schedctl.render import notices
 from schedctl.render import simulations as texts
-from schedctl.render.html import fixes, node_maps, pod_groups
+from schedctl.render.html import causes, fixes, node_maps, pod_groups
 from schedctl.render.html.markup import Content, Markup, element
 from schedctl.render.html.node_maps import Category, NodeAnswers
 from schedctl.render.html.page import Page, Section, doubt
@@ -16,10 +16,12 @@ from schedctl.render.html.svg.bars import bar, change
 from schedctl.render.html.svg.timelines import timeline
 from schedctl.render.html.tables import Column, Value, table
 from schedctl.reports import counts, simulations
+from schedctl.reports.metadata import describe_unknown
 from schedctl.reports.node_maps import NodeMap
 from schedctl.reports.simulations import SimulationReport, WorkloadResult
 
 _SHOWN = 200
+_NAMED = 3
 
 
 def page(report: SimulationReport) -> Page:
@@ -32,16 +34,43 @@ def page(report: SimulationReport) -> Page:
         data = {"nodes": node_maps.data(report.node_map), "maps": [node_maps.answers_data(report.node_map, answers)]}
     headline = "".join(span.text for span in texts.answer(report).spans)
     first, _, rest = headline.partition("; ")
+    lead = ". ".join(_exceptions(report)) or rest
     return Page(
         "simulate",
         _subject(report),
         first,
         "good" if done else "bad",
         report.metadata,
-        f"{rest[:1].upper()}{rest[1:]}." if rest else "",
+        f"{lead[:1].upper()}{lead[1:]}." if lead else "",
         [*_sections(report)],
         data,
     )
+
+
+def _exceptions(report: SimulationReport) -> Iterator[str]:
+    """Yield whose pods would not be placed, and who would have to make room, a sentence each."""
+    pending = {each.subject: sum(len(group.pods) for group in each.pending) for each in report.results}
+    rejected = {each.subject: sum(len(group.pods) for group in each.rejected) for each in report.results}
+    not_created = {each.subject: len(each.not_created) for each in report.results}
+    for tally, what in (
+        (pending, "would stay pending"),
+        (rejected, "would be rejected by the API server"),
+        (not_created, "would not be created"),
+    ):
+        names = [f"{number} of {subject}" for subject, number in tally.items() if number]
+        if names:
+            yield f"{notices.few(names, _NAMED)} {what}"
+    if report.preemptions:
+        victims = notices.few([each.pod for each in report.preemptions], _NAMED)
+        lost = report.summary.not_returned
+        again = f", {lost} of them not placed again" if len(report.preemptions) > 1 else ", and not placed again"
+        yield f"Preempted would be {victims}{again if lost else ', and placed again'}"
+    if report.summary.groups_waiting:
+        yield f"{report.summary.groups_waiting} of {counts.of(report.summary.groups, 'group')} would not start"
+    if report.summary.mistakes:
+        yield f"{counts.of(report.summary.mistakes, 'mistake')} in the manifests"
+    if report.guesses:
+        yield from (text for text in [describe_unknown(report.guesses)] if text)
 
 
 def _subject(report: SimulationReport) -> str:
@@ -51,6 +80,9 @@ def _subject(report: SimulationReport) -> str:
 
 
 def _sections(report: SimulationReport) -> Iterator[Section]:
+    yield Section("Workloads", _workloads(report.results))
+    if report.preemptions:
+        yield Section("Running pods that would be preempted", _preemptions(report.preemptions))
     pending = [(each, group) for each in report.results for group in each.pending]
     known = doubt(report.guesses)
     if pending or known:
@@ -67,13 +99,10 @@ def _sections(report: SimulationReport) -> Iterator[Section]:
         subject, verdict, _ = pod_groups.answer(group)
         inner = [element("div", element("h3", each.title), each.content) for each in pod_groups.sections(group)]
         yield Section(subject, inner, verdict)
-    yield Section("Workloads", _workloads(report.results))
     if report.node_map is not None:
         lead = "What the run added to each node, or took from it."
         answers = arrivals(report.node_map)
         yield Section("Nodes", [node_maps.figure(report.node_map, answers), node_maps.node_list(0)], lead)
-    if report.preemptions:
-        yield Section("Pods that would be preempted", _preemptions(report.preemptions))
     if report.timeline:
         ending = report.ending
         lead = f"{counts.of(ending.attempts, 'attempt')} in {ending.clock:g} simulated seconds; {ending.text}."
@@ -139,15 +168,11 @@ def _notes(report: SimulationReport) -> list[str]:
 def pending_group(subject: str, group: simulations.PendingPods) -> Markup:
     """Return why some pods of one owner are pending, with what would help."""
     number = counts.of(len(group.pods), "pod")
-    causes = [
-        element("li", notices.cause([reason]), " ", element("span", f"{reason.text} [{reason.plugin}]", class_="words"))
-        for reason in group.reasons
-    ]
     owner = f" of {subject}" if subject else ""
     return element(
         "div",
         element("h3", f"{number}{owner}"),
-        element("ul", causes) if causes else None,
+        causes.causes(group.reasons),
         fixes.fixes(group.hints),
         fixes.command(group.message) if group.message else None,
         class_="part",

@@ -18,6 +18,12 @@ from schedctl.reports.draws import Distribution
 from schedctl.reports.sweeps import SweepCase, SweepCurve, SweepGroup, SweepReport
 
 _SHOWN = 200
+_NAMED = 3
+_PODS = 10
+_MANY = 20
+"""Of fewer scenarios no shares such as 19 of 20 are told."""
+_LOSSES, _NOTHING = "lose", "nothing"
+"""The axis of losses, and its value for none."""
 _HEADS = ("Mean", "Least", "5 %", "Median", "95 %", "Most")
 
 
@@ -25,13 +31,11 @@ def page(report: SweepReport) -> Page:
     """Return the page of a report."""
     summary = report.summary
     whole = summary.answered == summary.scenarios
-    decisive = report.values.get(report.decisive)
     verdict = f"{summary.answered} of {counts.of(summary.scenarios, 'scenario')} answered"
     if summary.failed:
         verdict += f", {summary.failed} failed"
-    if whole and decisive is not None:
-        numbers = f"{_text(decisive.lowest)} to {_text(decisive.highest)}"
-        verdict = f"{report.decisive}: {numbers} over {counts.of(summary.scenarios, 'scenario')}"
+    if whole and report.decisive in report.values:
+        verdict = _comparison(report)
     return Page(
         "sweep",
         f"study {report.study}: {report.question}",
@@ -43,15 +47,62 @@ def page(report: SweepReport) -> Page:
     )
 
 
+def _by_axis(report: SweepReport) -> dict[str, list[SweepGroup]]:
+    found: dict[str, list[SweepGroup]] = {}
+    for group in report.groups:
+        found.setdefault(group.axis, []).append(group)
+    return found
+
+
+def _matters(groups: Sequence[SweepGroup]) -> bool:
+    """Return whether the decisive number differs between the values of an axis."""
+    return any(each.distribution != groups[0].distribution for each in groups)
+
+
+def _comparison(report: SweepReport) -> str:
+    """Return the decisive number for the alternatives of the first axis that makes a difference."""
+    number, overall = _number(report.decisive), report.values[report.decisive]
+    groups = next((each for each in _by_axis(report).values() if _matters(each)), None)
+    if groups is None:
+        return f"{_range([overall])} {number} in every scenario"
+    without = [each.distribution for each in groups if each.value == _NOTHING]
+    others = [each.distribution for each in groups if each.value != _NOTHING]
+    if groups[0].axis == _LOSSES and without:
+        return f"a loss leaves {_range(others)} {number}; {_range(without)} without a loss"
+    alternatives: dict[str, list[str]] = {}
+    for each in sorted(groups, key=lambda each: each.distribution.mean):
+        alternatives.setdefault(_range([each.distribution]), []).append(str(each.value))
+    parts = [f"{numbers} with {' or '.join(values[:_NAMED])}" for numbers, values in alternatives.items()]
+    shown = parts if len(parts) <= _NAMED else [parts[0], parts[-1]]
+    return f"{number}: {', '.join(shown)}"
+
+
+def _number(decisive: str) -> str:
+    return "pods pending" if decisive == "pending" else decisive
+
+
+def _range(found: Sequence[Distribution]) -> str:
+    low, high = min(each.lowest for each in found), max(each.highest for each in found)
+    return _text(low) if low == high else f"{_text(low)} to {_text(high)}"
+
+
 def _lead(report: SweepReport) -> str:
+    """Return what makes no difference, the average where there are enough scenarios for one, and the worst."""
     decisive = report.values.get(report.decisive)
     if decisive is None:
         return ""
-    number = f"{report.decisive} is {_text(decisive.mean)} on average, and at most {_text(decisive.q95)} in 19 of 20"
-    text = f"{number[:1].upper()}{number[1:]}."
-    if report.worst:
-        text += f" The worst: {_name(report.worst[0].axes)}."
-    return text
+    sentences = [
+        f"The {axis} makes no difference to these numbers ({len(groups)} tried)."
+        for axis, groups in _by_axis(report).items()
+        if len(groups) > 1 and not _matters(groups)
+    ]
+    if report.summary.answered >= _MANY:
+        number = f"{_text(decisive.mean)} on average, at most {_text(decisive.q95)} in 19 of 20 scenarios"
+        sentences.append(f"{report.decisive[:1].upper()}{report.decisive[1:]}: {number}.")
+    if report.worst and decisive.lowest < decisive.highest:
+        name, value = _name(report.worst[0].axes), _text(report.worst[0].value)
+        sentences.append(f"The worst of {report.summary.answered} scenarios: {name} ({value}).")
+    return " ".join(sentences)
 
 
 def _sections(report: SweepReport) -> Iterator[Section]:
@@ -62,21 +113,17 @@ def _sections(report: SweepReport) -> Iterator[Section]:
         columns = (Column("Scenarios", "number"), Column("Why"))
         yield Section("Scenarios without an answer", table("Scenarios without an answer", columns, rows, shown=_SHOWN))
     yield from _curves(report)
-    by_axis: dict[str, list[SweepGroup]] = {}
-    for group in report.groups:
-        by_axis.setdefault(group.axis, []).append(group)
-    for axis, groups in by_axis.items():
-        made = _distributions(
-            f"{report.decisive} by {axis}", axis.capitalize(), [(str(each.value), each.distribution) for each in groups]
-        )
-        yield Section(f"{report.decisive.capitalize()}, by {axis}", [_legend(), made])
+    for axis, groups in _by_axis(report).items():
+        title = f"{report.decisive[:1].upper()}{report.decisive[1:]}, by {'loss' if axis == _LOSSES else axis}"
+        if _matters(groups):
+            yield Section(title, _alternatives(title, axis, groups))
     if report.worst:
         yield Section("The worst scenarios", _worst(report.worst, report.decisive), f"By {report.decisive}.")
     if report.pending:
         yield Section("Pods that are ever pending", _pending(report))
     if report.values:
         lead = "Each on a scale of its own."
-        yield Section("Every number, over all scenarios", [_legend(), _numbers(report.values)], lead)
+        yield Section("Every number, over all scenarios", [_legend(), _numbers(report.values)], lead, folded=True)
     yield Section("Every scenario", element("p", "A line for each scenario: ", element("code", report.results)))
     yield Section("The same as text", as_text(texts.lines(report)), folded=True)
 
@@ -124,11 +171,26 @@ def _legend() -> Markup:
     )
 
 
-def _distributions(caption: str, title: str, named: Sequence[tuple[str, Distribution]]) -> Markup:
-    low = min((each.lowest for _, each in named), default=0.0)
-    high = max((each.highest for _, each in named), default=0.0)
-    rows = [_row(name, values, low, high) for name, values in named]
-    return table(caption, _columns(title), rows, shown=_SHOWN)
+def _alternatives(caption: str, axis: str, groups: Sequence[SweepGroup]) -> Content:
+    """Return the decisive number for each value of an axis, drawn from 0; of few scenarios as bars of their means."""
+    low = min(0.0, *(each.distribution.lowest for each in groups))
+    high = max(0.0, *(each.distribution.highest for each in groups))
+    if any(each.scenarios >= _MANY for each in groups):
+        spans = [_row(str(each.value), each.distribution, low, high) for each in groups]
+        return [_legend(), table(caption, _columns(axis.capitalize()), spans, shown=_SHOWN)]
+    rows: list[Sequence[Content | Value]] = []
+    for each in groups:
+        found = each.distribution
+        numbers = (found.mean, found.lowest, found.highest)
+        picture = bar(found.mean - low, high - low)
+        rows.append([str(each.value), picture, *(Value(_text(number), number) for number in numbers), each.scenarios])
+    heads = ("Mean", "Least", "Most", "Scenarios")
+    columns = (
+        Column(axis.capitalize(), "name"),
+        Column("Mean", "picture"),
+        *(Column(head, "number") for head in heads),
+    )
+    return table(caption, columns, rows, shown=_SHOWN)
 
 
 def _numbers(values: Mapping[str, Distribution]) -> Markup:
@@ -146,14 +208,15 @@ def _row(name: str, values: Distribution, low: float, high: float) -> Sequence[C
 
 
 def _worst(cases: Sequence[SweepCase], decisive: str) -> Markup:
-    rows: list[Sequence[Content | Value]] = [
-        [
-            Value(element("b", _text(each.value)), each.value),
-            [_name(each.axes), command(each.command)],
-            [element("p", pod) for pod in each.pending[:10]] or "none",
-        ]
-        for each in cases
-    ]
+    alike: dict[tuple[float, tuple[str, ...]], list[SweepCase]] = {}
+    for each in cases:
+        alike.setdefault((each.value, tuple(each.pending)), []).append(each)
+    rows: list[Sequence[Content | Value]] = []
+    for (value, pods), (first, *others) in alike.items():
+        same = element("p", f"and the same: {'; '.join(_name(each.axes) for each in others)}", class_="rest")
+        scenario = [_name(first.axes), command(first.command), same if others else None]
+        pending = [element("p", pod) for pod in pods[:_PODS]] or "none"
+        rows.append([Value(element("b", _text(value)), value), scenario, pending])
     columns = (Column(decisive.capitalize(), "number"), Column("Scenario"), Column("Pending pods", "name"))
     return table("The worst scenarios", columns, rows, shown=_SHOWN)
 

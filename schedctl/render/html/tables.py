@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from schedctl.render.html.markup import Content, Markup, element
+from schedctl.render.html.markup import Content, Markup, element, whole_words
 
+_WORD = 36
+"""A longer name may be broken, so that the other columns have room."""
 _FILTERED = 12
 """A table with more rows gets a field to filter by."""
 
@@ -65,4 +67,6 @@ def table(
 
 def _cell(cell: Content | Value, column: Column) -> Markup:
     content, key = cell if isinstance(cell, Value) else (cell, None)
-    return element("td", content, class_=column.kind or None, data_key=None if key is None else str(key))
+    whole = isinstance(content, str) and "-" in content and not isinstance(content, Markup)
+    shown = whole_words(content, _WORD) if whole and isinstance(content, str) else content
+    return element("td", shown, class_=column.kind or None, data_key=None if key is None else str(key))

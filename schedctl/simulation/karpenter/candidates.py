@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from math import ceil
 
 from schedctl.api import annotation_keys as keys
-from schedctl.api import topology
+from schedctl.api import node_labels, topology
 from schedctl.api.autoscalers import NodePool
 from schedctl.api.nodes import Taint
 from schedctl.api.tolerations import NO_SCHEDULE
-from schedctl.autoscaling import labels as node_labels
 from schedctl.cache.pod_info import PodInfo
 from schedctl.reports.nodes import Keeper
 from schedctl.simulation.karpenter.models import ModelNode, owner_kind

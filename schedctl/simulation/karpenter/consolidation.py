@@ -10,8 +10,8 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from itertools import zip_longest
 
+from schedctl.api import node_labels
 from schedctl.api.topology import HOSTNAME
-from schedctl.autoscaling import labels as node_labels
 from schedctl.cache.pod_info import PodInfo
 from schedctl.reports import counts
 from schedctl.reports.nodes import Keeper
@@ -62,6 +62,7 @@ class Command:
         nodes: those that go.
         replacement: the node that is launched instead, None for none.
         moved: where Karpenter expects the pods, by key.
+        started: where it expects pods that wait, by key.
         price: what the nodes cost per hour, None where that is not known.
     """
 
@@ -69,6 +70,7 @@ class Command:
     nodes: tuple[str, ...]
     replacement: Replacement | None = None
     moved: Mapping[str, str] = field(default_factory=dict)
+    started: Mapping[str, str] = field(default_factory=dict)
     price: float | None = None
 
     @property
@@ -132,8 +134,7 @@ class _Consolidator:
         self._model = model
         self._budgets = budgets
         self._annotations = annotations
-        self._pending = pending
-        self._pending_keys = {pod.key for pod in pending}
+        self._pending = {pod.key: pod for pod in pending}
         self._launched = 0
 
     def next_command(self) -> Command | None:
@@ -153,6 +154,8 @@ class _Consolidator:
             self._launched += 1
         for key, name in command.moved.items():
             nodes[name].pods.append(moving[key])
+        for key, name in command.started.items():
+            nodes[name].pods.append(self._pending.pop(key).info)
         self.facts.commands.append(command)
 
     # -- candidates ----------------------------------------------------------------
@@ -231,19 +234,20 @@ class _Consolidator:
         """Return how some nodes could go together, or why they cannot."""
         names = _names(candidates)
         pods = [waiting_pod(info) for each in candidates for info in each.pods]
-        solution = solve(self._model, [*self._pending, *pods], without=names)
-        stuck = [step for key, step in solution.unplaced.items() if key not in self._pending_keys]
+        solution = solve(self._model, [*self._pending.values(), *pods], without=names)
+        stuck = [step for key, step in solution.unplaced.items() if key not in self._pending]
         if stuck:
             why = next(iter(stuck[0].refusals.values()), "no NodePool may launch a node")
             text = f"pod {stuck[0].pod} would find no other node, and Karpenter launches none for it: {why}"
             return Obstacle(Keeper.NO_ROOM, text, (stuck[0].pod,))
         for name, placed in solution.existing.items():
-            moved = [pod.key for pod in placed if pod.key not in self._pending_keys]
+            moved = [pod.key for pod in placed if pod.key not in self._pending]
             if moved and not self._model.nodes[name].initialized:
                 text = f"pod {moved[0]} would have to run on {name}, which is not initialized yet"
                 return Obstacle(Keeper.NO_ROOM, text, (moved[0],))
         if not solution.claims:
-            return Command(method, names, moved=self._moved(solution, ""), price=_price(candidates))
+            places = self._places(solution, "")
+            return Command(method, names, None, *places, _price(candidates))
         if len(solution.claims) > 1:
             whose = "its pods and those that are pending" if self._pending else "its pods"
             return Obstacle(Keeper.NO_ROOM, f"{whose} would need {counts.of(len(solution.claims), 'new node')}")
@@ -277,9 +281,9 @@ class _Consolidator:
             return Obstacle(Keeper.NO_ROOM, "only spot capacity would surely be cheaper, and none has room")
         instance_type, offering = chosen
         name = f"{claim.pool.name}-replacement-{self._launched + 1}"
-        moved = self._moved(solution, name)
+        moved, started = self._places(solution, name)
         new = Replacement(name, claim, instance_type, offering)
-        return Command(method, _names(candidates), new, moved, _price(candidates))
+        return Command(method, _names(candidates), new, moved, started, _price(candidates))
 
     def _without_same_type(self, command: Command, candidates: Sequence[Candidate]) -> Command | None:
         """Return a command whose replacement is no node of a type that goes, nor a dearer one; None if none is left.
@@ -292,17 +296,19 @@ class _Consolidator:
         same = [each.node.price for each in candidates if each.instance_type in names and each.node.price is not None]
         if same:
             claim = _cheaper(claim, min(same))
-        chosen = claim.cheapest() if claim.types else None
+        is_enough = claim.types and enough_values(claim.types, claim.requirements)
+        chosen = claim.cheapest() if is_enough else None
         if chosen is None:
             return None
         instance_type, offering = chosen
         return replace(command, replacement=Replacement(command.replacement.name, claim, instance_type, offering))
 
-    def _moved(self, solution: Solution, new: str) -> dict[str, str]:
-        """Return where Karpenter expects the pods of the nodes that go."""
+    def _places(self, solution: Solution, new: str) -> tuple[dict[str, str], dict[str, str]]:
+        """Return where Karpenter expects the pods of the nodes that go, and pods that wait."""
         found = {pod.key: name for name, pods in solution.existing.items() for pod in pods}
         found |= {pod.key: new for claim in solution.claims for pod in claim.pods}
-        return {key: name for key, name in sorted(found.items()) if key not in self._pending_keys}
+        moved = {key: name for key, name in sorted(found.items()) if key not in self._pending}
+        return moved, {key: name for key, name in sorted(found.items()) if key in self._pending}
 
 
 def _names(candidates: Sequence[Candidate]) -> tuple[str, ...]:

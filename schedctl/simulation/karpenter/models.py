@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from schedctl.api import topology
+from schedctl.api import node_labels, topology
 from schedctl.api.autoscalers import NodeClaim
 from schedctl.api.meta import Namespace, controller_of
 from schedctl.api.nodes import Taint
 from schedctl.api.resources import allocatable
 from schedctl.api.selectors import LabelQuery
 from schedctl.api.workloads import DaemonSet
-from schedctl.autoscaling import labels as node_labels
 from schedctl.cache.cluster import Cluster
 from schedctl.cache.pod_info import PodInfo
 from schedctl.simulation.karpenter.offers import NODES, Pool
@@ -92,11 +91,11 @@ class Model:
             return frozenset()
         return frozenset(name for name, labels in self.namespaces.items() if selector.matches(labels))
 
-    def left_of(self, pool: Pool) -> dict[str, int]:
-        """Return what the limits of a pool leave."""
+    def left_of(self, pool: Pool, without: Collection[str] = ()) -> dict[str, int]:
+        """Return what the limits of a pool leave once some nodes have gone."""
         left = dict(pool.limits)
         for node in self.nodes.values():
-            if node.pool == pool.name:
+            if node.name not in without and node.pool == pool.name:
                 for name in left:
                     left[name] -= 1 if name == NODES else node.capacity.get(name, 0)
         return left

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from schedctl.api import topology
+from schedctl.api import node_labels, topology
 from schedctl.api.autoscalers import NodePool
 from schedctl.api.nodes import Taint
 from schedctl.api.resources import allocatable
-from schedctl.autoscaling import labels as node_labels
 from schedctl.autoscaling.groups import NodeGroup, NodeTemplate
 from schedctl.autoscaling.instance_types import Catalogue
+from schedctl.autoscaling.requirements import is_well_known
 from schedctl.simulation.karpenter import value_sets
 from schedctl.simulation.karpenter.value_sets import Requirements, ValueSet, conflict, first_disjoint, narrow
 
@@ -186,12 +186,14 @@ def _types(templates: Iterable[NodeTemplate]) -> Iterator[OfferedType]:
     for each in templates:
         by_name.setdefault(each.instance_type, []).append(each)
     for name, same in by_name.items():
-        offerings = tuple(_offering(each) for each in same)
+        # those that differ in labels of the pool's own are one offering, which pods narrow down
+        offered = {(each.zone, each.spot): each for each in reversed(same)}
+        offerings = tuple(_offering(offered[each]) for each in dict.fromkeys((one.zone, one.spot) for one in same))
         status = same[0].node.status
         labels = {
             key: value
             for key, value in (same[0].node.metadata.labels or {}).items()
-            if value_sets.may_be_unknown(key) and key != node_labels.KARPENTER_POOL
+            if is_well_known(key) and key != node_labels.KARPENTER_POOL
         }
         yield OfferedType(
             name,

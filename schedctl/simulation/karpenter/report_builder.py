@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from schedctl.autoscaling import labels as node_labels
+from schedctl.api import node_labels
 from schedctl.reports import counts
 from schedctl.reports.nodes import KarpenterAnswer, KarpenterCommand, KarpenterStep, KeptNode, LaunchedNode, PlacedPod
 from schedctl.simulation.karpenter.consolidation import Command, Consolidation
@@ -83,7 +83,9 @@ def _consolidation_text(fewer: int, new: int, nodes: int, *, interrupted: bool) 
     limited = "so far: " if interrupted else ""
     if not fewer and not new:
         return f"{limited}Karpenter would consolidate no node"
-    replaced = f"{' and' if fewer else ''} replace {new} by cheaper ones" if new else ""
+    cheaper = "a cheaper one" if new == 1 else "cheaper ones"
+    of_all = "" if fewer else f" of {counts.nodes(nodes)}"
+    replaced = f"{' and' if fewer else ''} replace {new}{of_all} by {cheaper}" if new else ""
     removed = f" remove {fewer} of {counts.nodes(nodes)}" if fewer else ""
     return f"{limited}Karpenter would{removed}{replaced}"
 

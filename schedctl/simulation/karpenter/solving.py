@@ -100,7 +100,7 @@ class _Solver:
         for each in self._existing:
             self._topology.register(each.node.host)
         self._claims: list[Claim] = []
-        self._left = {pool.name: model.left_of(pool) for pool in model.pools}
+        self._left = {pool.name: model.left_of(pool, without) for pool in model.pools}
         self._daemons = {pool.name: _daemons_of(pool, model.daemons) for pool in model.pools}
         self._ports = {pool.name: dict(ports) for pool in model.pools for _, ports in (self._daemons[pool.name],)}
         self._solution = Solution()
@@ -176,6 +176,8 @@ class _Solver:
     def _claim(self, pool: Pool) -> Claim | str:
         """Return a new claim of a pool within its limits, or why there is none."""
         if not pool.types:
+            if not pool.known_types:
+                return "nothing says which instance types it may launch; `--instance-types FILE` does"
             return "no instance type meets its requirements"
         left = self._left[pool.name]
         if left.get(NODES) == 0:

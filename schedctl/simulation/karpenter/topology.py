@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from schedctl.api.node_labels import KARPENTER_POOL
 from schedctl.api.nodes import Taint
 from schedctl.api.pods import TopologySpreadConstraint
 from schedctl.api.selectors import LabelQuery, Requirement, compile_selector
 from schedctl.api.topology import HOSTNAME
-from schedctl.autoscaling.labels import KARPENTER_POOL
 from schedctl.cache.pod_info import AffinityTerm, PodInfo
 from schedctl.simulation.karpenter.models import Model, ModelNode
 from schedctl.simulation.karpenter.topology_groups import (

@@ -6,23 +6,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from schedctl.api.selectors import parse_int64
-from schedctl.autoscaling.requirements import current_key
+from schedctl.autoscaling.requirements import current_key, is_well_known
 
 Requirements = Mapping[str, "ValueSet"]
 """What is required of a node, by label."""
-_KNOWN = frozenset(
-    (
-        "karpenter.sh/nodepool",
-        "karpenter.sh/capacity-type",
-        "topology.kubernetes.io/zone",
-        "topology.kubernetes.io/region",
-        "node.kubernetes.io/instance-type",
-        "kubernetes.io/arch",
-        "kubernetes.io/os",
-        "node.kubernetes.io/windows-build",
-    )
-)
-_KNOWN_PREFIXES = ("karpenter.k8s.aws/", "karpenter.azure.com/")
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,11 +144,6 @@ def narrow(requirements: Requirements, others: Iterable[tuple[str, ValueSet]]) -
     return found
 
 
-def may_be_unknown(key: str) -> bool:
-    """Return whether a new node may get a label that its NodePool says nothing of, as its instance type has it."""
-    return key in _KNOWN or key.startswith(_KNOWN_PREFIXES)
-
-
 def conflict(requirements: Requirements, others: Requirements, *, of_new_node: bool = False) -> str:
     """Return the label about which nodes that meet some requirements cannot meet others; "" for none.
 
@@ -171,7 +153,7 @@ def conflict(requirements: Requirements, others: Requirements, *, of_new_node: b
         of_new_node: whether labels of instance types may be missing, as the choice of the type brings them.
     """
     for key, values in others.items():
-        if key in requirements or values.is_met_by_absence or (of_new_node and may_be_unknown(key)):
+        if key in requirements or values.is_met_by_absence or (of_new_node and is_well_known(key)):
             continue
         return key
     return first_disjoint(requirements, others)

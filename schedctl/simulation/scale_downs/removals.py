@@ -6,13 +6,13 @@ drained in order, as ``schedctl drain`` does it, and only what that drain emptie
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from itertools import combinations, permutations
 from math import comb, perm
 
-from schedctl.api.resources import CPU, MEMORY, PODS
+from schedctl.api.resources import CPU, MEMORY
 from schedctl.autoscaling.detection import NodeGroups
 from schedctl.autoscaling.groups import Autoscaler, NodeGroup
 from schedctl.cache import node_edits
@@ -25,8 +25,9 @@ from schedctl.reports.drains import DrainFate
 from schedctl.reports.nodes import BoundProof, Keeper
 from schedctl.scheduler import Scheduler
 from schedctl.simulation.drains import DrainedNode, DrainFacts, DrainFlags, drain
-from schedctl.simulation.replacement import controller_of, successor
+from schedctl.simulation.replacement import successor
 from schedctl.simulation.runs import Options
+from schedctl.simulation.scale_downs.bounds import most_removed, requested, within_sizes
 from schedctl.simulation.scale_downs.rules import (
     Obstacle,
     RemovalRules,
@@ -162,7 +163,10 @@ class _Search:
         """Fill in the facts."""
         facts = self._facts
         candidates = self._candidates()
-        facts.bound, facts.bound_by = self._bound(candidates)
+        pods = {name: self._pods[name] for name in candidates}
+        facts.bound, facts.bound_by = most_removed(
+            self._cluster, pods, self._groups, by_resources=not self._rules.allow_preemption
+        )
         self._most = len(candidates)
         chosen: list[str] = []
         if facts.bound:
@@ -206,28 +210,6 @@ class _Search:
                 text = f"pod {info.key}: of the system and without a budget, which Cluster Autoscaler leaves in place"
                 return Obstacle(Keeper.BUDGET, text, (info.key,))
         return None
-
-    def _bound(self, candidates: Sequence[str]) -> tuple[int, BoundProof]:
-        """Return how many nodes can go at most: what is left has to hold what pods request."""
-        cluster, allowed = self._cluster, _within_sizes(candidates, self._groups)
-        best, by = allowed, BoundProof.RULES
-        everywhere = [*cluster.node_table.row_of]
-        # a pod that no controller recreates is lost and needs no room
-        placed_again = [info for infos in self._pods.values() for info in infos if controller_of(info.pod) is not None]
-        for resource in (CPU, MEMORY, PODS):
-            room = {name: _room(cluster, name, resource) for name in everywhere}
-            requested = sum(_requested(info, resource) for info in placed_again)
-            requested -= sum(max(0, free) for name, (_, free) in room.items() if name not in self._pods)
-            # the candidates that stay hold it all at best if they are the largest
-            stay, sizes = 0, sorted((room[name][0] for name in candidates), reverse=True)
-            for size in sizes:
-                if requested <= 0:
-                    break
-                requested -= size
-                stay += 1
-            if len(candidates) - stay < best:
-                best, by = len(candidates) - stay, BoundProof.RESOURCES
-        return best, by
 
     # -- one after another ---------------------------------------------------------
 
@@ -369,7 +351,7 @@ class _Search:
     def _try_each(self, sets: Iterable[Sequence[str]]) -> bool:
         """Take the first of some sets that can go; return whether any can."""
         for chosen in sets:
-            if _within_sizes(chosen, self._groups) < len(chosen):
+            if within_sizes(chosen, self._groups) < len(chosen):
                 continue
             self._on_trial(self._facts.tried, self._facts.tried + 1)
             found, failed = self._drained(chosen)
@@ -413,35 +395,6 @@ def _failure(node: DrainedNode) -> Obstacle | None:
     return None
 
 
-def _within_sizes(names: Sequence[str], groups: Mapping[str, NodeGroup]) -> int:
-    """Return how many of some nodes may go by the minimum sizes of their groups."""
-    per_group: dict[str, int] = {}
-    allowed = 0
-    for name in names:
-        group = groups.get(name)
-        if group is None:
-            allowed += 1
-            continue
-        gone = per_group.get(group.name, 0)
-        if gone < len(group.nodes) - group.min_size:
-            per_group[group.name] = gone + 1
-            allowed += 1
-    return allowed
-
-
-def _room(cluster: Cluster, name: str, resource: str) -> tuple[int, int]:
-    """Return what pods that move have together of a node at most, and what is free of it now."""
-    nodes = cluster.nodes_named([name])
-    offered = int(nodes.allocatable(resource)[0])
-    taken = int((nodes.pod_count if resource == PODS else nodes.requested(resource))[0])
-    movable = sum(_requested(info, resource) for info in movable_pods(cluster, name))
-    return max(0, offered - taken + movable), offered - taken
-
-
-def _requested(info: PodInfo, resource: str) -> int:
-    return 1 if resource == PODS else info.requests.exact.get(resource, 0)
-
-
 def _share_requested(cluster: Cluster, name: str, pods: Sequence[PodInfo]) -> float:
     """Return how much of a node has to move, the larger of the shares of cpu and memory."""
     nodes = cluster.nodes_named([name])
@@ -449,5 +402,5 @@ def _share_requested(cluster: Cluster, name: str, pods: Sequence[PodInfo]) -> fl
     for resource in (CPU, MEMORY):
         offered = int(nodes.allocatable(resource)[0])
         if offered:
-            shares.append(sum(_requested(info, resource) for info in pods) / offered)
+            shares.append(sum(requested(info, resource) for info in pods) / offered)
     return max(shares)

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 from schedctl.api import annotation_keys as keys
 from schedctl.api.autoscalers import NodePool
+from schedctl.api.node_labels import is_control_plane
 from schedctl.api.nodes import Node
 from schedctl.api.pods import Pod
 from schedctl.autoscaling.groups import Autoscaler, NodeGroup
 from schedctl.autoscaling.karpenter import only_empty
-from schedctl.autoscaling.labels import is_control_plane
 from schedctl.autoscaling.templates import node_of
 from schedctl.cache.cluster import Cluster
 from schedctl.cache.pod_info import PodInfo

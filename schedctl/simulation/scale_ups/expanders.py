@@ -18,7 +18,7 @@ from schedctl.simulation.scale_ups.trials import Placement, Trials, place, place
 
 Expander = Literal["least-waste", "most-pods", "price", "priority"]
 EXPANDERS: tuple[Expander, ...] = ("least-waste", "most-pods", "price", "priority")
-_MOST_ATTEMPTS = 1_500
+_MOST_ATTEMPTS, _FEWEST_PODS = 600, 25
 """How many cycles may go into the estimates of one choice; more pods than that leaves for each are a sample."""
 
 
@@ -99,7 +99,7 @@ class Growth:
         return counts, left
 
     def _best(self, pods: list[PodInfo], counts: Counts, expander: Expander) -> list[int] | None:
-        sample = pods[: max(1, _MOST_ATTEMPTS // max(1, len(self._families)))]
+        sample = pods[: max(_FEWEST_PODS, _MOST_ATTEMPTS // max(1, len(self._families)))]
         best: tuple[tuple[float, ...], list[int]] | None = None
         for position, family in enumerate(self._families.values()):
             if not any(self._compatible[self._class_of[info.key], each] for info in sample for each in family):

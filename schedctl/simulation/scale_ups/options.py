@@ -62,18 +62,23 @@ def options_of(groups: Iterable[NodeGroup], objective: Objective) -> tuple[list[
     """
     found: list[NodeOption] = []
     unpriced: list[str] = []
+    types: set[str] = set()
     for group in groups:
         for template in group.templates:
             if objective == "cost" and template.price is None:
                 unpriced.append(group.name)
+                types.add(template.instance_type)
                 continue
             cost = 1.0 if objective == "count" or template.price is None else template.price
             status = template.node.status
             capacity = {**allocatable(status.capacity or status.allocatable), "nodes": 1}
             found.append(NodeOption(group, template, cost, capacity))
     if unpriced and not found:
+        names = ", ".join(sorted(types - {""}))
+        of_types = f" with {names} in it" if names else ""
         raise UsageError(
-            "no price of any node is known", "give `--instance-types FILE`, or pricePerHour in `--node-groups FILE`"
+            "no price of any node is known",
+            f"give `--instance-types FILE`{of_types}, or pricePerHour in `--node-groups FILE`",
         )
     left_out = dict.fromkeys(unpriced)
     notes = [f"group {name} has nodes of unknown price, which were not considered" for name in left_out]

@@ -34,6 +34,8 @@ _LISTED = 20_000
 """How many smaller plans are looked through at most; each is tried unless sums of resources rule it out."""
 _REPAIRS = 8
 """How often a plan gets more nodes for the pods that a run leaves pending."""
+_MANY, _NEAR = 500, 0.05
+"""A plan for so many pods that is as near to the bound as this is not improved, unless somebody sets the effort."""
 _EPSILON = 1e-9
 
 
@@ -136,7 +138,7 @@ def plan(
     facts = ScaleUp(objective, options, in_order)
     most = effort or default_effort(len(pods))
     with scheduler.fork():
-        search = _Search(scheduler, facts, most, lambda made: on_trial(made, most))
+        search = _Search(scheduler, facts, most, lambda made: on_trial(made, most), thorough=bool(effort))
         try:
             search.run(expander)
         except KeyboardInterrupt:
@@ -181,8 +183,17 @@ def _gated_pods(outcomes: Sequence[PodOutcome]) -> list[PodInfo]:
 class _Search:
     """A search while it goes on."""
 
-    def __init__(self, scheduler: Scheduler, facts: ScaleUp, most: int, on_trial: Callable[[int], None]) -> None:
+    def __init__(
+        self,
+        scheduler: Scheduler,
+        facts: ScaleUp,
+        most: int,
+        on_trial: Callable[[int], None],
+        *,
+        thorough: bool,
+    ) -> None:
         self._scheduler = scheduler
+        self._thorough = thorough
         self._facts = facts
         self._most = most
         self._on_trial = on_trial
@@ -219,11 +230,11 @@ class _Search:
         self._propose(expander or EXPANDERS[0], first, growth)
         if expander is not None:
             return
-        if facts.bound.start is not None and not self._is_proved():
+        if facts.bound.start is not None and not self._is_done():
             self._from_start(facts.bound.start, growth)
         for each in EXPANDERS[1:]:
             # an expander costs about as much as a few plans
-            if self._is_proved() or self._most - self.made < _REPAIRS:
+            if self._is_done() or self._most - self.made < _REPAIRS:
                 break
             counts, left = growth.grow(facts.pods, each)
             is_better = facts.placement is None or sorts.cost_of(facts.options, counts) < facts.cost - _EPSILON
@@ -318,13 +329,16 @@ class _Search:
 
     # -- smaller plans -------------------------------------------------------------
 
-    def _is_proved(self) -> bool:
-        return self._facts.placement is not None and self._facts.gap == 0.0
+    def _is_done(self) -> bool:
+        """Return whether nothing better is looked for."""
+        facts = self._facts
+        near = _NEAR if len(facts.pods) >= _MANY and not self._thorough else 0.0
+        return facts.placement is not None and facts.gap <= near
 
     def _try_smaller(self, relaxation: Relaxation) -> None:
         """Try smaller plans: each of them if they are few, else those with a node less."""
         facts = self._facts
-        if facts.placement is None or self._is_proved():
+        if facts.placement is None or self._is_done():
             return
         smaller = self._smaller_plans(relaxation)
         if smaller is not None and len(smaller) <= self._most - self._trials.made:

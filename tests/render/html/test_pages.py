@@ -114,25 +114,117 @@ def test_every_table_has_a_caption_and_a_cell_for_each_heading(pages, name):
         pytest.param("explain", ["NodeUnschedulable", "16", "8", "5"], id="the nodes left after each filter"),
         pytest.param("explain", ["maxSkew 1 over topology.kubernetes.io/zone", "no room"], id="the spread"),
         pytest.param("explain a pod that fits", ["would be placed on general-b-1", "score 639"], id="the choice"),
-        pytest.param("explain preemption", ["Pods evicted", "would preempt 1 pod on general-b-2"], id="preemption"),
+        pytest.param(
+            "explain preemption",
+            ["would preempt 1 pod on general-b-2", "evict batch/report-29387820-5ndlc (priority 100"],
+            id="preemption",
+        ),
         pytest.param("explain many", ["2 of 2 would not be placed", "Job ml/train"], id="a table of many answers"),
-        pytest.param("explain a group", ["podgroup ml/train", "48 of 64 placed", "What came of it"], id="a gang"),
+        pytest.param(
+            "explain a group",
+            ["podgroup ml/train", "None of 64 pods has a node", "all 4 together have room for 128"],
+            id="a gang",
+        ),
         pytest.param("explain a node", ["node general-a-2", "of 2 pending pods would fit now"], id="a node"),
-        pytest.param("simulate", ["17 of 19 pods would be placed", "StatefulSet shop/sessions"], id="a run"),
-        pytest.param("drain", ["nodes would be drained", "stays pending", "shop/web"], id="a drain"),
-        pytest.param("capacity", ["more pods would fit", "Why the next one would not fit"], id="a capacity"),
-        pytest.param("check", ["fails", "zone-loss"], id="a check"),
-        pytest.param("nodes", ["add 3 nodes", "Proved: the fewest nodes", "limit reached"], id="a plan of nodes"),
-        pytest.param("nodes --shrink", ["2 of 17 nodes can go", "At most 8 nodes can go"], id="nodes that can go"),
-        pytest.param("n-1", ["16 of 20 losses would leave pods pending", "zone eu-west-1c"], id="losses"),
-        pytest.param("sweep", ["pending: 2 to 10 over 8 scenarios", "--only"], id="a sweep"),
-        pytest.param("simulate --compare", ["would move", "spreading"], id="a comparison of runs"),
-        pytest.param("explain --compare", ["configurations", "bin-packing"], id="a comparison of pods"),
+        pytest.param(
+            "simulate",
+            ["17 of 19 pods would be placed", "1 of StatefulSet shop/sessions would stay pending"],
+            id="a run",
+        ),
+        pytest.param(
+            "drain",
+            ["nodes general-a-2, general-b-2", "3 placed elsewhere, 3 pending; 8 pods of DaemonSets"],
+            id="a drain",
+        ),
+        pytest.param(
+            "capacity",
+            ["more pods would fit", "The next one would fit only by preempting 1 pod on general-b-2"],
+            id="a capacity",
+        ),
+        pytest.param(
+            "check",
+            ["fails: Deployment shop/web: 1 pod of 3 pending, none allowed", "In each of 3 scenarios"],
+            id="a check",
+        ),
+        pytest.param(
+            "nodes",
+            ["add 3 nodes", "1 pod would preempt others rather than wait", "Proved: the fewest nodes"],
+            id="a plan of nodes",
+        ),
+        pytest.param(
+            "nodes --shrink",
+            ["2 of 17 nodes can go", "2 pods are pending already and not considered", "more than 8 are impossible"],
+            id="nodes that can go",
+        ),
+        pytest.param(
+            "n-1",
+            [
+                "16 of 20 losses would leave pods pending",
+                "zone eu-west-1c and zone eu-west-1a",
+                "Not counted: ml/train-",
+            ],
+            id="losses",
+        ),
+        pytest.param(
+            "sweep",
+            ["a loss leaves 9 to 10 pods pending; 2 without", "The seed makes no difference", "--only"],
+            id="a sweep",
+        ),
+        pytest.param(
+            "simulate --compare",
+            [
+                "2 of 5 pods would go to other nodes",
+                "No running pod is moved, unless it is preempted",
+                "B: kube-scheduler",
+            ],
+            id="a comparison of runs",
+        ),
+        pytest.param(
+            "explain --compare",
+            ["ml/train-zkdlf, shop/web-7d9c6b5f4d-jbljm find no node under any", "favours general-b-2 by 100 under B"],
+            id="a comparison of pods",
+        ),
+        pytest.param(
+            "explain a bound pod",
+            ["4 pods of Deployment shop/cart are all bound, on 4 nodes", "it is not scheduling", "general-c-2"],
+            id="pods whose scheduling is done",
+        ),
+        pytest.param(
+            "capacity of several",
+            ["25 more deploy shop/cart, no more deploy shop/web would fit", "Why no more"],
+            id="capacities of several kinds",
+        ),
+        pytest.param("explain nodes", ["none of 2 nodes would take a pending pod", "0 of 2", "Ready"], id="nodes"),
     ],
 )
 def test_the_answer_is_there_without_a_script(pages, name, answers):
     text = outline(pages(name)).text
     assert [answer for answer in answers if answer not in text] == []
+
+
+@pytest.mark.parametrize("name", ["explain", "simulate", "capacity", "drain", "check"])
+def test_nodes_that_one_reason_refuses_on_different_grounds_are_told_with_the_number_of_each(pages, name):
+    expected = {"simulate": "taint spot=true:NoSchedule (3)", "check": "2 nodes: topology.kubernetes.io/zone=eu-1c has"}
+    text = outline(pages(name)).text
+    assert expected.get(name, "2 nodes: taint nvidia.com/gpu=present:NoSchedule") in text
+
+
+def test_where_counting_stopped_nothing_is_said_of_what_was_not_counted():
+    text = outline(ask("capacity", "--like", "deploy/cart", "-n", "shop", "--max", "10", *SHOP, "-o", "html")).text
+    assert "at least 10 more pods would fit" in text
+    assert "Counting stopped there, though more might fit" in text
+    assert "not used by the first 10" in text
+    assert "Fits after these" not in text
+
+
+def test_pods_that_are_bound_and_do_not_run_are_no_good_news():
+    text = outline(ask("explain", "pods", "-A", "-f", str(ROOT / "tests/triage/bound"), "-o", "html")).text
+    assert "all are bound, 5 of them not running" in text
+
+
+def test_a_plugin_has_the_same_colour_on_every_page(pages):
+    for name in ("explain", "explain a pod that fits", "explain preemption"):
+        assert re.search(r'<span class="key c2"></span>(refused by )?TaintToleration', pages(name))
 
 
 def test_the_map_has_a_square_for_each_node_and_the_table_behind_it_the_same_number(pages):
@@ -247,7 +339,7 @@ def test_the_map_of_nodes_that_can_go_has_their_pods_where_they_would_be(pages):
     gone = {name for name, answer in answers.items() if answer == "can go"}
     assert gone == {"general-b-3", "general-a-1"}
     assert sum(pods[name][0] - pods[name][1] for name in gone) == 6
-    taking = [name for name, answer in answers.items() if answer == "takes their pods"]
+    taking = [name for name, answer in answers.items() if answer == "kept, and takes their pods"]
     assert sum(pods[name][1] - pods[name][0] for name in taking) == 6
 
 

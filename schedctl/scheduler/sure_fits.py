@@ -1,27 +1,42 @@
 """Pods of which it is certain that each finds a node, without placing them.
 
-A pod that lands on a node changes what filters say of that node alone, unless somebody counts pods over domains, so k
-such pods all fit, wherever they go, if each has k nodes to choose from before the first is placed. A DoNotSchedule
-spread constraint lets a pod into the domain with the fewest pods: there, k nodes in every domain are enough.
+A pod that lands on a node changes what filters say of that node alone, unless somebody counts pods over domains of
+several nodes, so k such pods all fit, wherever they go, if each has k nodes to choose from before the first is placed.
+A DoNotSchedule spread constraint lets a pod into the domain with the fewest pods: there, k nodes in each are enough.
 """
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Collection, Hashable, Sequence
 from dataclasses import dataclass
 
 import msgspec
+import numpy as np
 
 from schedctl.api.pods import Pod, PodStatus
+from schedctl.cache.arrays import BoolArray, IndexArray
 from schedctl.cache.pod_info import PodInfo
 from schedctl.framework.profiles import Profile
 from schedctl.plugins.in_tree import plugins_of
-from schedctl.scheduler import Scheduler
+from schedctl.scheduler.schedulers import Scheduler
 
 _SPREAD = "PodTopologySpread"
 _DO_NOT_SCHEDULE = "DoNotSchedule"
+_NONE = -1
 _replace = msgspec.structs.replace
+
+
+@dataclass(frozen=True, slots=True)
+class _Domains:
+    """The domains of a topology key.
+
+    Attributes:
+        of: the domain of each node row, intp (rows,), `_NONE` where a node has none.
+        nodes: how many nodes each has.
+    """
+
+    of: IndexArray
+    nodes: IndexArray
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,14 +44,16 @@ class _Choice:
     """The nodes that a pod has to choose from, as far as that is certain whatever becomes of others like these.
 
     Attributes:
-        nodes: their names.
-        key: the topology key of the one constraint that must hold, "" for none.
-        domains: by domain of that key, how many of the nodes are in it; every domain that any node is in.
+        feasible: which node rows they are, bool (rows,).
+        count: how many.
+        spread: the domains over which a constraint spreads the pod, None for no constraint that must hold.
+        by_domain: how many of the nodes are in each of them.
     """
 
-    nodes: frozenset[str]
-    key: str = ""
-    domains: Counter[str] | None = None
+    feasible: BoolArray
+    count: int
+    spread: _Domains | None = None
+    by_domain: IndexArray | None = None
 
 
 class SureFits:
@@ -45,8 +62,7 @@ class SureFits:
     def __init__(self, scheduler: Scheduler) -> None:
         self._scheduler = scheduler
         self._known: dict[Hashable, _Choice | None] = {}
-        self._domain_of: dict[str, dict[str, str]] = {}
-        self._nodes_in: dict[str, Counter[str]] = {}
+        self._domains_by_key: dict[str, _Domains] = {}
         in_tree = set(plugins_of(scheduler.cluster.release).values())
         # a rule of somebody else's, or one that waits or asks outside, may say anything
         self._plain = {
@@ -76,7 +92,9 @@ class SureFits:
             if choice is None:
                 return False
             choices[key] = choice
-        return all(self._suffices(choice, len(pods), removed) for choice in choices.values())
+        row_of = self._scheduler.cluster.node_table.row_of
+        rows = np.array([row_of[name] for name in removed], np.intp)
+        return all(_suffices(choice, len(pods), rows) for choice in choices.values())
 
     def _choice(self, key: Hashable | None, pod: PodInfo) -> _Choice | None:
         if key is None:
@@ -89,44 +107,52 @@ class SureFits:
         spec = pod.pod.spec
         if spec.resource_claims or any(each.ephemeral for each in spec.volumes or ()):
             return None  # the next pod gets claims of its own, whose devices and volumes others may take first
-        if spec.scheduling_gates or spec.scheduling_group or pod.required_affinity or pod.required_anti_affinity:
+        if spec.scheduling_gates or spec.scheduling_group or pod.required_affinity:
+            return None
+        if not all(self._are_single_nodes(term.topology_key) for term in pod.required_anti_affinity):
             return None
         hard = [c for c in spec.topology_spread_constraints or () if c.when_unsatisfiable == _DO_NOT_SCHEDULE]
         if len(hard) > 1 or any((each.min_domains or 1) > 1 or each.max_skew < 1 for each in hard):
             return None
         profile = self._scheduler.profiles[spec.scheduler_name]
         others = [name for name in profile.plugins if name != _SPREAD]
-        feasible = frozenset(self._scheduler.feasible_nodes(pod, plugins=others))
+        rows = self._scheduler.feasible_rows(pod, others)
+        feasible = np.zeros(len(self._scheduler.cluster.node_table), np.bool_)
+        feasible[rows] = True
         if not hard:
-            return _Choice(feasible)
-        domain_of = self._domains(hard[0].topology_key)
-        domains = Counter(dict.fromkeys(domain_of.values(), 0))
-        domains.update(domain_of[name] for name in feasible if name in domain_of)
-        return _Choice(feasible & domain_of.keys(), hard[0].topology_key, domains)
+            return _Choice(feasible, len(rows))
+        spread = self._domains(hard[0].topology_key)
+        feasible &= spread.of != _NONE
+        by_domain = np.bincount(spread.of[feasible], minlength=len(spread.nodes))
+        return _Choice(feasible, int(by_domain.sum()), spread, by_domain)
 
-    def _suffices(self, choice: _Choice, pods: int, removed: Collection[str]) -> bool:
-        if choice.domains is None:
-            return len(choice.nodes) - sum(name in choice.nodes for name in removed) >= pods
-        domain_of = self._domains(choice.key)
-        left, nodes_left = choice.domains.copy(), self._nodes_in[choice.key].copy()
-        for name in removed:
-            domain = domain_of.get(name)
-            if domain is not None:
-                left[domain] -= name in choice.nodes
-                nodes_left[domain] -= 1
-        return any(nodes_left.values()) and all(
-            left[domain] >= pods for domain, nodes in nodes_left.items() if nodes > 0
-        )
+    def _are_single_nodes(self, key: str) -> bool:
+        """Return whether no domain of a key has two nodes, as it is with hostnames."""
+        return int(self._domains(key).nodes.max(initial=0)) <= 1
 
-    def _domains(self, key: str) -> dict[str, str]:
-        """Return the domain of each node that has one."""
-        table = self._scheduler.cluster.node_table
-        found = self._domain_of.get(key)
+    def _domains(self, key: str) -> _Domains:
+        found = self._domains_by_key.get(key)
         if found is None:
-            labels = {name: table.objects[row].metadata.labels or {} for name, row in table.row_of.items()}
-            found = self._domain_of[key] = {name: each[key] for name, each in labels.items() if key in each}
-            self._nodes_in[key] = Counter(found.values())
+            table = self._scheduler.cluster.node_table
+            of, codes = np.full(len(table), _NONE, np.intp), dict[str, int]()
+            for row in table.row_of.values():
+                value = (table.objects[row].metadata.labels or {}).get(key)
+                if value is not None:
+                    of[row] = codes.setdefault(value, len(codes))
+            nodes = np.bincount(of[of != _NONE], minlength=len(codes))
+            found = self._domains_by_key[key] = _Domains(of, nodes)
         return found
+
+
+def _suffices(choice: _Choice, pods: int, removed: IndexArray) -> bool:
+    """Return whether enough nodes are left to choose from once some rows are gone."""
+    if choice.spread is None or choice.by_domain is None:
+        return choice.count - int(np.count_nonzero(choice.feasible[removed])) >= pods
+    of, many = choice.spread.of, len(choice.spread.nodes)
+    gone = removed[of[removed] != _NONE]
+    nodes_left = choice.spread.nodes - np.bincount(of[gone], minlength=many)
+    left = choice.by_domain - np.bincount(of[gone[choice.feasible[gone]]], minlength=many)
+    return bool((nodes_left > 0).any() and (left[nodes_left > 0] >= pods).all())
 
 
 def _without_node(info: PodInfo) -> PodInfo:
