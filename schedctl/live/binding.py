@@ -33,6 +33,8 @@ RETRY = "the cluster changed since the decision; run the command again"
 Wait = Callable[[Connection, BindPlan], None]
 _LOOKS, _PAUSE = 15, 0.2
 """How often a pod is looked at that somebody else says to have bound, and the seconds between."""
+_SENDS = 5
+"""How often a Binding is sent whose pod is written to in between, but not in a way that matters."""
 
 
 class _Observation(NamedTuple):
@@ -206,7 +208,7 @@ class PodBind:
         self._sent = True  # before the request: an interrupt within it leaves the outcome open
         try:
             try:
-                _send(self._journal, self._plan, self._observation.version)
+                self._send_until_accepted(self._observation.version)
             except BaseException as fault:
                 if _is_proof(fault):
                     raise
@@ -216,6 +218,22 @@ class PodBind:
                 self._sent, self._refused = False, True
             raise
         return SUCCESS
+
+    def _send_until_accepted(self, version: str) -> None:
+        """Send the Binding, and again while only what does not matter of the pod is written, a nomination say.
+
+        Raises:
+            Refusal: the pod has moved.
+            ClusterError: the API server refuses, or nobody knows whether the pod is bound.
+        """
+        for tries in range(1, _SENDS + 1):
+            try:
+                return _send(self._journal, self._plan, version)
+            except Refusal:
+                if tries == _SENDS:
+                    raise
+            # The API server holds the Binding to every write; only this tells which of them are a reason to stop.
+            version = self._observe([], status_written=bool(self._plan.mappings)).version
 
     def record(self, binder: str) -> None:
         """Look at the pod that somebody says to have bound, and record an event about it."""
