@@ -226,11 +226,12 @@ class PodBind:
             Refusal: the pod has moved.
             ClusterError: the API server refuses, or nobody knows whether the pod is bound.
         """
-        for tries in range(1, _SENDS + 1):
+        for left in reversed(range(_SENDS)):
             try:
-                return _send(self._journal, self._plan, version)
+                _send(self._journal, self._plan, version)
+                break
             except Refusal:
-                if tries == _SENDS:
+                if not left:
                     raise
             # The API server holds the Binding to every write; only this tells which of them are a reason to stop.
             version = self._observe([], status_written=bool(self._plan.mappings)).version
