@@ -603,7 +603,7 @@ def test_failed_bind_reverts_every_write(run_controllers):
         stored["metadata"]["labels"]["late"] = "yes"
         run_controllers.replace({"apiVersion": "v1", "kind": "Pod", **stored})
 
-    with pytest.raises(Refusal, match=r"Precondition failed.*does not allow to clear it"):
+    with pytest.raises(Refusal, match=r"it has changed: metadata.labels.*does not allow to clear it"):
         bind(Interrupted(connection, BINDING, relabel), plan, observed)
     before[1]["metadata"]["labels"]["late"] = "yes"
     after = [_without_versions(run_controllers.get(each)) for each in (_claim("back"), both)]

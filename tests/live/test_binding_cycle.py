@@ -209,7 +209,7 @@ def test_refused_binding_unreserves_and_tells_no_post_bind(run, calls, server):
     ended = run()
     assert calls() == [*FORWARD, *BACK]
     assert ended.code == 4
-    assert "is not bound to node-2: Precondition failed" in ended.err
+    assert "is not bound to node-2: it has changed: metadata.labels" in ended.err
     assert "nodeName" not in server.objects[WEB]["spec"]
 
 
@@ -350,6 +350,20 @@ def test_nomination_by_somebody_else_is_there_again_if_the_pod_is_not_bound(run,
     server.change(WEB, lambda pod: pod["status"].update(nominatedNodeName="node-1"))
     assert run(Permit_One="reject 30").code == 4
     assert server.objects[WEB]["status"]["nominatedNodeName"] == "node-1"
+
+
+@pytest.mark.parametrize(("times", "code"), [(1, 0), (4, 0), (5, 4)])
+def test_nomination_by_somebody_else_in_the_last_moment_stops_no_bind_unless_it_never_ends(run, server, times, code):
+    nodes = [f"node-{number}" for number in range(times)]
+
+    def nominate(method: str, path: str) -> None:
+        if (method, path) == ("POST", BINDING) and nodes:
+            server.change(WEB, lambda pod: pod["status"].update(nominatedNodeName=nodes.pop()))
+
+    server.before = nominate
+    ended = run(Permit_One="allow 30")
+    assert ended.code == code, ended.err
+    assert server.objects[WEB]["spec"].get("nodeName", "") == ("" if code else "node-2")
 
 
 def test_nomination_that_cannot_be_written_is_a_warning(run, server):

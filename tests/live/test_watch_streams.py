@@ -71,7 +71,7 @@ def watch():
         events = []
         try:
             with watching.Watch(server, listed) as watched:
-                while fresh := watched.events(0.2):
+                while fresh := watched.events(0.2 if events else 5):
                     events += fresh
         finally:
             server.closed.set()
