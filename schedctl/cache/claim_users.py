@@ -24,8 +24,7 @@ class ClaimUsers(Counter):
     def of(self, key: str) -> int:
         """Return how many times a claim (``namespace/name``) is mounted."""
         self.refresh()
-        aspect = _ClaimUse(self, key)
-        self._cluster.reads.tracked[aspect.name] = aspect
+        self._cluster.reads.add_tracked(_ClaimUse(self, key))
         return self._users.get(key, 0)
 
     def last_change(self, key: str) -> int:
@@ -62,8 +61,8 @@ class _ClaimUse(Tracked):
         self._key = key
 
     @property
+    @override
     def name(self) -> Hashable:
-        """What it is known by."""
         return type(self), self._key
 
     @override

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Hashable
 from typing import Generic, Protocol, TypeVar
 
+from typing_extensions import override
+
 from schedctl.cache.affinity_terms import AffinityTerms
 from schedctl.cache.arrays import IndexArray
 from schedctl.cache.node_table import NodeTable
@@ -76,6 +78,6 @@ class Aspect(Tracked, Generic[T]):
         self._of = of
 
     @property
+    @override
     def name(self) -> Hashable:
-        """What it is known by."""
         return type(self), self._of

@@ -213,7 +213,7 @@ class ClusterView:
         reader.description |= description
         reader.occupancy |= occupancy
         for each in tracked:
-            reader.tracked[each] = each
+            reader.add_tracked(each)
 
     def rest_on_everything(self) -> None:
         """Say that an answer rests on more than can be taken down, such as on what is asked about together."""

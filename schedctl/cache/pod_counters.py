@@ -48,7 +48,7 @@ class PodCounter(Counter, Tracked):
     def by_row(self) -> IntArray:
         """How many pods are on each node, int64 (node rows,); it is live: read it, copy what you keep."""
         self.refresh()
-        self._cluster.reads.tracked[self] = self
+        self._cluster.reads.add_tracked(self)
         return self._by_row
 
     def part(self) -> Part:
@@ -123,15 +123,15 @@ class DomainCounter(Tracked):
     def sums(self) -> IntArray:
         """How many pods are in each domain, int64 (domains,); it is live: read it, copy what you keep."""
         self._counter.refresh()
-        self._cluster.reads.tracked[self] = self
+        self._cluster.reads.add_tracked(self)
         return self._sums.sums
 
     @property
     def minimum(self) -> int:
         """The least count of the domains that are present, `NO_MINIMUM` where there are none."""
         self._counter.refresh()
-        sums, aspect = self._sums, _Minimum(self)
-        self._cluster.reads.tracked[aspect.name] = aspect
+        self._cluster.reads.add_tracked(_Minimum(self))
+        sums = self._sums
         if sums.minimum is None:
             sums.minimum = int(sums.sums[sums.present].min(initial=NO_MINIMUM))
         return sums.minimum
@@ -140,22 +140,20 @@ class DomainCounter(Tracked):
     def pairs(self) -> int:
         """How many pods are counted in a domain."""
         self._counter.refresh()
-        self._cluster.reads.tracked[self] = self
+        self._cluster.reads.add_tracked(self)
         return self._sums.pairs
 
     @property
     def is_empty(self) -> bool:
         """Whether no pod is counted in any domain."""
         self._counter.refresh()
-        aspect = _Emptiness(self)
-        self._cluster.reads.tracked[aspect.name] = aspect
+        self._cluster.reads.add_tracked(_Emptiness(self))
         return not self._sums.pairs
 
     def positive_at(self, domains: IndexArray) -> BoolArray:
         """Return in which of some domains there are pods, bool (n,)."""
         self._counter.refresh()
-        aspect = _Presence(self)
-        self._cluster.reads.tracked[aspect.name] = aspect
+        self._cluster.reads.add_tracked(_Presence(self))
         return self._sums.positive_at(domains)
 
     @override

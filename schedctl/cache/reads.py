@@ -23,6 +23,11 @@ class Tracked(ABC):
 
     __slots__ = ()
 
+    @property
+    def name(self) -> Hashable:
+        """What it is known by among all that is read."""
+        return self
+
     @abstractmethod
     def rows_changed(self, since: int) -> IndexArray | None:
         """Return the node rows whose value is another than at a generation, intp; None where it may be any."""
@@ -87,6 +92,10 @@ class Reads:
         known = len(self.versions), len(self.objects), len(self.tracked)
         return (self.description, self.occupancy, self.everything, *known)
 
+    def add_tracked(self, tracked: Tracked) -> None:
+        """Rest on something that is kept current by itself."""
+        self.tracked[tracked.name] = tracked
+
     def add(self, other: Reads) -> None:
         """Rest on what another rests on as well."""
         self.description |= other.description
@@ -117,4 +126,7 @@ class Unheard(Reads):
         super().__init__()
         self.versions = _Nowhere()
         self.objects = _Nowhere()
-        self.tracked = _Nowhere()
+
+    @override
+    def add_tracked(self, tracked: Tracked) -> None:
+        pass

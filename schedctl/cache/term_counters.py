@@ -42,15 +42,14 @@ class TermCounter(Counter, Tracked):
     def keys(self) -> Iterable[str]:
         """The topology keys of the terms about the pod."""
         self.refresh()
-        self._cluster.reads.tracked[self] = self
+        self._cluster.reads.add_tracked(self)
         return self._sums
 
     @property
     def is_empty(self) -> bool:
         """Whether no such term is carried on a node that has the term's topology key."""
         self.refresh()
-        aspect = _TermEmptiness(self)
-        self._cluster.reads.tracked[aspect.name] = aspect
+        self._cluster.reads.add_tracked(_TermEmptiness(self))
         return self._is_empty
 
     def at(self, key: str, domains: IndexArray) -> IntArray:
