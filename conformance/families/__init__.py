@@ -31,6 +31,7 @@ from families.placement import (
     spread,
     taints,
 )
+from families.resizes import RESIZE_FAMILIES
 from families.storage import csi_limits, inline_disks, storage_scores, volume_states, volumes
 from families.whole import edge_objects, mixed, profiles, sequence, sequence_claims
 
@@ -69,7 +70,15 @@ FAMILIES: dict[str, Callable[[Case], None]] = {
 }
 
 
-OF_PODS = FAMILIES | DEVICE_GATE_FAMILIES | CHARGE_FAMILIES | NAME_FAMILIES | SEARCH_FAMILIES | GATE_FAMILIES
+OF_PODS = (
+    FAMILIES
+    | DEVICE_GATE_FAMILIES
+    | CHARGE_FAMILIES
+    | NAME_FAMILIES
+    | SEARCH_FAMILIES
+    | GATE_FAMILIES
+    | RESIZE_FAMILIES
+)
 """All but those of pod groups, by name."""
 
 

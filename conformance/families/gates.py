@@ -72,6 +72,7 @@ FAMILIES_OF_GATES: dict[str, tuple[str, ...]] = {
     "DynamicResourceAllocation": ("devices", "devices_claims", "preemption"),
     "InPlacePodLevelResourcesVerticalScaling": ("pod_level",),
     "InPlacePodVerticalScaling": ("pod_level",),
+    "InPlacePodVerticalScalingSchedulerPreemption": ("deferred_resizes", "pod_level"),
     "InterPodAffinityHostnameFastPath": ("podaffinity", "preemption"),
     "MatchLabelKeysInPodTopologySpread": ("spread",),
     "NodeDeclaredFeatures": ("declared_features",),

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 
+	v1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/klog/v2"
@@ -19,6 +20,11 @@ func newInformers(client kubernetes.Interface) informers.SharedInformerFactory {
 
 func next(sched *scheduler.Scheduler, logger klog.Logger) (*framework.QueuedPodInfo, error) {
 	return sched.NextPod(logger)
+}
+
+// triesResize is whether a running pod is in the queue, which no pod is before v1.37.
+func triesResize(*v1.Pod) bool {
+	return false
 }
 
 func groups(context.Context, *Case, *Answer) error {

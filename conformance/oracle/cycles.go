@@ -160,6 +160,12 @@ func (w *world) cycle(pod *v1.Pod, lean bool) (cy Cycle, state fwk.CycleState) {
 		cy.Message = (&framework.FitError{Pod: pod, NumAllNodes: len(all), Diagnosis: diag}).Error()
 		return
 	}
+	// A running pod has nothing to choose from, and plugins that skipped its PreFilter have nothing to score it by.
+	if triesResize(pod) && len(feasible) == 1 {
+		cy.Chosen = feasible[0].Node().Name
+		cy.Ties = []string{cy.Chosen}
+		return
+	}
 	if err := w.score(&cy, f, state, pod, feasible, lean); err != nil {
 		cy.Error = err.Error()
 	}

@@ -164,7 +164,7 @@ func build(ctx context.Context, c *Case) (*world, []*v1.Pod, error) {
 	var pods []*v1.Pod
 	byKey := map[string]*v1.Pod{}
 	for _, o := range objs {
-		if p, ok := o.(*v1.Pod); ok && p.Spec.NodeName == "" && !ended(o) {
+		if p, ok := o.(*v1.Pod); ok && (p.Spec.NodeName == "" || triesResize(p)) && !ended(o) {
 			pods = append(pods, p)
 			byKey[p.Namespace+"/"+p.Name] = p
 		}

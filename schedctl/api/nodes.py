@@ -16,11 +16,18 @@ class Taint(Struct, frozen=True):
     effect: str = ""
 
 
+class PodPreemptionPolicy(Struct, frozen=True):
+    """``v1.NodePodPreemptionPolicy``: who has asked that no pod be evicted here for the sake of a resize."""
+
+    disable_resize_preemption: list[str] | None = None
+
+
 class NodeSpec(Struct, frozen=True):
     """``v1.NodeSpec``."""
 
     unschedulable: bool = False
     taints: list[Taint] | None = None
+    pod_preemption_policy: PodPreemptionPolicy | None = None
     provider_id: str = msgspec.field(default="", name="providerID")
 
 

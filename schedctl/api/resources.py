@@ -382,11 +382,16 @@ def _is_sidecar(container: pods.Container) -> bool:
     return container.restart_policy == "Always"
 
 
-def _resize_infeasible(status: pods.PodStatus) -> bool:
+def pending_resize(status: pods.PodStatus) -> str:
+    """Return why a resize of a running pod waits, ``Deferred`` or ``Infeasible`` as the kubelet says; "" for none."""
     for condition in status.conditions or ():
         if condition.type == "PodResizePending":
-            return condition.reason == "Infeasible"
-    return False
+            return condition.reason
+    return ""
+
+
+def _resize_infeasible(status: pods.PodStatus) -> bool:
+    return pending_resize(status) == "Infeasible"
 
 
 def _any_pod_level(needs: Needs) -> bool:

@@ -62,6 +62,7 @@ class ClusterView:
         release: the kube-scheduler whose rules hold here.
         request_rules: how it adds up what pods request.
         compares_taints: whether its tolerations with Lt and Gt compare numbers.
+        schedules_resizes: whether it sees to running pods whose resize is deferred; see `tries_resize`.
         missing: the kinds that could not be listed; see `Cluster.lack`.
         observer: is told what is read of them, None while nobody asks.
         reads: takes down what is read; the engine puts one of its own in its place while it listens to a plugin.
@@ -71,6 +72,7 @@ class ClusterView:
         self.release = release
         self.request_rules = resources.rules_of(release)
         self.compares_taints = release.enabled("TaintTolerationComparisonOperators")
+        self.schedules_resizes = release.enabled("InPlacePodVerticalScalingSchedulerPreemption")
         self.strings: Interner[str] = Interner()
         self._node_table = NodeTable(self.strings)
         self._pod_table = PodTable(self.strings)
@@ -334,6 +336,10 @@ class ClusterView:
             yield
         finally:
             self.observer = before
+
+    def tries_resize(self, pod: PodInfo) -> bool:
+        """Return whether a pod runs and is in the queue all the same, to make room for the resize that it waits for."""
+        return self.schedules_resizes and bool(pod.pod.spec.node_name) and pod.resize_is_deferred
 
     def holds(self, reads: Reads) -> bool:
         """Return whether the objects that were read are what they were."""

@@ -117,6 +117,11 @@ class PodInfo:
         return self.pod.metadata.deletion_timestamp is not None
 
     @property
+    def resize_is_deferred(self) -> bool:
+        """Whether it runs, and the kubelet has put off a resize until there is room."""
+        return resources.pending_resize(self.pod.status) == "Deferred"
+
+    @property
     def demand(self) -> Demand:
         """What the pod asks for, in each of the ways the scheduler counts it; pods written alike share one.
 

@@ -41,6 +41,9 @@ DEFAULT_PLUGINS: Final = (
 )
 """What ``multiPoint`` enables unless told otherwise, in order, with every gate on that adds a plugin."""
 
+_BEHIND_RESIZES: Final = types.Plugin("NodeResourcesFit", 1)
+"""DeferredPodScheduling comes before it, so that a node that forbids preemption is not said to lack room."""
+
 _BY_GATE: Final = {"DynamicResources": "DynamicResourceAllocation", "NodeDeclaredFeatures": "NodeDeclaredFeatures"}
 """The gate without which a default plugin is none, by its name."""
 
@@ -60,6 +63,8 @@ WITHOUT_DEFAULT_ARGS: Final = "podGroupPostFilter"
 def default_plugins(release: Release) -> tuple[types.Plugin, ...]:
     """Return what ``multiPoint`` enables unless told otherwise, in order."""
     plugins = [each for each in DEFAULT_PLUGINS if each.name not in _BY_GATE or release.enabled(_BY_GATE[each.name])]
+    if release.enabled("InPlacePodVerticalScalingSchedulerPreemption"):
+        plugins.insert(plugins.index(_BEHIND_RESIZES), types.Plugin("DeferredPodScheduling"))
     if not release.includes(ReleaseChange.NODE_NAME_FIRST):
         plugins[2:4] = plugins[3], plugins[2]
     if not release.includes(ReleaseChange.SCORED_DEVICES):

@@ -145,10 +145,10 @@ def _cycle(outcome: Attempt | None, pod: PodInfo, *, lean: bool) -> Json:
         result["message"] = line
         if outcome.post_filter is not None:
             result["postFilter"] = _post_filter(outcome)
-    if outcome.scoring is not None:
+    if outcome.chosen:
         result |= {"chosen": outcome.chosen, "ties": outcome.ties}
-        if not lean:
-            result |= _scores(outcome)
+    if outcome.scoring is not None and not lean:
+        result |= _scores(outcome)
     if not lean and outcome.pre_filter.successful:
         result["matrix"] = _matrix(outcome)
     return {key: value for key, value in result.items() if value not in (None, [], {}, "")}

@@ -55,6 +55,8 @@ def configuration(case: Case, release: Release = NEWEST) -> SchedulerConfigurati
 def cluster_of(case: Case, release: Release = NEWEST) -> tuple[Cluster, list[PodInfo]]:
     """Return the cluster of a case, as a release sees it, and the pods it asks about, in order.
 
+    Beside the pending ones these are running ones whose resize is deferred, where the scheduler sees to them.
+
     Raises:
         msgspec.ValidationError: an object does not decode.
         LookupError: a pod asked about is not pending in the case.
@@ -71,13 +73,13 @@ def cluster_of(case: Case, release: Release = NEWEST) -> tuple[Cluster, list[Pod
         else:
             cluster.put(obj)
     cluster.add_pods(pods)
-    pods_in_order = list(cluster.pending.values())
+    queued = {info.key: info for info in pods if info.key in cluster.pending or cluster.tries_resize(info)}
     if case.pods:
-        missing = [key for key in case.pods if key not in cluster.pending]
+        missing = [key for key in case.pods if key not in queued]
         if missing:
             raise LookupError(f"no pending pod {missing[0]}")
-        pods_in_order = [cluster.pending[key] for key in case.pods]
-    return cluster, pods_in_order
+        return cluster, [queued[key] for key in case.pods]
+    return cluster, list(queued.values())
 
 
 def _decode(raw: dict[str, Any]) -> Any:

@@ -376,6 +376,9 @@ def _run(
         return
     if not outcome.total_nodes:
         return
+    resizing = outcome.cluster.tries_resize(outcome.pod)
+    if resizing:  # of which no memory knows: its answer lies in the status, and rests on the pod's own place
+        cache = None
     # sampling and nominated pods are a matter of this one cycle, of which a class knows nothing
     plain = percentage is None and not pod.pod.status.nominated_node_name and not nominator.rivals(pod)
     if cache is not None and plain:
@@ -393,6 +396,10 @@ def _run(
             column = outcome._details.evaluated_column
             assert column is not None
             chosen_from = column if len(feasible) == len(column) else column.take(feasible)
+            if resizing and len(feasible) == 1:  # nothing is scored: what skipped PreFilter has no state to score by
+                outcome.feasible = 1
+                outcome._choose(chosen_from.rows)
+                return
             consultation = outcome.consultation
             # kube-scheduler scores the node objects that the extender sent back, and no pod is on those
             if consultation is not None and consultation.described:
@@ -427,10 +434,16 @@ def _choose_from_class(outcome: Attempt, cache: SignatureCache) -> bool:
 
 def _pre_filter(outcome: Attempt, nodes: Nodes, runner: PluginRunner) -> None:
     """Run the PreFilter plugins; node sets are intersected, and an empty intersection refuses the pod."""
+    resizing = outcome.cluster.tries_resize(outcome.pod)
+    if resizing:
+        outcome.cycle.skip_filter.update(plugin.name for plugin in outcome.profile.filter if plugin.skips_resizes)
     narrowed: frozenset[str] | None = None
     plugins: list[str] = []
     refusal: Status | None = None
     for plugin in outcome.profile.pre_filter:
+        if resizing and plugin.skips_resizes:
+            outcome.cycle.skip_filter.add(plugin.name)
+            continue
         answer = runner.pre_filter(plugin, outcome.cycle, nodes)
         if answer is None:
             continue
@@ -530,6 +543,9 @@ def post_filter(outcome: Attempt) -> PostFilterResult | None:
     removed: tuple[Any, ...] = ()
     runner = runner_of(outcome.cluster)
     for plugin in outcome.profile.post_filter:
+        if plugin.skips_resizes and outcome.cluster.tries_resize(outcome.pod):
+            first = first or plugin.name
+            continue
         result = runner.post_filter(plugin, outcome.cycle, nodes, codes)
         objects, removed = objects + result.objects, removed + result.removed
         result = replace(result, objects=objects, removed=removed)

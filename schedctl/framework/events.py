@@ -293,6 +293,8 @@ def _node_actions(before: Node, after: Node) -> Iterator[Action]:
         yield Action.UPDATE_NODE_ANNOTATION
     if (before.status.declared_features or []) != (after.status.declared_features or []):
         yield Action.UPDATE_NODE_DECLARED_FEATURE
+    if before.spec.pod_preemption_policy != after.spec.pod_preemption_policy:
+        yield Action.UPDATE_NODE_PREEMPTION_POLICY
 
 
 def _differ(before: ResourceList | None, after: ResourceList | None) -> bool:

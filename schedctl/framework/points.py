@@ -79,6 +79,8 @@ class Plugin(ABC):  # noqa: B024 - abstract until it takes part in a point
         reads: the kinds that it reads besides nodes and pods; where one is missing, its answers may be guesses.
         kinds: those among them that are not Kubernetes' own; they are read and listed for its sake, and their objects
             are in the cluster under their structs, as all others are. No event tells of their changes.
+        skips_resizes: whether it has nothing to say of a running pod that waits for more of its node (KEP-5836), for
+            what it judges was judged when the pod came there.
         reads_feasible_set: whether raw scores, or what PreScore says, depend on which nodes are feasible; True, the
             default, is always right.
         foreseeable: whether it may be asked about pods that are not there yet, and about nodes that others reject: all
@@ -99,6 +101,7 @@ class Plugin(ABC):  # noqa: B024 - abstract until it takes part in a point
     args_type: ClassVar[type[PluginArgs] | None] = None
     reads: ClassVar[tuple[type, ...]] = ()
     kinds: ClassVar[tuple[Kind, ...]] = ()
+    skips_resizes: ClassVar[bool] = False
     reads_feasible_set: ClassVar[bool] = True
     foreseeable: ClassVar[bool] = False
     memory_only: ClassVar[bool] = False

@@ -5,6 +5,7 @@ from __future__ import annotations
 from schedctl.framework.registries import Registry
 from schedctl.plugins.default_binder import DefaultBinder
 from schedctl.plugins.default_preemption.plugin import DefaultPreemption
+from schedctl.plugins.deferred_pod_scheduling.plugin import DeferredPodScheduling
 from schedctl.plugins.dynamic_resources.disabled import DisabledDynamicResources
 from schedctl.plugins.dynamic_resources.plugin import DynamicResources, UnscoredDynamicResources
 from schedctl.plugins.gang_scheduling import GangScheduling
@@ -57,6 +58,7 @@ IN_TREE = Registry(
 
 
 _BEHIND_GATES = {
+    DeferredPodScheduling: "InPlacePodVerticalScalingSchedulerPreemption",
     GangScheduling: GENERIC_WORKLOAD,
     TopologyPlacementGenerator: "TopologyAwareWorkloadScheduling",
     PodGroupPodsCount: "TopologyAwareWorkloadScheduling",

@@ -586,6 +586,7 @@ class UnscoredDynamicResources(
 class DynamicResources(UnscoredDynamicResources, ScorePlugin):
     """Finds nodes where the devices a pod claims are available, and takes them for it."""
 
+    skips_resizes = True
     normalizes_by_extremes = True
 
     def score(self, cycle: Cycle, nodes: Nodes) -> IntArray:

@@ -49,6 +49,7 @@ SCORES = StateKey[ScoreState]("PreScoreInterPodAffinity")
 class InterPodAffinity(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin):
     """Keeps pods together or apart, by required and preferred inter-pod (anti-)affinity, in both directions."""
 
+    skips_resizes = True
     filters_all_nodes = True
 
     unmatched = Reason("node(s) didn't match pod affinity rules", unresolvable=True)

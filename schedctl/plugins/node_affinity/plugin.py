@@ -37,6 +37,7 @@ PREFERRED = StateKey[tuple[node_selectors.PreferredTerm, ...]]("PreScoreNodeAffi
 class NodeAffinity(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin):
     """Rejects nodes the pod's selector or required affinity does not match, and ranks by the preferred terms."""
 
+    skips_resizes = True
     filters_all_nodes = True
     reads_feasible_set = False
     foreseeable = True

@@ -35,6 +35,7 @@ REQUIRED = StateKey[frozenset[str]]("PreFilterNodeDeclaredFeatures")
 class NodeDeclaredFeatures(PreFilterPlugin, FilterPlugin):
     """Rejects nodes that do not declare every feature the pod needs."""
 
+    skips_resizes = True
     filters_all_nodes = True
     foreseeable = True
 

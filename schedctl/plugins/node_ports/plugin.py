@@ -29,6 +29,7 @@ ANY_ADDRESS = "0.0.0.0"
 class NodePorts(PreFilterPlugin, FilterPlugin):
     """Rejects nodes on which another pod holds a host port the pod asks for."""
 
+    skips_resizes = True
     filters_all_nodes = True
     foreseeable = True
 

@@ -8,7 +8,7 @@ offers none of it.
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from typing_extensions import override
@@ -33,8 +33,10 @@ from schedctl.framework.handles import Handle
 from schedctl.framework.points import FilterPlugin, PreFilterPlugin, PreScorePlugin, ScorePlugin
 from schedctl.framework.reasons import ACCEPT, Reason, Verdicts
 from schedctl.framework.statuses import Code
+from schedctl.plugins.node_resources_fit import resizes
 from schedctl.plugins.node_resources_fit.placement_scores import placement_score
 from schedctl.plugins.node_resources_fit.requested_parts import RequestedParts, naming
+from schedctl.plugins.node_resources_fit.resizes import Requests
 from schedctl.plugins.node_resources_fit.slips import Slips, TooLarge
 from schedctl.releases import Release, ReleaseChange
 
@@ -42,20 +44,6 @@ if TYPE_CHECKING:
     from schedctl.framework.remarks import Remark, Trials
     from schedctl.framework.remedies import Rejection, Remedies
     from schedctl.framework.wording import Wording
-
-
-class Requests(NamedTuple):
-    """What the pod asks for.
-
-    Attributes:
-        amounts: by resource.
-        names: of the resources of which it asks for more than none, pods first.
-        least: how much of each must be free.
-    """
-
-    amounts: Mapping[str, int]
-    names: tuple[str, ...]
-    least: tuple[int, ...]
 
 
 REQUESTS = StateKey[Requests]("PreFilterNodeResourcesFit")
@@ -90,9 +78,11 @@ class NodeResourcesFit(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
             self._mean = resource_scoring.mean_of_positive
             self._rate = resource_scoring.shape_rate(strategy.requested_to_capacity_ratio.shape)
 
-    def signature(self, pod: PodInfo) -> Hashable:
-        """Its requests, as written, and the names by which the evidence calls their parts."""
+    def signature(self, pod: PodInfo) -> Hashable | None:
+        """Its requests, as written, and the names by which the evidence calls their parts; none of a resize."""
         names = naming(pod.pod)
+        if self.handle.cluster.tries_resize(pod):
+            return None
         return (pod.demand.needs, names) if names else pod.demand.needs
 
     def events_to_register(self) -> tuple[Registration, ...]:
@@ -106,17 +96,18 @@ class NodeResourcesFit(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
             room.append(registers(Resource.DEVICE_CLASS, Action.ADD | Action.UPDATE, _after_device_class))
         if not release.enabled("InPlacePodVerticalScaling"):
             return tuple(room)
-        return (
-            *room,
+        room += (
             registers(Resource.ASSIGNED_POD, Action.UPDATE_POD_SCALE_DOWN, _after_scaling_down),
             registers(Resource.TARGET_POD, Action.UPDATE_POD_SCALE_DOWN),
         )
+        return resizes.registrations(room) if self.handle.cluster.schedules_resizes else tuple(room)
 
     def pre_filter(self, cycle: Cycle, nodes: Nodes) -> None:
         """Add up what the pod asks for."""
         amounts = cycle.pod.demand.fit_requests
         least = {resources.PODS: 1} | {name: amount for name, amount in amounts.items() if amount}
-        cycle.state[REQUESTS] = Requests(amounts, tuple(least), tuple(least.values()))
+        requests = Requests(amounts, tuple(least), tuple(least.values()))
+        cycle.state[REQUESTS] = resizes.less_what_it_has(cycle.pod, requests, nodes.cluster)
 
     def filter(self, cycle: Cycle, nodes: Nodes) -> Verdicts:
         """Refuse nodes that lack a pod slot or a resource; what exceeds their very size no preemption can help."""
@@ -133,7 +124,7 @@ class NodeResourcesFit(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
             verdicts = self.too_many_pods.where(full, requested=1, used=used.copy(), capacity=capacity.copy())
         for resource, amount in requests.amounts.items():
             if amount and not self._ignores(resource):
-                verdicts |= self._without_room(cycle.pod, nodes, resource, amount)
+                verdicts |= self._without_room(cycle.pod, nodes, resource, requests)
         return verdicts
 
     def pre_score(self, cycle: Cycle, nodes: Nodes) -> None:
@@ -182,9 +173,10 @@ class NodeResourcesFit(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
             return False
         return resource in self._ignored or resource.partition("/")[0] in self._ignored_groups
 
-    def _without_room(self, pod: PodInfo, nodes: Nodes, resource: str, amount: int) -> Verdicts:
-        used, capacity = nodes.requested(resource), nodes.allocatable(resource)
-        short = amount > capacity - used
+    def _without_room(self, pod: PodInfo, nodes: Nodes, resource: str, requests: Requests) -> Verdicts:
+        amount, used, capacity = requests.amounts[resource], nodes.requested(resource), nodes.allocatable(resource)
+        needed = resizes.still_needed(nodes, resource, requests)
+        short = needed > capacity - used
         # what a node does not offer may be devices there, which is for DynamicResources to judge
         unoffered = resources.is_scalar(resource) and bool((short & (capacity <= 0)).any())
         if unoffered and _delegates(pod, nodes.cluster, resource):
@@ -192,7 +184,8 @@ class NodeResourcesFit(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
             short &= is_listed(nodes.cluster.node_table, resource, nodes.rows) if listed else capacity > 0
         if not short.any():
             return ACCEPT
-        exceeds = amount > capacity
+        # of scalars kube-scheduler compares what is still to be had with all that the node has
+        exceeds = (needed if resources.is_scalar(resource) else amount) > capacity
         return self.insufficient.where(
             short,
             unresolvable=exceeds,

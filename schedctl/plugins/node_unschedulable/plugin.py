@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 class NodeUnschedulable(PreFilterPlugin, FilterPlugin):
     """Rejects cordoned nodes, unless the pod tolerates the cordon."""
 
+    skips_resizes = True
     filters_all_nodes = True
     foreseeable = True
 
@@ -42,7 +43,7 @@ class NodeUnschedulable(PreFilterPlugin, FilterPlugin):
         )
 
     def pre_filter(self, cycle: Cycle, nodes: Nodes) -> None:
-        """Has nothing to prepare; kube-scheduler calls it for pods that are being resized."""
+        """Has nothing to prepare; kube-scheduler skips pods here that wait for a resize."""
 
     def filter(self, cycle: Cycle, nodes: Nodes) -> Verdicts:
         """Look at ``spec.unschedulable``."""

@@ -59,6 +59,7 @@ REQUIRED = StateKey[PodAttachments]("NodeVolumeLimits")
 class NodeVolumeLimits(PreFilterPlugin, FilterPlugin):
     """Keeps a pod from nodes that can attach no more volumes of a CSI driver it needs."""
 
+    skips_resizes = True
     filters_all_nodes = True
     reads = (
         storage.CSIDriver,

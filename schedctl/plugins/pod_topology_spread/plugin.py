@@ -67,6 +67,7 @@ SOFT = StateKey[SoftState]("PreScorePodTopologySpread")
 class PodTopologySpread(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin):
     """Rejects nodes whose domain holds too many of the pods a constraint counts, and prefers those with few."""
 
+    skips_resizes = True
     filters_all_nodes = True
     reads = GROUPING_KINDS
     foreseeable = True

@@ -35,6 +35,7 @@ PREPARED = StateKey[bool]("PreScoreTaintToleration")
 class TaintToleration(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin):
     """Rejects nodes with a NoSchedule or NoExecute taint the pod does not tolerate, and avoids PreferNoSchedule."""
 
+    skips_resizes = True
     filters_all_nodes = True
     reads_feasible_set = False
     foreseeable = True
@@ -53,7 +54,7 @@ class TaintToleration(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin
         )
 
     def pre_filter(self, cycle: Cycle, nodes: Nodes) -> None:
-        """Has nothing to prepare; kube-scheduler calls it for pods that are being resized."""
+        """Has nothing to prepare; kube-scheduler skips pods here that wait for a resize."""
 
     def filter(self, cycle: Cycle, nodes: Nodes) -> Verdicts:
         """Refuse nodes by their first taint that is not tolerated; it and a toleration that misses it are evidence."""

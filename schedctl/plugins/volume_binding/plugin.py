@@ -58,6 +58,7 @@ _SETTLED = "settled"
 class VolumeBinding(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin, ReservePlugin, PreBindPlugin):
     """Finds nodes where all claims of a pod are bound or can be, and binds them before the pod."""
 
+    skips_resizes = True
     filters_all_nodes = True
     reads = (
         storage.CSIDriver,

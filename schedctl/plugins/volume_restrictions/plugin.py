@@ -57,6 +57,7 @@ STATE = StateKey[RestrictionState]("PreFilterVolumeRestrictions")
 class VolumeRestrictions(PreFilterPlugin, FilterPlugin):
     """Keeps a pod from nodes where a disk it brings along is in use, and waits for claims only one pod may use."""
 
+    skips_resizes = True
     filters_all_nodes = True
     reads = (PersistentVolumeClaim,)
 

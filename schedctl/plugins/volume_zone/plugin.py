@@ -52,6 +52,7 @@ TOPOLOGIES = StateKey[tuple[Topology, ...]]("PreFilterVolumeZone")
 class VolumeZone(PreFilterPlugin, FilterPlugin):
     """Keeps a pod in the zones and regions its bound volumes are labelled with."""
 
+    skips_resizes = True
     filters_all_nodes = True
     reads = (storage.PersistentVolume, storage.PersistentVolumeClaim, storage.StorageClass)
 
