@@ -25,6 +25,7 @@ _UNSWITCHED = [(minor, "") for minor in ("1.34", "1.35", "1.36", "1.37")]
 _ALL_OF_DEVICES = "DRAConsumableCapacity=true,DRADeviceTaints=true,DRAPartitionableDevices=true"
 SWITCHES: dict[str, list[tuple[str, str]]] = {
     "image_volumes": _UNSWITCHED,
+    "deferred_resizes": [("1.37", ""), ("1.37", "InPlacePodVerticalScalingSchedulerPreemption=true")],
     "devices_charging": [("1.37", ""), ("1.37", "DRANodeAllocatableResources=true")],
     "devices_choices": [*_UNSWITCHED, ("1.35", "DRAPrioritizedList=false")],
     "devices_extended": [

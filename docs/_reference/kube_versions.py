@@ -50,6 +50,10 @@ GATES: dict[str, tuple[int | None, str]] = {
     "GenericWorkload": (4671, "the pods of a PodGroup are scheduled as one; while it is off, each by itself"),
     "InPlacePodLevelResourcesVerticalScaling": (5419, "resizes of the resources of a pod as a whole count"),
     "InPlacePodVerticalScaling": (1287, "what the kubelet has granted to a container that is resized counts"),
+    "InPlacePodVerticalScalingSchedulerPreemption": (
+        5836,
+        "a running pod whose resize is deferred preempts others on its node; whole runs leave that out",
+    ),
     "InterPodAffinityHostnameFastPath": (None, "affinity by host name is looked up on the node; no decision changes"),
     "MatchLabelKeysInPodTopologySpread": (3243, "topology spread counts only pods with the same values of some labels"),
     "MatchLabelKeysInPodTopologySpreadSelectorMerge": (

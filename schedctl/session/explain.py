@@ -16,7 +16,7 @@ from schedctl.api.pods import FINISHED, Pod
 from schedctl.api.workloads import DaemonSet
 from schedctl.cache.cluster import Cluster
 from schedctl.cache.pod_info import PodInfo
-from schedctl.explain import bound_pods, equal_answers, explanations, remarks, scale_ups
+from schedctl.explain import bound_pods, equal_answers, explanations, remarks, resizes, scale_ups
 from schedctl.framework.pod_edits import as_pending, with_scheduler
 from schedctl.reports.explanations import ExplainReport, Explanation, PodReference
 from schedctl.scheduler import Scheduler
@@ -196,8 +196,9 @@ def explain_objects(
         if advance is not None:
             advance(number, len(objects), obj.metadata.name)
         if isinstance(obj, Pod) and obj.spec.node_name and not options.judges_bound_pods:
-            bound = bound_pods.explain(obj, scheduler.cluster)
-            yield _replace(bound, warnings=remarks.warnings(scheduler, PodInfo(obj)))
+            bound, info = bound_pods.explain(obj, scheduler.cluster), PodInfo(obj)
+            notes = [*bound.notes, *resizes.prospect(scheduler, info)]
+            yield _replace(bound, notes=notes, warnings=remarks.warnings(scheduler, info))
             continue
         if (answers := _as_group(obj, groups)) is not None:
             for answer in answers:

@@ -16,6 +16,7 @@ from schedctl.engine.call_recorder import CallRecorder
 from schedctl.reports.metadata import Input, Metadata, PluginCalls
 from schedctl.scheduler.gaps import missing_kinds
 from schedctl.session import comparisons, configurations, kube_versions, schedulers, what_ifs
+from schedctl.session.deferred_resizes import warn_of_resizes
 from schedctl.session.extenders import NO_EXTENDERS, ExtenderOptions
 from schedctl.session.kube_versions import VersionFields
 from schedctl.session.notifiers import SILENT, Notifier
@@ -162,6 +163,7 @@ class Session:
             self.choices = [*map(configurations.hide_names, self.choices)]
         self._what_ifs = replace(self._what_ifs, names=self.names)
         kube_versions.tell(self.rules, self.notifier)
+        warn_of_resizes(self.cluster, self.notifier)
 
     def under_version(self, version: str) -> Session:
         """Return the same state and options under another version of kube-scheduler.

@@ -412,3 +412,34 @@ def test_hints_that_changed_between_releases(plugin, event, refused, before, aft
     for release in RELEASES:
         answer = heard(plugin, event, refused, before, after, release=release)
         assert (answer == earlier) == (release.minor < changed.minor), (release.version, answer)
+
+
+RESIZES = NEWEST.with_gates({"InPlacePodVerticalScalingSchedulerPreemption": True})
+WAITS = {"phase": "Running", "conditions": [{"type": "PodResizePending", "reason": "Deferred"}]}
+SCALE_UP = (Resource.ASSIGNED_POD, Action.UPDATE_POD_SCALE_UP)
+OWN_SCALE_UP = (Resource.TARGET_POD, Action.UPDATE_POD_SCALE_UP)
+
+
+@pytest.mark.parametrize(
+    ("event", "before", "after", "of_resize", "of_other"),
+    [
+        pytest.param(POD_DELETE, pod("x", on="a"), None, "queue", "queue", id="a pod of its node goes"),
+        pytest.param(POD_DELETE, pod("x", on="b"), None, "skip", "queue", id="a pod of another node goes"),
+        pytest.param(NODE_ADD, None, node("b"), "skip", "queue", id="another node comes"),
+        pytest.param(NODE_ALLOCATABLE, node("a", cpu="2"), node("a"), "queue", "queue", id="its node grows"),
+        pytest.param(
+            POD_SCALE_DOWN, pod("x", on="b", cpu="1"), pod("x", on="b", cpu="100m"), "skip", "queue",
+            id="a pod of another node asks for less",
+        ),
+        pytest.param(
+            SCALE_UP, pod("x", on="a", cpu="1"), pod("x", on="a", cpu="2"), "queue", "skip",
+            id="a pod of its node asks for more, so that eviction may be needed now",
+        ),
+        pytest.param(SCALE_UP, pod("x", on="b", cpu="1"), pod("x", on="b", cpu="2"), "skip", "skip", id="elsewhere"),
+        pytest.param(OWN_SCALE_UP, pod(cpu="1"), pod(cpu="2"), "queue", "skip", id="it asks for more itself"),
+    ],
+)  # fmt: skip
+def test_a_resize_hears_of_its_own_node_alone(event, before, after, of_resize, of_other):
+    waits, other = pod(on="a", cpu="1", status=WAITS), pod(cpu="1")
+    assert heard("NodeResourcesFit", event, waits, before, after, release=RESIZES) == of_resize
+    assert heard("NodeResourcesFit", event, other, before, after, release=RESIZES) == of_other

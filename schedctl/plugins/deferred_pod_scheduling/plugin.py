@@ -77,5 +77,5 @@ def _after_policy(pod: PodInfo, before: Node, after: Node) -> Hint:
 
 
 def _after_node(pod: PodInfo, before: Node | None, after: Node) -> Hint:
-    own = pod.resize_is_deferred and pod.pod.spec.node_name == after.metadata.name
-    return Hint.QUEUE if own and not _owners(after) else Hint.SKIP
+    runs_there = pod.resize_is_deferred and pod.pod.spec.node_name == after.metadata.name
+    return Hint.QUEUE if runs_there and not _owners(after) else Hint.SKIP
