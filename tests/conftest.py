@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 
 from hypothesis import settings
@@ -17,3 +18,11 @@ os.environ.pop("KUBERNETES_SERVICE_HOST", None)  # in a pod, its account would b
 settings.register_profile("repeatable", deadline=None, derandomize=True)
 settings.register_profile("explore", deadline=None, max_examples=2000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeatable"))
+
+gc.set_threshold(100_000)  # as the program does
+
+
+def pytest_collection_finish() -> None:
+    """Let garbage collections pass over thousands of tests and their modules, which stay to the end."""
+    gc.collect()
+    gc.freeze()

@@ -18,7 +18,7 @@ from schedctl.framework.statuses import SUCCESS, Code, Status
 from schedctl.plugins.node_resources_fit.plugin import NodeResourcesFit
 from schedctl.plugins.node_resources_fit.requested_parts import RequestedParts
 from schedctl.plugins.node_resources_fit.slips import Slip, Slips, TooLarge
-from schedctl.testing.builders import cluster, node, pod
+from schedctl.testing.builders import cluster, handle, node, pod
 from schedctl.testing.plugin_answers import reads_of
 
 GPU = "nvidia.com/gpu"
@@ -284,7 +284,7 @@ def test_answer_rests_on_the_row_and_on_the_classes_of_its_resources(incoming, k
 
 
 def test_pods_with_equal_requests_have_one_signature():
-    plugin = NodeResourcesFit(NodeResourcesFitArgs(), None)
+    plugin = NodeResourcesFit(NodeResourcesFitArgs(), handle())
     assert plugin.signature(pod("a", cpu="1")) == plugin.signature(pod("b", cpu="1", labels={"x": "y"}))
     assert plugin.signature(pod("a", cpu="1")) != plugin.signature(pod("a", cpu="2"))
 
