@@ -3,18 +3,38 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
+from dataclasses import dataclass
 
-import numpy as np
-import numpy.typing as npt
-
-from schedctl.api.resources import CPU, MEMORY, PODS
+from schedctl.api.resources import CPU, MEMORY
 from schedctl.simulation.karpenter.models import Model
 from schedctl.simulation.karpenter.pod_counts import PodCounts
 from schedctl.simulation.karpenter.targets import ExistingNode, existing_node
 from schedctl.simulation.karpenter.waiting_pods import WaitingPod
 
-_SCARCE = (CPU, MEMORY, PODS)
-"""The resources by which nodes without room are passed over, all at once."""
+_GONE = -1
+"""Less than any pod requests."""
+
+
+@dataclass(frozen=True, slots=True)
+class NodeRooms:
+    """What is left of nodes, in the order in which they are tried, so that those without room are passed over quickly.
+
+    Attributes:
+        cpu, memory: of each.
+    """
+
+    cpu: list[int]
+    memory: list[int]
+
+    def rows_for(self, pod: WaitingPod) -> list[int]:
+        """Return the nodes on which a pod may fit; on the others it does not."""
+        cpu, memory = pod.requests.get(CPU, 0), pod.requests.get(MEMORY, 0)
+        return [row for row, left in enumerate(self.cpu) if left >= cpu and self.memory[row] >= memory]
+
+    def take(self, row: int, pod: WaitingPod) -> None:
+        """Take what a pod requests off a node."""
+        self.cpu[row] -= pod.requests.get(CPU, 0)
+        self.memory[row] -= pod.requests.get(MEMORY, 0)
 
 
 class PreparedModel:
@@ -46,24 +66,13 @@ class PreparedModel:
         self.nodes = [self._known[node.name] for node in in_order]
         self.counts = PodCounts(model)
         self._row_of = {node.name: row for row, node in enumerate(in_order)}
-        amounts = [[each.free.get(name, 0) for each in self.nodes] for name in _SCARCE]
-        self._free = np.array(amounts, np.int64)
+        self._rooms = NodeRooms(
+            [each.free.get(CPU, 0) for each in self.nodes], [each.free.get(MEMORY, 0) for each in self.nodes]
+        )
 
-    def free(self, without: Collection[str]) -> npt.NDArray[np.int64]:
-        """Return what is left of each node, a row for each scarce resource; nothing fits on those that are to go."""
-        found = self._free.copy()
-        found[:, [self._row_of[name] for name in without]] = -1
+    def rooms(self, without: Collection[str]) -> NodeRooms:
+        """Return what is left of each node; nothing fits on those that are to go."""
+        found = NodeRooms(list(self._rooms.cpu), list(self._rooms.memory))
+        for name in without:
+            found.cpu[self._row_of[name]] = _GONE
         return found
-
-
-def rows_with_room(free: npt.NDArray[np.int64], pod: WaitingPod) -> list[int]:
-    """Return the nodes on which a pod may fit; on the others it does not."""
-    requests = np.array([[pod.requests.get(name, 0)] for name in _SCARCE], np.int64)
-    found: list[int] = np.flatnonzero((free >= requests).all(axis=0)).tolist()
-    return found
-
-
-def take(free: npt.NDArray[np.int64], row: int, pod: WaitingPod) -> None:
-    """Take what a pod requests off a node."""
-    for at, name in enumerate(_SCARCE):
-        free[at, row] -= pod.requests.get(name, 0)

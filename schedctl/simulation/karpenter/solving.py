@@ -15,7 +15,7 @@ from schedctl.api.tolerations import PREFER_NO_SCHEDULE
 from schedctl.api.topology import HOSTNAME
 from schedctl.cache.pod_info import HostPort
 from schedctl.simulation.karpenter.offers import NODES, OfferedType, Pool
-from schedctl.simulation.karpenter.preparation import PreparedModel, rows_with_room, take
+from schedctl.simulation.karpenter.preparation import PreparedModel
 from schedctl.simulation.karpenter.targets import Claim, Room
 from schedctl.simulation.karpenter.topology import Topology
 from schedctl.simulation.karpenter.topology_groups import tolerated
@@ -95,7 +95,7 @@ class _Solver:
         self._topology = Topology(prepared.counts, self._pods, without)
         self._tolerate = any(taint.effect == PREFER_NO_SCHEDULE for pool in model.pools for taint in pool.taints)
         self._existing = list(prepared.nodes)
-        self._free = prepared.free(without)
+        self._rooms = prepared.rooms(without)
         self._topology.register(*(each.node.host for each in self._existing if each.node.name not in without))
         self._claims: list[Claim] = []
         self._left = {pool.name: model.left_of(pool, without) for pool in model.pools}
@@ -140,12 +140,12 @@ class _Solver:
             self._topology.update(pod)
 
     def _put(self, pod: WaitingPod, relaxed: tuple[str, ...]) -> Step:
-        for row in rows_with_room(self._free, pod):
+        for row in self._rooms.rows_for(pod):
             each = self._existing[row]
             room = each.room_for(pod, self._topology)
             if room is not None:
                 self._existing[row] = each.with_pod(pod, room)
-                take(self._free, row, pod)
+                self._rooms.take(row, pod)
                 self._topology.record(pod, each.node.taints, room.requirements)
                 return Step(pod.key, node=each.node.name, relaxed=relaxed)
         self._claims.sort(key=lambda claim: len(claim.pods))
