@@ -295,7 +295,8 @@ def _members(cluster: Cluster, entry: NodeGroupEntry) -> list[str]:
 
 
 def _contradictions(written: WrittenGroups, groups: Mapping[str, NodeGroup], cluster: Cluster) -> Iterator[str]:
-    """Say where a file does not agree with the nodes."""
+    """Say where a file does not agree with the nodes; what two groups share, once."""
+    seen: set[str] = set()
     for entry in written.entries:
         group = groups[entry.name]
         if entry.max_size is not None and len(group.nodes) > entry.max_size:
@@ -304,7 +305,8 @@ def _contradictions(written: WrittenGroups, groups: Mapping[str, NodeGroup], clu
         yield from _contradicted_labels(written, entry, cluster, group)
         if entry.node_selector and not group.nodes:
             yield f"no node has the labels of group {entry.name} in {written.source}"
-        others = [name for name, other in groups.items() if name != entry.name and {*other.nodes} & {*group.nodes}]
+        seen.add(entry.name)
+        others = [name for name, other in groups.items() if name not in seen and {*other.nodes} & {*group.nodes}]
         if others:
             yield f"nodes of group {entry.name} in {written.source} are of group {', '.join(others)} as well"
 
