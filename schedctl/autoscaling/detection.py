@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import msgspec
 
 from schedctl.api import autoscalers, node_labels, topology
+from schedctl.api.amounts import quantity
 from schedctl.api.resources import CPU, MEMORY, PODS, allocatable
 from schedctl.api.tolerations import is_automatic
 from schedctl.autoscaling import cluster_autoscaler, karpenter, machines
@@ -154,8 +155,9 @@ def _exceeded(groups: Iterable[NodeGroup]) -> Iterator[str]:
         if group.max_size is not None and size > group.max_size:
             yield f"group {group.name} has {counts.nodes(size)}, more than its maximum size {group.max_size}"
         for resource, limit in group.limits.items():
-            if group.used.get(resource, 0) > limit:
-                yield f"group {group.name} is beyond its limit of {resource} already"
+            if (used := group.used.get(resource, 0)) > limit:
+                has, may = quantity(resource, used), quantity(resource, limit)
+                yield f"group {group.name} has {resource} {has} already, more than its limit {may}"
         if size < group.min_size:
             yield f"group {group.name} has {counts.nodes(size)}, fewer than its minimum size {group.min_size}"
 

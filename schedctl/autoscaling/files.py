@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -89,11 +90,13 @@ class WrittenGroups:
     Attributes:
         entries: the groups, in order.
         source: the file.
+        digest: ``sha256:...`` of that file.
         places: line and column of each field, by path.
     """
 
     entries: Sequence[NodeGroupEntry]
     source: str
+    digest: str
     places: Mapping[str, tuple[int, int]]
 
     def problem(self, path: str, message: str, hint: str = "") -> Problem:
@@ -118,7 +121,8 @@ def load(path: str) -> WrittenGroups:
     document = None
     if not decoder.problems:
         document = decoder.struct(node, NodeGroupsDocument, also=HEAD)
-    written = WrittenGroups(document.groups if document is not None else (), path, decoder.places)
+    entries = document.groups if document is not None else ()
+    written = WrittenGroups(entries, path, f"sha256:{hashlib.sha256(text).hexdigest()}", decoder.places)
     problems = [replace(each, source=path) for each in decoder.problems]
     if not problems:
         problems = [each for number, entry in enumerate(written.entries) for each in _problems(written, number, entry)]
@@ -291,7 +295,8 @@ def _members(cluster: Cluster, entry: NodeGroupEntry) -> list[str]:
 
 
 def _contradictions(written: WrittenGroups, groups: Mapping[str, NodeGroup], cluster: Cluster) -> Iterator[str]:
-    """Say where a file does not agree with the nodes."""
+    """Say where a file does not agree with the nodes; what two groups share, once."""
+    seen: set[str] = set()
     for entry in written.entries:
         group = groups[entry.name]
         if entry.max_size is not None and len(group.nodes) > entry.max_size:
@@ -300,7 +305,8 @@ def _contradictions(written: WrittenGroups, groups: Mapping[str, NodeGroup], clu
         yield from _contradicted_labels(written, entry, cluster, group)
         if entry.node_selector and not group.nodes:
             yield f"no node has the labels of group {entry.name} in {written.source}"
-        others = [name for name, other in groups.items() if name != entry.name and {*other.nodes} & {*group.nodes}]
+        seen.add(entry.name)
+        others = [name for name, other in groups.items() if name not in seen and {*other.nodes} & {*group.nodes}]
         if others:
             yield f"nodes of group {entry.name} in {written.source} are of group {', '.join(others)} as well"
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from schedctl.api.amounts import quantity
 from schedctl.api.nodes import Node, Taint
 
 
@@ -99,5 +100,6 @@ class NodeGroup:
             return f"maximum size {self.max_size} of the group, which has {len(self.nodes)}"
         for resource, limit in self.limits.items():
             if self.used.get(resource, 0) + more.get(resource, 0) > limit:
-                return f"limit of {resource} of the group"
+                amount, used = quantity(resource, limit), quantity(resource, self.used.get(resource, 0))
+                return f"{resource} {amount} of the group, which has {used}"
         return ""

@@ -120,6 +120,7 @@ def check(
         typer.Option("--jobs", min=0, metavar="N", help="Scenarios to simulate side by side (0: one for each core)"),
     ] = 0,
     draws: options.ConfidenceDraws = 200,
+    node_groups: options.NodeGroups = "",
     instance_types: options.InstanceTypes = "",
     output: Annotated[
         str,
@@ -172,7 +173,8 @@ def check(
     paths, folders = manifests or [], kustomize or []
     targets = [check_outputs.target(text) for text in report or ()]
     report_files.check(target.file for target in targets)
-    named = [*paths, *folders, *source.paths, baseline, write_baseline, scheduler_config, config, instance_types]
+    named = [*paths, *folders, *source.paths, baseline, write_baseline, scheduler_config, config]
+    named += [node_groups, instance_types]
     with FailureReports(targets, named + use_case.policy_files(policies or ()), notifier) as failure:
         failure.redacted = source.redaction is not None
         user_settings = settings.load(config, ignored=no_config)
@@ -201,6 +203,7 @@ def check(
             jobs=jobs,
             tags=tags or (),
             node_map=outputs.has_pages,
+            node_groups=node_groups,
             types=instance_types,
         )
         inputs = use_case.load(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated
 
 import typer
@@ -154,8 +155,11 @@ def nodes(
         as_karpenter=bool(as_autoscaler),
     )
     paths, folders = manifests or [], kustomize or []
-    if shrink and (paths or folders):
-        raise UsageError("--shrink and --for were both given", "ask one after the other")
+    _check_question(
+        shrink,
+        {"--for": bool(paths or folders), "--minimize": minimize != _OBJECTIVES[0], "--expander": expander != _ANY},
+        {"--delete-emptydir-data": delete_emptydir_data, "--force": force, "--allow-preemption": allow_preemption},
+    )
     namespace = source.namespace(namespace) or DEFAULT_NAMESPACE
     scheduler = SchedulerOptions(scheduler_config, profile, plugins=plugin or (), extenders=extenders)
     session = Session(source, scheduler, notifier, what_ifs, autoscalers.KINDS)
@@ -187,3 +191,21 @@ def nodes(
         report = use_case.plan(session, read, nodes_options, namespace=namespace, settings=user_settings.digests)
     printer.write(session.with_calls(report), limit=limit)
     return report.summary.exit_code
+
+
+def _check_question(shrink: bool, of_plan: Mapping[str, bool], of_shrink: Mapping[str, bool]) -> None:
+    """Check that no option is about the other question.
+
+    Args:
+        shrink: whether nodes are to go.
+        of_plan: the options about nodes to add, and whether they say something.
+        of_shrink: those about nodes that can go.
+
+    Raises:
+        UsageError: one is.
+    """
+    for option, is_given in (of_plan if shrink else of_shrink).items():
+        if is_given and shrink:
+            raise UsageError(f"--shrink and {option} were both given", "ask one after the other")
+        if is_given:
+            raise UsageError(f"{option} needs --shrink", "add --shrink")

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from schedctl.api.pods import Pod
 from schedctl.api.times import unix_nanoseconds
-from schedctl.autoscaling.instance_types import NO_TYPES, Catalogue
+from schedctl.autoscaling.group_files import NO_FILES, GroupFiles
 from schedctl.cache.pod_info import PodInfo
 from schedctl.documents.spelling import nearest
 from schedctl.errors import ConfigError, Problem, UsageError
@@ -77,7 +77,7 @@ class Conditions:
         now: Unix seconds, for ages.
         observe: hears what match conditions come to; nobody does if None.
         choose: which of several equally good nodes is taken.
-        catalogue: the instance types of which new nodes may be.
+        group_files: what files say of the groups of nodes that may grow.
     """
 
     metadata: Metadata = field(default_factory=Metadata)
@@ -89,7 +89,7 @@ class Conditions:
     now: Callable[[], float] = field(default=time.time)
     observe: ObserveCondition | None = None
     choose: TieBreaker = first_by_name
-    catalogue: Catalogue = NO_TYPES
+    group_files: GroupFiles = NO_FILES
 
 
 def evaluate(
@@ -190,7 +190,7 @@ class _Evaluation:
         self._results = Results(policies, scheduler.cluster, accepting)
         self._notes: list[str] = []
         self._now = conditions.now()
-        self._catalogue = conditions.catalogue
+        self._group_files = conditions.group_files
         self._taken = _seconds(conditions.metadata.state_taken)
         self._unmatched: set[int] = set()
         self._judged: set[Key] = set()
@@ -376,7 +376,7 @@ class _Evaluation:
                     self._before,
                     self._taken,
                     self._now,
-                    self._catalogue,
+                    self._group_files,
                 )
             check = policy.checks[place]
             causes.begin_check()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from schedctl.autoscaling.instance_types import NO_TYPES, Catalogue
+from schedctl.autoscaling.group_files import NO_FILES, GroupFiles
 from schedctl.cache.pod_info import PodInfo
 from schedctl.policy.causes import Cause, Causes
 from schedctl.policy.documents import Match
@@ -147,7 +147,7 @@ class View:
         before: the pods that were on a node in the state as it was given, by key.
         state_taken: when the state was as it is, in Unix seconds, None where nobody said.
         now: Unix seconds.
-        catalogue: the instance types of which new nodes may be.
+        group_files: what files say of the groups of nodes that may grow.
     """
 
     situation: Situation
@@ -158,7 +158,7 @@ class View:
     before: Mapping[str, PodInfo]
     state_taken: float | None
     now: float
-    catalogue: Catalogue = NO_TYPES
+    group_files: GroupFiles = NO_FILES
 
 
 def undecided_finding(message: str, pods: Sequence[JudgedPod], cause: Cause) -> Finding:

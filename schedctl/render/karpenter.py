@@ -16,7 +16,7 @@ def answer(report: NodesReport) -> Iterator[Block]:
     if found is None:
         return
     yield Line((Span(found.text, "bad" if found.pending or found.unplaced else "good"),))
-    yield line(_verification(found), indent=2)
+    yield line(verification(found), indent=2)
     yield line(f"by schedctl: {report.summary.text}", indent=2)
 
 
@@ -40,8 +40,8 @@ def sections(report: NodesReport, entries: int, *, wide: bool) -> Iterator[Itera
         yield _kept(found)
 
 
-def _verification(found: KarpenterAnswer) -> str:
-    """``kube-scheduler would place all 9 pods on them``, or how many it would not."""
+def verification(found: KarpenterAnswer) -> str:
+    """Return what kube-scheduler would make of Karpenter's answer: how many pods it would place."""
     if not found.pods:
         return "no pod would have to be placed"
     where = "again" if found.commands else "on these nodes"
@@ -57,11 +57,7 @@ def _cost(found: KarpenterAnswer) -> str:
     if found.cost_per_hour is None:
         return ""
     verb = "save" if found.commands else "cost"
-    return f"; that would {verb} {_price(found.cost_per_hour)} per hour"
-
-
-def _price(amount: float | None) -> str:
-    return "" if amount is None else f"{amount:.4f}".rstrip("0").rstrip(".")
+    return f"; that would {verb} {counts.price(found.cost_per_hour)} per hour"
 
 
 def _launched(launched: Sequence[LaunchedNode], entries: int, *, wide: bool) -> Iterator[Block]:
@@ -72,7 +68,7 @@ def _launched(launched: Sequence[LaunchedNode], entries: int, *, wide: bool) -> 
     for each in launched[:entries]:
         more = f" (1 of {len(each.instance_types)})" if len(each.instance_types) > 1 else ""
         sort = f"{each.instance_type or '-'}{' (spot)' if each.spot else ''}{more}"
-        texts = (each.name, sort, each.zone or "-", str(len(each.pods)), _price(each.price_per_hour))
+        texts = (each.name, sort, each.zone or "-", str(len(each.pods)), counts.price(each.price_per_hour))
         rows.append([(Span(text),) for text in texts])
     priced = any(row[-1][0].text for row in rows)
     heads = ("NODE", "TYPE", "ZONE", "PODS", *(("PER HOUR",) if priced else ()))
@@ -116,7 +112,7 @@ def _commands(found: KarpenterAnswer, entries: int, *, wide: bool) -> Iterator[B
         new = each.replacement
         instead = f"{new.instance_type}{' (spot)' if new.spot else ''} in {new.zone or '-'}" if new else "-"
         names = notices.few(each.nodes, 3)
-        texts = (each.method, names, instead, str(len(each.moved)), _price(each.saved_per_hour))
+        texts = (each.method, names, instead, str(len(each.moved)), counts.price(each.saved_per_hour))
         rows.append([(Span(text),) for text in texts])
     priced = any(row[-1][0].text for row in rows)
     heads = ("METHOD", "NODES", "INSTEAD", "PODS", *(("SAVES",) if priced else ()))

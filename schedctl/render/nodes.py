@@ -96,12 +96,7 @@ def _moved(report: NodesReport) -> str:
 
 def _cost(summary: NodesSummary, verb: str) -> str:
     cost = summary.cost_per_hour
-    return f"; that would {verb} {price(cost)} per hour" if cost is not None else ""
-
-
-def price(amount: float | None) -> str:
-    """Return a price as it is written, "" where it is not known."""
-    return "" if amount is None else f"{amount:.4f}".rstrip("0").rstrip(".")
+    return f"; that would {verb} {counts.price(cost)} per hour" if cost is not None else ""
 
 
 # -- plans -------------------------------------------------------------------------
@@ -123,7 +118,15 @@ def _new_nodes(groups: Sequence[GroupResult]) -> Iterator[Block]:
         for new in group.new:
             sort = f"{new.instance_type or '-'}{' (spot)' if new.spot else ''}"
             use = f"{new.requests.get(CPU, 0.0):.0f} % / {new.requests.get(MEMORY, 0.0):.0f} %"
-            texts = (group.name, str(new.count), new.zone or "-", sort, str(new.pods), use, price(new.price_per_hour))
+            texts = (
+                group.name,
+                str(new.count),
+                new.zone or "-",
+                sort,
+                str(new.pods),
+                use,
+                counts.price(new.price_per_hour),
+            )
             rows.append([(Span(text),) for text in texts])
     if rows:
         priced = any(row[-1][0].text for row in rows)
@@ -150,7 +153,7 @@ def _proof_of_plan(report: NodesReport) -> Iterator[Line]:
         least += " of nodes whose price is known" if report.unpriced else ""
         yield line(f"proved: the {least} possible ({proof}; {tried} tried)", "faint", indent=2)
         return
-    bound = f"{summary.bound:.0f}" if report.minimize == "count" else price(summary.bound)
+    bound = f"{summary.bound:.0f}" if report.minimize == "count" else counts.price(summary.bound)
     text = (
         f"at most {summary.gap * 100:.1f} % above the least possible {what}: {bound} at least ({proof}; {tried} tried)"
     )
@@ -216,7 +219,7 @@ def _search(report: NodesReport) -> Iterator[Block]:
     for each in report.search:
         plan = ", ".join(f"{count} {name}" for name, count in each.groups.items()) or "none"
         result = "every pod is placed" if each.complete else "pods stay pending"
-        rows.append([(Span(each.by),), (Span(plan),), (Span(price(each.cost)),), (Span(result),)])
+        rows.append([(Span(each.by),), (Span(plan),), (Span(counts.price(each.cost)),), (Span(result),)])
     yield Table(rows, 2, ("BY", "NODES", report.minimize.upper(), "RESULT"), frozenset((2,)))
 
 
@@ -247,7 +250,7 @@ def _removed(removed: Sequence[RemovedNode], entries: int) -> Iterator[Block]:
     rows: list[Sequence[Cell]] = []
     for node in removed[:entries]:
         frees = ", ".join(f"{name} {quantity(name, amount)}" for name, amount in node.frees.items())
-        texts = (node.name, node.group or "-", str(len(node.moved)), frees, price(node.price_per_hour))
+        texts = (node.name, node.group or "-", str(len(node.moved)), frees, counts.price(node.price_per_hour))
         rows.append([(Span(text),) for text in texts])
     priced = any(row[-1][0].text for row in rows)
     heads = ("NODE", "GROUP", "PODS MOVED", "FREES", *(("PER HOUR",) if priced else ()))

@@ -28,3 +28,8 @@ def by_zone(zones: Mapping[str, int]) -> str:
     return ", ".join(
         parts[:_MOST_ZONES] + ([f"+{of(len(parts) - _MOST_ZONES, 'more zone')}"] if len(parts) > _MOST_ZONES else [])
     )
+
+
+def price(amount: float | None) -> str:
+    """Return a price as it is written, "" where it is not known."""
+    return "" if amount is None else f"{amount:.4f}".rstrip("0").rstrip(".")

@@ -45,12 +45,13 @@ class Input(Record, frozen=True, kw_only=True):
         source: the file.
         digest: ``sha256:...``.
         role: ``Manifests`` for what is placed, ``State`` for where, ``Config`` for schedctl's own configuration,
-            ``Policy`` for what must hold, ``Baseline`` for what is accepted, ``InstanceTypes`` for what clouds offer.
+            ``Policy`` for what must hold, ``Baseline`` for what is accepted, ``InstanceTypes`` for what clouds offer,
+            ``NodeGroups`` for groups of nodes that are described.
     """
 
     source: str
     digest: str
-    role: Literal["Manifests", "State", "Config", "Policy", "Baseline", "InstanceTypes"]
+    role: Literal["Manifests", "State", "Config", "Policy", "Baseline", "InstanceTypes", "NodeGroups"]
 
 
 class MissingKind(Record, frozen=True):

@@ -16,8 +16,8 @@ from schedctl.api.durations import Duration
 from schedctl.api.policies import ResourceQuota
 from schedctl.api.short_names import NAMES
 from schedctl.api.times import unix_nanoseconds
-from schedctl.autoscaling import instance_types
-from schedctl.autoscaling.instance_types import NO_TYPES, Catalogue
+from schedctl.autoscaling import group_files
+from schedctl.autoscaling.group_files import NO_FILES, GroupFiles
 from schedctl.documents.spelling import nearest
 from schedctl.errors import InputError, Problem, UsageError
 from schedctl.policy import baselines, reading
@@ -77,7 +77,7 @@ class CheckOptions:
         tags: judge only checks with one of these, all if there are none.
         seed: draws among equally good nodes; None takes the first by name.
         node_map: whether the report has the nodes that pictures show.
-        catalogue: the instance types of which new nodes may be, for checks that count with a scale-up.
+        group_files: what files say of groups of nodes, for checks that count with a scale-up.
     """
 
     fail_on: FailOn = "error"
@@ -95,7 +95,7 @@ class CheckOptions:
     tags: Sequence[str] = ()
     seed: int | None = None
     node_map: bool = False
-    catalogue: Catalogue = NO_TYPES
+    group_files: GroupFiles = NO_FILES
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,11 +106,13 @@ class CheckInputs:
         rules: the policies.
         manifests: what they are about.
         digests: of every file that was read, as the report lists them.
+        notes: what checks that count with a scale-up do not consider.
     """
 
     rules: reading.Read
     manifests: Manifests
     digests: Sequence[Input]
+    notes: Sequence[str] = ()
 
     @property
     def warnings(self) -> list[Problem]:
@@ -171,13 +173,14 @@ def parse_options(
     jobs: int = 0,
     tags: Sequence[str] = (),
     node_map: bool = False,
+    node_groups: str = "",
     types: str = "",
 ) -> CheckOptions:
     """Return what the words of the options stand for, "" for what the settings say, as of now.
 
     Raises:
         ConfigError: the baseline cannot be read.
-        InputError: the file of instance types cannot be read or understood.
+        InputError: the file of groups or of instance types cannot be read or understood.
         UsageError: a word is none that its option takes.
     """
     defaults = settings.check
@@ -198,7 +201,7 @@ def parse_options(
         processes=jobs or count_cores(),
         tags=tags,
         node_map=node_map,
-        catalogue=instance_types.load(types) if types else NO_TYPES,
+        group_files=group_files.read(node_groups, types),
     )
 
 
@@ -245,7 +248,8 @@ def load(
         raise UsageError(
             "--redact strict cannot hide the names in policies", "without a policy, every pod needs a node"
         )
-    if any(_counts_with_new_nodes(policy) for policy in rules.policies):
+    scale_up = any(_counts_with_new_nodes(policy) for policy in rules.policies)
+    if scale_up:
         session.read_also(autoscalers.KINDS)
     if options.standing:
         session.load()
@@ -269,11 +273,26 @@ def load(
         objects, policies_read = counts.of(len(manifests.objects), "object"), counts.of(len(rules.policies), "policy")
         notifier.say(f"checking {objects} by {policies_read}")
     digests = session.inputs_with(manifests.digests, settings.digests)
-    digests += policy_inputs(rules, options.baseline)
-    catalogue = options.catalogue
-    if catalogue:
-        digests.append(Input(source=catalogue.source, digest=catalogue.digest, role="InstanceTypes"))
-    return CheckInputs(rules, manifests, digests)
+    digests += [*policy_inputs(rules, options.baseline), *_group_inputs(options.group_files)]
+    return CheckInputs(rules, manifests, digests, _group_notes(session, options.group_files, scale_up=scale_up))
+
+
+def _group_inputs(known: GroupFiles) -> Iterator[Input]:
+    if known.catalogue:
+        yield Input(source=known.catalogue.source, digest=known.catalogue.digest, role="InstanceTypes")
+    if known.written is not None:
+        yield Input(source=known.written.source, digest=known.written.digest, role="NodeGroups")
+
+
+def _group_notes(session: Session, known: GroupFiles, *, scale_up: bool) -> Sequence[str]:
+    """Return what is odd about the groups of nodes, where a check counts with new ones.
+
+    Raises:
+        InputError: a group is described by a node or type that is not there.
+    """
+    if scale_up:
+        return known.groups(session.cluster).notes
+    return ["no check has `after: scaleUp`, so that no new node counts"] if known != NO_FILES else []
 
 
 def check(session: Session, inputs: CheckInputs, options: CheckOptions) -> CheckReport:
@@ -312,7 +331,7 @@ def check(session: Session, inputs: CheckInputs, options: CheckOptions) -> Check
         now=lambda: options.now,
         observe=options.observe,
         choose=runs.chooser(options.seed),
-        catalogue=options.catalogue,
+        group_files=options.group_files,
     )
     scheduler = session.scheduler()
     acceptances = Acceptances(
@@ -338,7 +357,7 @@ def check(session: Session, inputs: CheckInputs, options: CheckOptions) -> Check
         ignores = acceptances.annotation_notes(one.object for one in manifests.objects)
         report = msgspec.structs.replace(report, notes=[*report.notes, *ignores])
     report = _with_manifest_edits(report, manifests)
-    report = msgspec.structs.replace(report, notes=[*report.notes, *_notes_of(inputs.warnings)])
+    report = msgspec.structs.replace(report, notes=[*report.notes, *inputs.notes, *_notes_of(inputs.warnings)])
     if selection.note:
         report = msgspec.structs.replace(report, notes=[*report.notes, selection.note])
     assumptions.admission(session.state.assembled.unknown)

@@ -17,6 +17,7 @@ from schedctl.simulation.karpenter.consolidation import Command, Consolidation, 
 from schedctl.simulation.karpenter.launches import Launch, Verification, launch, verify_launches, verify_removals
 from schedctl.simulation.karpenter.models import Model, model_of
 from schedctl.simulation.karpenter.offers import pools_of
+from schedctl.simulation.karpenter.preparation import PreparedModel
 from schedctl.simulation.karpenter.solving import solve
 from schedctl.simulation.karpenter.volumes import volume_requirements
 from schedctl.simulation.karpenter.waiting_pods import WaitingPod, waiting_pod
@@ -64,7 +65,7 @@ def launches(
     with scheduler.fork():
         for key, node in facts.nodes_of_fitting.items():
             cluster.assume(cluster.pending[key], node)
-        solution = solve(_model(cluster, known, prices), _waiting(cluster, pods))
+        solution = solve(PreparedModel(_model(cluster, known, prices)), _waiting(cluster, pods))
         joined = [each for claim in solution.claims if (each := launch(claim)) is not None]
         verification = verify_launches(scheduler, joined, pods)
     return report_builder.launch_answer(solution, verification)

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 from schedctl.api import autoscalers
 from schedctl.api.kinds import Kind
-from schedctl.autoscaling import files, instance_types
-from schedctl.autoscaling.detection import NodeGroups, detect
-from schedctl.autoscaling.instance_types import NO_TYPES, Catalogue
+from schedctl.autoscaling import group_files
+from schedctl.autoscaling.detection import NodeGroups
+from schedctl.autoscaling.instance_types import Catalogue
 from schedctl.session.sessions import Session
 from schedctl.session.states import StateSource
 
@@ -37,11 +37,8 @@ def inventory(session: Session, node_groups: str = "", types: str = "") -> Inven
     Raises:
         InputError: a file cannot be read or understood.
     """
-    catalogue = instance_types.load(types) if types else NO_TYPES
-    found = detect(session.cluster, catalogue)
-    if node_groups:
-        found = files.with_written(found, files.load(node_groups), session.cluster, catalogue)
-    return Inventory(found, catalogue)
+    read = group_files.read(node_groups, types)
+    return Inventory(read.groups(session.cluster), read.catalogue)
 
 
 @dataclass(frozen=True, slots=True)

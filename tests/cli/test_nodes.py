@@ -77,6 +77,10 @@ def test_instance_types_make_money_of_it(schedctl):
         pytest.param([*SHOP, "--minimize", "pods"], 2, 'unknown --minimize "pods"', id="another objective"),
         pytest.param([*SHOP, "--expander", "prize"], 2, "did you mean price?", id="another expander"),
         pytest.param([*SHOP, "--minimize", "cost"], 2, "no price of any node is known", id="no prices"),
+        pytest.param(
+            [*SHOP, "--shrink", "--minimize", "cost"], 2, "--shrink and --minimize were both given", id="cost"
+        ),
+        pytest.param([*SHOP, "--force"], 2, "--force needs --shrink", id="an option of the other question"),
         pytest.param([*SHOP, "--shrink", "--for", "x.yaml"], 2, "--shrink and --for were both given", id="both"),
         pytest.param([*SHOP, "--for", "nowhere.yaml"], 3, "nowhere.yaml", id="manifests that are not there"),
         pytest.param([*SHOP, "--node-groups", "nowhere.yaml"], 3, "cannot be read", id="groups that are not there"),

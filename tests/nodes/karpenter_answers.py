@@ -21,6 +21,7 @@ from schedctl.cache.cluster import Cluster
 from schedctl.simulation.karpenter.consolidation import Method, consolidate
 from schedctl.simulation.karpenter.models import Model, model_of
 from schedctl.simulation.karpenter.offers import pools_of
+from schedctl.simulation.karpenter.preparation import PreparedModel
 from schedctl.simulation.karpenter.solving import Solution, solve
 from schedctl.simulation.karpenter.waiting_pods import waiting_pod
 from schedctl.workloads.clusters import assemble
@@ -52,7 +53,7 @@ def catalogue_of(types: Iterable[dict[str, Any]]) -> Catalogue:
 def solution_of(case: dict[str, Any]) -> Solution:
     """What schedctl says that Karpenter does."""
     cluster, model = _model(case)
-    return solve(model, [waiting_pod(info) for info in cluster.pending.values()])
+    return solve(PreparedModel(model), [waiting_pod(info) for info in cluster.pending.values()])
 
 
 def _model(case: dict[str, Any], prices: Mapping[str, float | None] | None = None) -> tuple[Cluster, Model]:

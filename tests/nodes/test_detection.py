@@ -108,7 +108,7 @@ def test_limits_of_a_node_pool_count_what_it_has():
     made = cluster(node("a", cpu="4", labels={"karpenter.sh/nodepool": "p"}), _convert(pool))
     found = group(detect(made), "p")
     assert found.limit_reached(1, {"cpu": 4000}) == ""
-    assert found.limit_reached(2, {"cpu": 8000}) == "limit of cpu of the group"
+    assert found.limit_reached(2, {"cpu": 8000}) == "cpu 8 of the group, which has 4"
 
 
 def _pool_requiring(*requirements):
@@ -208,7 +208,7 @@ def test_a_status_that_says_nothing_is_told(text):
 def test_what_exceeds_its_limits_already_is_told():
     pool = _convert(NodePool(metadata={"name": "p"}, spec={"limits": {"cpu": "2"}}))
     found = detect(cluster(node("a", labels={"karpenter.sh/nodepool": "p"}), pool))
-    assert "group p is beyond its limit of cpu already" in found.notes
+    assert "group p has cpu 4 already, more than its limit 2" in found.notes
 
 
 def test_a_template_without_zone_is_told_where_others_have_one():

@@ -98,7 +98,9 @@ def test_contradictions_with_the_nodes_are_told(state_of_two, written):
     path = written(HEAD + "- {name: general, maxSize: 1}\n- {name: x, like: a, nodeSelector: {pool: general}}\n")
     notes = merged(state_of_two, path)[1]
     assert f"group general has 2 nodes, more than maxSize 1 of {path}" in notes
-    assert f"nodes of group x in {path} are of group general as well" in notes
+    assert [each for each in notes if "as well" in each] == [
+        f"nodes of group general in {path} are of group x as well"
+    ], "once for the two"
 
 
 def test_a_selector_of_no_node_is_told(state_of_two, written):

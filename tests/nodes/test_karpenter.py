@@ -11,6 +11,7 @@ from schedctl.autoscaling.instance_types import Catalogue, InstanceType, Offerin
 from schedctl.simulation.karpenter.consolidation import Method, consolidate
 from schedctl.simulation.karpenter.models import model_of
 from schedctl.simulation.karpenter.offers import pools_of
+from schedctl.simulation.karpenter.preparation import PreparedModel
 from schedctl.simulation.karpenter.solving import solve
 from schedctl.simulation.karpenter.waiting_pods import waiting_pod
 from schedctl.testing.builders import HOSTNAME, ZONE, node, pod
@@ -56,7 +57,7 @@ def _nodes(cluster):
 
 def solution(*objects):
     cluster, found = model(*objects)
-    return solve(found, [waiting_pod(info) for info in cluster.pending.values()])
+    return solve(PreparedModel(found), [waiting_pod(info) for info in cluster.pending.values()])
 
 
 def karpenter_node(name, instance_type=LARGE, zone="a", capacity_type="on-demand"):

@@ -7,10 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from schedctl.autoscaling import files
+from schedctl.autoscaling.group_files import GroupFiles
 from schedctl.cli.running import run
 from schedctl.policy import arguments, documents
+from schedctl.policy.evaluations import Conditions
 from schedctl.testing.builders import cluster, node
-from tests.policy.evaluating import check, deployment, manifests_of, policy, report
+from tests.policy.evaluating import LOSE_ZONE, check, deployment, manifests_of, policy, report
 
 AUTOSCALERS = Path(__file__).parents[2] / "fixtures/autoscalers"
 
@@ -102,6 +105,50 @@ def test_instance_types_count_as_they_do_for_nodes(tmp_path, capsys):
     assert [each["source"] for each in report["metadata"]["inputs"] if each["role"] == "InstanceTypes"] == [types[1]]
     assert run(("nodes", "--for", pod, *state, *types, "-o", "name")) == 0
     assert "group/batch 1" in capsys.readouterr().out
+
+
+GROUPS = """
+apiVersion: schedctl.dev/v1alpha1
+kind: NodeGroups
+groups: [{name: batch, like: ip-10-0-1-7, labels: {karpenter.sh/nodepool: batch}, maxSize: 2}]
+"""
+
+
+def test_groups_that_a_file_describes_count_as_they_do_for_nodes(tmp_path, capsys):
+    for name, text in (("policy.yaml", POLICY), ("pod.yaml", BATCH), ("groups.yaml", GROUPS)):
+        (tmp_path / name).write_text(text)
+    groups = str(tmp_path / "groups.yaml")
+    ask = ("check", str(tmp_path / "pod.yaml"), "-f", str(AUTOSCALERS / "karpenter.yaml"), "--node-groups", groups)
+    assert run((*ask, "-p", str(tmp_path / "policy.yaml"), "-o", "json")) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert report["results"][0]["message"].endswith("1 new node (1 batch) would take 1 more")
+    assert [each["source"] for each in report["metadata"]["inputs"] if each["role"] == "NodeGroups"] == [groups]
+    run((*ask, "-o", "json"))
+    assert json.loads(capsys.readouterr().out)["notes"] == ["no check has `after: scaleUp`, so that no new node counts"]
+
+
+def test_a_group_that_is_like_no_node_is_told_with_its_place(tmp_path, capsys):
+    for name, text in (("policy.yaml", POLICY), ("pod.yaml", BATCH), ("groups.yaml", GROUPS.replace("1-7", "1-8"))):
+        (tmp_path / name).write_text(text)
+    pod, rules, groups = (str(tmp_path / name) for name in ("pod.yaml", "policy.yaml", "groups.yaml"))
+    assert run(("check", pod, "-f", str(AUTOSCALERS / "karpenter.yaml"), "-p", rules, "--node-groups", groups)) == 3
+    assert 'groups.yaml:4:30: groups[0].like: node "ip-10-0-1-8" not found' in capsys.readouterr().err
+
+
+def test_a_group_whose_model_a_scenario_takes_away_decides_nothing():
+    state = cluster(node("a", zone="eu-1a", cpu="2"), node("b", zone="eu-1b", cpu="2"))
+    entry = files.NodeGroupEntry(name="more", like="a", zones=["eu-1b"])
+    conditions = Conditions(group_files=GroupFiles(written=files.WrittenGroups([entry], "groups.yaml", "", {})))
+    rule = check("schedulable", documents.Schedulable(after="scaleUp", groups=("more",)), scenarios=("lose-zone",))
+    rules = policy(rule, scenarios=(LOSE_ZONE,))
+    found = report(state, manifests_of(deployment(replicas=2, cpu="2")), rules, conditions=conditions)
+    assert {each.scenario: (each.outcome.value, each.message) for each in found.results} == {
+        "lose-zone=eu-1a": (
+            "Inconclusive",
+            'only 1 of 2 pods can be scheduled; groups[0].like: node "a" not found',
+        ),
+        "lose-zone=eu-1b": ("Passed", "only 1 of 2 pods can be scheduled; 1 new node (1 more) would take 1 more"),
+    }
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from schedctl.autoscaling.detection import detect
 from schedctl.autoscaling.groups import NodeGroup
+from schedctl.errors import InputError
 from schedctl.framework.pod_groups import group_key
 from schedctl.policy import findings
 from schedctl.policy.documents import Schedulable
@@ -36,7 +36,12 @@ def judge(view: findings.View, arguments: Schedulable, about: findings.Judged) -
         yield findings.pass_finding(message)
         return
     if arguments.after:
-        groups, unknown = _groups(view, arguments)
+        try:
+            groups, unknown = _groups(view, arguments)
+        except InputError as error:  # what a new node is to be like is among the nodes that the scenario takes away
+            missing = "; ".join(f"{each.path}: {each.message}" for each in error.problems)
+            yield findings.inconclusive(f"{message}; {missing}")
+            return
         if unknown:
             yield findings.inconclusive(f"{message}; no group of nodes is called {', '.join(unknown)}")
             return
@@ -58,8 +63,12 @@ def judge(view: findings.View, arguments: Schedulable, about: findings.Judged) -
 
 
 def _groups(view: findings.View, arguments: Schedulable) -> tuple[list[NodeGroup], list[str]]:
-    """Return the groups that may grow, and the names that no group has."""
-    found = {group.name: group for group in detect(view.situation.scheduler.cluster, view.catalogue).groups}
+    """Return the groups that may grow, and the names that no group has.
+
+    Raises:
+        InputError: a group is described by a node that is not there.
+    """
+    found = {group.name: group for group in view.group_files.groups(view.situation.scheduler.cluster).groups}
     if not arguments.groups:
         return list(found.values()), []
     return [found[name] for name in arguments.groups if name in found], [

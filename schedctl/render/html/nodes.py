@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from schedctl.render import nodes as texts
-from schedctl.render.html import node_maps, scale_downs, scale_ups
+from schedctl.render.html import karpenter, node_maps, scale_downs, scale_ups
 from schedctl.render.html.markup import Content, Markup, element
 from schedctl.render.html.node_maps import NodeAnswers
 from schedctl.render.html.page import Page, Section, doubt
@@ -49,6 +49,7 @@ def _sections(report: NodesReport, answers: NodeAnswers) -> Iterator[Section]:
     if known:
         yield Section("Not certain", known)
     yield from scale_ups.answer(report) if adding else scale_downs.answer(report)
+    yield from karpenter.answer(report.karpenter)
     if report.groups:
         yield Section("Groups of nodes", [_legend(report.groups, adding=adding), _groups(report.groups, adding=adding)])
     if report.node_map is not None:
@@ -56,6 +57,7 @@ def _sections(report: NodesReport, answers: NodeAnswers) -> Iterator[Section]:
         figure = node_maps.figure(report.node_map, answers)
         yield Section("Nodes", [figure, node_maps.node_list(0)], lead)
     yield from scale_ups.details(report) if adding else scale_downs.details(report)
+    yield from karpenter.details(report.karpenter)
     notes = [f"group {group.name}: {note}" for group in report.groups for note in group.notes]
     if notes or report.notes:
         yield Section("Notes", element("ul", [element("li", note) for note in dict.fromkeys([*report.notes, *notes])]))

@@ -186,7 +186,8 @@
     let filtered = order;
     let shown = PAGE_OF_ROWS;
     const details = element("details");
-    const summary = element("summary", `All ${nodes.names.length.toLocaleString("en")} nodes`);
+    const count = nodes.names.length;
+    const summary = element("summary", count === 1 ? "The node" : `All ${count.toLocaleString("en")} nodes`);
     const table = /** @type {HTMLTableElement} */ (element("table"));
     const caption = element("caption", "All nodes");
     const head = element("tr");

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 
 from schedctl.api.amounts import quantity
 from schedctl.api.resources import CPU, MEMORY
-from schedctl.render import nodes as texts
 from schedctl.render.html.markup import Content, Markup, element
 from schedctl.render.html.node_maps import Category, NodeAnswers
 from schedctl.render.html.page import Section
@@ -103,7 +102,7 @@ def _removed(removed: Sequence[RemovedNode]) -> Markup:
             Value(quantity(CPU, cpu), cpu),
             Value(quantity(MEMORY, memory), memory),
         ]
-        price = texts.price(each.price_per_hour)
+        price = counts.price(each.price_per_hour)
         rows.append([*row, Value(price, each.price_per_hour or 0)] if priced else row)
     columns = (
         Column("Order", "number"),

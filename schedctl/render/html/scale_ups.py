@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from schedctl.api.resources import CPU, MEMORY
-from schedctl.render import nodes as texts
 from schedctl.render.html.markup import Content, Markup, element
 from schedctl.render.html.node_maps import Category, NodeAnswers
 from schedctl.render.html.page import Section
@@ -75,7 +74,7 @@ def _new_nodes(new: Sequence[tuple[GroupResult, NewNodes]]) -> Markup:
             Value([bar(cpu, 100), f"{cpu:.0f} %"], cpu),
             Value([bar(memory, 100), f"{memory:.0f} %"], memory),
         ]
-        price = texts.price(each.price_per_hour)
+        price = counts.price(each.price_per_hour)
         rows.append([*row, Value(price, each.price_per_hour or 0)] if priced else row)
     columns = (
         Column("Group", "name"),
@@ -123,7 +122,7 @@ def _search(report: NodesReport) -> Markup:
         plan = ", ".join(f"{count} {name}" for name, count in each.groups.items()) or "none"
         result, style = ("every pod is placed", "good") if each.complete else ("pods stay pending", "bad")
         rows.append(
-            [each.by, plan, Value(texts.price(each.cost), each.cost), element("span", result, class_=f"tag {style}")]
+            [each.by, plan, Value(counts.price(each.cost), each.cost), element("span", result, class_=f"tag {style}")]
         )
     what = "Nodes" if report.minimize == "count" else "Cost"
     columns = (Column("Proposed by"), Column("Nodes"), Column(f"{what} in all", "number"), Column("A run with it"))

@@ -18,6 +18,7 @@ from schedctl.reports.nodes import Keeper
 from schedctl.simulation.karpenter.candidates import EMPTY, UNDERUTILIZED, Candidate, allowed, candidate
 from schedctl.simulation.karpenter.models import Model, ModelNode
 from schedctl.simulation.karpenter.offers import OfferedType, Offering, enough_values
+from schedctl.simulation.karpenter.preparation import PreparedModel
 from schedctl.simulation.karpenter.solving import Solution, solve
 from schedctl.simulation.karpenter.targets import Claim
 from schedctl.simulation.karpenter.value_sets import ANY, ValueSet, narrow
@@ -132,6 +133,7 @@ class _Consolidator:
     ) -> None:
         self.facts = Consolidation()
         self._model = model
+        self._prepared = PreparedModel(model)
         self._budgets = budgets
         self._annotations = annotations
         self._pending = {pod.key: pod for pod in pending}
@@ -156,6 +158,8 @@ class _Consolidator:
             nodes[name].pods.append(moving[key])
         for key, name in command.started.items():
             nodes[name].pods.append(self._pending.pop(key).info)
+        changed = {*command.nodes, *command.moved.values(), *command.started.values()}
+        self._prepared.update(changed | ({command.replacement.name} if command.replacement else set()))
         self.facts.commands.append(command)
 
     # -- candidates ----------------------------------------------------------------
@@ -234,7 +238,7 @@ class _Consolidator:
         """Return how some nodes could go together, or why they cannot."""
         names = _names(candidates)
         pods = [waiting_pod(info) for each in candidates for info in each.pods]
-        solution = solve(self._model, [*self._pending.values(), *pods], without=names)
+        solution = solve(self._prepared, [*self._pending.values(), *pods], without=names)
         stuck = [step for key, step in solution.unplaced.items() if key not in self._pending]
         if stuck:
             why = next(iter(stuck[0].refusals.values()), "no NodePool may launch a node")

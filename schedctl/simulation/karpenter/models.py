@@ -37,6 +37,7 @@ class ModelNode:
         exists: whether it is there; else a NodeClaim says what it is going to be like.
         initialized: whether it is ready for pods; those that are not come last.
         price: what it costs per hour, None where that is not known.
+        requirements: what its labels come to.
     """
 
     name: str
@@ -48,6 +49,10 @@ class ModelNode:
     exists: bool = True
     initialized: bool = True
     price: float | None = None
+    requirements: Requirements = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.requirements = of_labels(self.labels)
 
     @property
     def pool(self) -> str:
@@ -58,11 +63,6 @@ class ModelNode:
     def host(self) -> str:
         """Its host name."""
         return self.labels.get(topology.HOSTNAME) or self.name
-
-    @property
-    def requirements(self) -> Requirements:
-        """What its labels come to."""
-        return of_labels(self.labels)
 
     def rescheduled(self) -> list[PodInfo]:
         """Return the pods that find another node when this one goes: not those of DaemonSets, nor the kubelet's."""
@@ -94,6 +94,8 @@ class Model:
     def left_of(self, pool: Pool, without: Collection[str] = ()) -> dict[str, int]:
         """Return what the limits of a pool leave once some nodes have gone."""
         left = dict(pool.limits)
+        if not left:
+            return left
         for node in self.nodes.values():
             if node.name not in without and node.pool == pool.name:
                 for name in left:

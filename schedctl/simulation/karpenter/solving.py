@@ -14,9 +14,9 @@ from schedctl.api.resources import CPU, MEMORY
 from schedctl.api.tolerations import PREFER_NO_SCHEDULE
 from schedctl.api.topology import HOSTNAME
 from schedctl.cache.pod_info import HostPort
-from schedctl.simulation.karpenter.models import Model
 from schedctl.simulation.karpenter.offers import NODES, OfferedType, Pool
-from schedctl.simulation.karpenter.targets import Claim, Room, existing_node
+from schedctl.simulation.karpenter.preparation import PreparedModel
+from schedctl.simulation.karpenter.targets import Claim, Room
 from schedctl.simulation.karpenter.topology import Topology
 from schedctl.simulation.karpenter.topology_groups import tolerated
 from schedctl.simulation.karpenter.value_sets import ValueSet, conflict, narrow
@@ -69,7 +69,7 @@ class Solution:
 
 
 def solve(
-    model: Model,
+    model: PreparedModel,
     pods: Iterable[WaitingPod],
     *,
     without: Collection[str] = (),
@@ -89,16 +89,14 @@ def solve(
 class _Solver:
     """A round while it goes on."""
 
-    def __init__(self, model: Model, pods: Sequence[WaitingPod], without: frozenset[str]) -> None:
-        nodes = [node for node in model.nodes.values() if node.name not in without]
-        self._model = model
+    def __init__(self, prepared: PreparedModel, pods: Sequence[WaitingPod], without: frozenset[str]) -> None:
+        self._model = model = prepared.model
         self._pods = sorted(pods, key=_largest_first)
-        self._topology = Topology(model, nodes, self._pods)
+        self._topology = Topology(prepared.counts, self._pods, without)
         self._tolerate = any(taint.effect == PREFER_NO_SCHEDULE for pool in model.pools for taint in pool.taints)
-        in_order = sorted(nodes, key=lambda node: (not node.initialized, node.name))
-        self._existing = [existing_node(node, model.daemons) for node in in_order]
-        for each in self._existing:
-            self._topology.register(each.node.host)
+        self._existing = list(prepared.nodes)
+        self._rooms = prepared.rooms(without)
+        self._topology.register(*(each.node.host for each in self._existing if each.node.name not in without))
         self._claims: list[Claim] = []
         self._left = {pool.name: model.left_of(pool, without) for pool in model.pools}
         self._daemons = {pool.name: _daemons_of(pool, model.daemons) for pool in model.pools}
@@ -124,7 +122,7 @@ class _Solver:
             queue.append(pod)
             length_after[pod.key] = len(queue)
         found.claims = sorted(self._claims, key=lambda each: each.number)
-        found.existing = {each.node.name: each.pods for each in self._existing if each.pods}
+        found.existing = {each.node.name: list(each.pods) for each in self._existing if each.pods}
         return found
 
     def _place(self, pod: WaitingPod) -> Step:
@@ -142,10 +140,13 @@ class _Solver:
             self._topology.update(pod)
 
     def _put(self, pod: WaitingPod, relaxed: tuple[str, ...]) -> Step:
-        for each in self._existing:
+        for row in self._rooms.rows_for(pod):
+            each = self._existing[row]
             room = each.room_for(pod, self._topology)
             if room is not None:
-                each.add(pod, room, self._topology)
+                self._existing[row] = each.with_pod(pod, room)
+                self._rooms.take(row, pod)
+                self._topology.record(pod, each.node.taints, room.requirements)
                 return Step(pod.key, node=each.node.name, relaxed=relaxed)
         self._claims.sort(key=lambda claim: len(claim.pods))
         for claim in self._claims:

@@ -30,9 +30,9 @@ class Room:
     types: tuple[OfferedType, ...] = ()
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class ExistingNode:
-    """A node that is there, in the course of placing pods.
+    """A node that is there, with some of the pods that are being placed.
 
     Attributes:
         node: the node.
@@ -43,10 +43,10 @@ class ExistingNode:
     """
 
     node: ModelNode
-    free: dict[str, int]
+    free: Mapping[str, int]
     requirements: Requirements
-    ports: dict[str, Sequence[HostPort]]
-    pods: list[WaitingPod] = field(default_factory=list)
+    ports: Mapping[str, Sequence[HostPort]]
+    pods: tuple[WaitingPod, ...] = ()
 
     def room_for(self, pod: WaitingPod, topology: Topology) -> Room | None:
         """Return the place that it has for a pod, None for none."""
@@ -64,19 +64,17 @@ class ExistingNode:
             return None
         return Room(narrow(found, narrowed.items()))
 
-    def add(self, pod: WaitingPod, room: Room, topology: Topology) -> None:
-        """Put a pod on it."""
-        self.pods.append(pod)
-        self.requirements = room.requirements
-        for name, amount in pod.requests.items():
-            self.free[name] = self.free.get(name, 0) - amount
-        topology.record(pod, self.node.taints, room.requirements)
-        self.ports[pod.key] = pod.host_ports
+    def with_pod(self, pod: WaitingPod, room: Room) -> ExistingNode:
+        """Return it with a pod more."""
+        free = {**self.free, **{name: self.free.get(name, 0) - amount for name, amount in pod.requests.items()}}
+        ports = {**self.ports, pod.key: pod.host_ports}
+        return ExistingNode(self.node, free, room.requirements, ports, (*self.pods, pod))
 
 
 def existing_node(node: ModelNode, daemons: Sequence[WaitingPod]) -> ExistingNode:
     """Return a node with what its pods, and DaemonSets whose pods have not started there, leave of it."""
     free = dict(node.allocatable)
+    ports: dict[str, Sequence[HostPort]] = {}
     reserved: dict[str, int] = {}
     for daemon in daemons:
         if tolerated(node.taints, daemon.tolerations) and not conflict(node.requirements, daemon.strict_requirements):
@@ -90,11 +88,12 @@ def existing_node(node: ModelNode, daemons: Sequence[WaitingPod]) -> ExistingNod
                 free[name] -= amount
             if is_daemon and name in reserved:
                 reserved[name] -= amount
+        if runs.host_ports:
+            ports[info.key] = runs.host_ports
     for name, amount in reserved.items():
         if name in free:
             free[name] -= max(0, amount)
     requirements = narrow(node.requirements, ((HOSTNAME, ValueSet(frozenset((node.host,)))),))
-    ports: dict[str, Sequence[HostPort]] = {info.key: WaitingPod(info).host_ports for info in node.pods}
     return ExistingNode(node, free, requirements, ports)
 
 

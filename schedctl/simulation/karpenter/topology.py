@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 
-from schedctl.api.node_labels import KARPENTER_POOL
 from schedctl.api.nodes import Taint
 from schedctl.api.pods import TopologySpreadConstraint
 from schedctl.api.selectors import LabelQuery, Requirement, compile_selector
 from schedctl.api.topology import HOSTNAME
 from schedctl.cache.pod_info import AffinityTerm, PodInfo
-from schedctl.simulation.karpenter.models import Model, ModelNode
+from schedctl.simulation.karpenter.pod_counts import PodCounts, count
 from schedctl.simulation.karpenter.topology_groups import (
     Rule,
     TopologyGroup,
@@ -25,18 +24,16 @@ from schedctl.simulation.karpenter.waiting_pods import WaitingPod, waiting_pod
 class Topology:
     """The groups that matter to pods that wait."""
 
-    def __init__(self, model: Model, nodes: Sequence[ModelNode], pods: Iterable[WaitingPod]) -> None:
-        self._model = model
-        self._nodes = nodes
-        self._domains = _domains(model)
+    def __init__(self, counts: PodCounts, pods: Iterable[WaitingPod], without: Iterable[str] = ()) -> None:
+        self._counts = counts
+        self._gone = [counts.model.nodes[name] for name in without]
         self._groups: dict[object, TopologyGroup] = {}
         self._inverse: dict[object, TopologyGroup] = {}
         waiting = list(pods)
         self._waiting = {pod.key for pod in waiting}
-        for node in model.nodes.values():
-            for info in node.pods:
-                if info.required_anti_affinity and info.key not in self._waiting:
-                    self._track_inverse(waiting_pod(info), node.labels)
+        for node, info in counts.repelling:
+            if info.key not in self._waiting:
+                self._track_inverse(waiting_pod(info), node.labels)
         for pod in waiting:
             self.update(pod)
 
@@ -53,11 +50,12 @@ class Topology:
                 known = self._groups[group.identity] = group
             known.owners.add(pod.key)
 
-    def register(self, host: str) -> None:
-        """Note that there is a node."""
+    def register(self, *hosts: str) -> None:
+        """Note that there are nodes."""
         for group in (*self._groups.values(), *self._inverse.values()):
             if group.key == HOSTNAME:
-                group.register(host)
+                for host in hosts:
+                    group.register(host)
 
     def narrow(
         self, pod: WaitingPod, taints: Iterable[Taint] | None, requirements: Requirements
@@ -116,7 +114,7 @@ class Topology:
             yield self._of_term(Rule.ANTI_AFFINITY, term, pod)
 
     def _of_term(self, rule: Rule, term: AffinityTerm, pod: WaitingPod) -> TopologyGroup:
-        namespaces = term.namespaces | self._model.namespaces_of(term.namespace_selector)
+        namespaces = term.namespaces | self._counts.model.namespaces_of(term.namespace_selector)
         return self._group(rule, term.topology_key, pod, selects=term.selector, namespaces=namespaces)
 
     def _group(
@@ -133,7 +131,7 @@ class Topology:
         if constraint is not None:
             group.max_skew, group.min_domains = constraint.max_skew, constraint.min_domains
             group.nodes = node_filter(pod, constraint.node_affinity_policy, constraint.node_taints_policy)
-        for domain, taints in sorted(self._domains.get(key, {}).items()):
+        for domain, taints in sorted(self._counts.domains.get(key, {}).items()):
             # domains that only nodes have whose taints the pod does not tolerate are none for it
             ignores = constraint is not None and not group.nodes.honors_taints
             if ignores or any(tolerated(each, pod.tolerations) for each in taints):
@@ -150,19 +148,14 @@ class Topology:
             known.owners.add(pod.key)
 
     def _count(self, group: TopologyGroup) -> None:
-        """Count the pods that run already."""
-        for node in self._nodes:
-            if node.exists and group.key in node.labels and group.nodes.matches(node.taints, node.requirements):
-                group.register(node.labels[group.key])
-        for node in self._model.nodes.values():
-            domain = node.labels.get(group.key, node.name if group.key == HOSTNAME else "")
-            if not domain or not group.nodes.matches(node.taints, node.requirements):
-                continue
-            for info in node.pods:
-                if info.key in self._waiting or info.is_terminating:
-                    continue
-                if group.is_about(info.namespace, info.labels):
-                    group.record((domain,))
+        """Count the pods that run already and do not wait."""
+        found, gone = self._counts.of(group), count(group, self._gone, self._waiting)
+        for domain, nodes in found.nodes.items():
+            if nodes > gone.nodes[domain]:
+                group.register(domain)
+        for domain, pods in found.pods.items():
+            if pods > gone.pods[domain]:
+                group.record((domain,), pods - gone.pods[domain])
 
 
 def _selector(constraint: TopologySpreadConstraint, info: PodInfo) -> LabelQuery:
@@ -174,25 +167,3 @@ def _selector(constraint: TopologySpreadConstraint, info: PodInfo) -> LabelQuery
         if key in info.labels
     ]
     return found.also(*(each for each in revision if each not in found.requirements))
-
-
-def _domains(model: Model) -> dict[str, dict[str, list[Sequence[Taint]]]]:
-    """Return the domains that new nodes may be in, by label, and the taints of the pools that have them."""
-    found: dict[str, dict[str, list[Sequence[Taint]]]] = {}
-
-    def insert(requirements: Requirements, taints: Sequence[Taint], *, listed: bool) -> None:
-        for key, values in requirements.items():
-            if key == KARPENTER_POOL or (listed and not values.is_list):
-                continue
-            for value in values.values:
-                known = found.setdefault(key, {}).setdefault(value, [])
-                if not taints:
-                    known[:] = [()]
-                elif () not in known:
-                    known.append(taints)
-
-    for pool in model.pools:
-        for each in pool.known_types:
-            insert(narrow(pool.requirements, each.requirements.items()), pool.taints, listed=False)
-        insert(pool.requirements, pool.taints, listed=True)
-    return found

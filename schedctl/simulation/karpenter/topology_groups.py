@@ -110,10 +110,10 @@ class TopologyGroup:
             self.domains[domain] = 0
             self.empty.add(domain)
 
-    def record(self, domains: Iterable[str]) -> None:
-        """Count a pod in domains."""
+    def record(self, domains: Iterable[str], pods: int = 1) -> None:
+        """Count pods in domains."""
         for domain in domains:
-            self.domains[domain] = self.domains.get(domain, 0) + 1
+            self.domains[domain] = self.domains.get(domain, 0) + pods
             self.empty.discard(domain)
 
     def is_about(self, namespace: str, labels: Mapping[str, str]) -> bool:

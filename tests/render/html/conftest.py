@@ -48,6 +48,14 @@ QUESTIONS = {
         *("nodes", *SHOP, "-f", str(ROOT / "fixtures/autoscalers/karpenter.yaml"), "--for", str(SPRING)),
         *(*TYPES, "--node-groups", str(ROOT / "fixtures/autoscalers/shop-groups.yaml")),
     ),
+    "nodes --as-autoscaler": (
+        *("nodes", *SHOP, "-f", str(ROOT / "fixtures/autoscalers/karpenter.yaml"), *TYPES),
+        *("--as-autoscaler", "karpenter"),
+    ),
+    "nodes --shrink --as-autoscaler": (
+        *("nodes", "--shrink", "-f", str(Path(__file__).parent / "consolidated.yaml"), *TYPES),
+        *("--as-autoscaler", "karpenter"),
+    ),
     "nodes --shrink": ("nodes", "--shrink", "--delete-emptydir-data", *SHOP),
     "n-1": ("n-1", "--jobs", "1", *SHOP),
     "sweep": ("sweep", str(Path(__file__).parent / "study.yaml"), "--jobs", "1", "--results", RESULTS),

@@ -152,6 +152,20 @@ def test_every_table_has_a_caption_and_a_cell_for_each_heading(pages, name):
             id="a plan of nodes",
         ),
         pytest.param(
+            "nodes --as-autoscaler",
+            [
+                "Karpenter would launch 2 nodes: 1 batch, 1 general; it does nothing for 2 pods",
+                "Kube-scheduler would place 2 of 4 pods on these nodes",
+                "no instance type has room for it",
+            ],
+            id="what Karpenter would launch",
+        ),
+        pytest.param(
+            "nodes --shrink --as-autoscaler",
+            ["Karpenter would remove 2 of 3 nodes and replace 1", "Launched instead", "Karpenter: each command is taken to be carried out"],
+            id="what Karpenter would consolidate",
+        ),
+        pytest.param(
             "nodes --shrink",
             ["2 of 17 nodes can go", "2 pods are pending already and not considered", "more than 8 are impossible"],
             id="nodes that can go",
