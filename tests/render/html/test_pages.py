@@ -162,7 +162,11 @@ def test_every_table_has_a_caption_and_a_cell_for_each_heading(pages, name):
         ),
         pytest.param(
             "nodes --shrink --as-autoscaler",
-            ["Karpenter would remove 2 of 3 nodes and replace 1", "Launched instead", "Karpenter: each command is taken to be carried out"],
+            [
+                "Karpenter would remove 2 of 3 nodes and replace 1",
+                "Launched instead",
+                "Karpenter: each command is taken to be carried out",
+            ],
             id="what Karpenter would consolidate",
         ),
         pytest.param(
