@@ -15,7 +15,7 @@ from schedctl.reports.drains import DrainFate, DrainReport, DrainSummary, DrainV
 
 _FEW = 5
 _MANY = 40
-"""How many pods of a node are shown."""
+"""How many pods of a node are shown, and how many nodes one by one."""
 _STAYING = (
     (DrainFate.KEPT, "that would be evicted otherwise", "that would be evicted otherwise"),
     (DrainFate.IGNORED, "of a DaemonSet would stay", "of DaemonSets would stay"),
@@ -53,11 +53,13 @@ def lines(report: DrainReport, *, wide: bool = False, limit: int = 0) -> Iterato
     detail = _Detail(limit or (ALL if wide else _FEW), limit or (ALL if wide else _MANY), wide)
     yield from answer(report)
     alone = len(report.results) == 1
+    shown = _shown_nodes(report.results, detail)
     sections = (
         *pending_pods.sections(
             pending_pods.distinct([("", group) for group in report.pending]), wide=wide, limit=limit
         ),
-        *(_node(result, detail, alone=alone, follows=not report.pending) for result in report.results),
+        *(_node(result, detail, alone=alone, follows=not report.pending) for result in shown),
+        _rest(len(report.results) - len(shown)),
         _budgets(report),
         _broken_groups(report, detail),
         _displaced_pods(report, detail),
@@ -65,6 +67,18 @@ def lines(report: DrainReport, *, wide: bool = False, limit: int = 0) -> Iterato
         _last(report, wide),
     )
     yield from separate(sections)
+
+
+def _shown_nodes(results: Sequence[NodeResult], detail: _Detail) -> Sequence[NodeResult]:
+    """Return the nodes that have lines of their own: of many a few, those first that would not be drained."""
+    if len(results) <= max(_MANY, detail.entries):
+        return results
+    return sorted(results, key=lambda each: each.verdict is DrainVerdict.DRAINED)[: detail.entries]
+
+
+def _rest(nodes: int) -> Iterator[Line]:
+    if nodes:
+        yield line(f"+{counts.nodes(nodes, 'more ')}", "faint")
 
 
 def answer(report: DrainReport) -> Iterator[Line]:

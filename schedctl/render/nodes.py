@@ -167,7 +167,8 @@ def _proof_of_shrink(summary: NodesSummary) -> Iterator[Line]:
     bound, proof = int(summary.bound), _PROOFS[summary.bound_by]
     tried = counts.of(summary.tried, "removal")
     if bound <= summary.removed:
-        yield line(f"proved: no more nodes can go ({proof}; {tried} tried)", "faint", indent=2)
+        more = "more nodes" if summary.removed else "node"
+        yield line(f"proved: no {more} can go ({proof}; {tried} tried)", "faint", indent=2)
     else:
         more = f"no more were found to go ({tried} tried)" if summary.removed else f"{tried} tried"
         yield line(f"{more}; more than {bound} {'is' if bound == 1 else 'are'} impossible ({proof})", "faint", indent=2)

@@ -14,7 +14,6 @@ from schedctl.render.html.plain_text import as_text
 from schedctl.render.html.simulations import pending_group
 from schedctl.render.html.svg.bars import bar
 from schedctl.render.html.tables import Column, Value, table
-from schedctl.render.notices import few
 from schedctl.reports import counts
 from schedctl.reports.drains import DrainFate, DrainReport, DrainVerdict, NodeResult
 from schedctl.reports.node_maps import NodeMap
@@ -59,17 +58,18 @@ def page(report: DrainReport) -> Page:
     if report.node_map is not None:
         found = _answers(report, report.node_map)
         data = {"nodes": node_maps.data(report.node_map), "maps": [node_maps.answers_data(report.node_map, found)]}
-    names = few([result.node for result in report.results], _NAMED)
-    subject = spans[0].strip() if one else f"nodes {names}"
+    names = [result.node for result in report.results]
+    several = f"nodes {', '.join(names)}" if len(names) <= _NAMED else counts.nodes(len(names))
+    subject = spans[0].strip() if one else several
     lead = f"{numbers[:1].upper()}{numbers[1:]}." if numbers else ""
     return Page("drain", subject, verdict, "good" if good else "bad", report.metadata, lead, [*_sections(report)], data)
 
 
 def _sections(report: DrainReport) -> Iterator[Section]:
     known = doubt(report.guesses)
-    errors = [element("p", error) for result in report.results for error in result.errors]
+    errors = [error for result in report.results for error in result.errors]
     if errors:
-        yield Section("Why kubectl refuses", errors)
+        yield Section("Why kubectl refuses", _refusals(errors))
     if report.pending or known:
         yield Section(
             "Why pods would stay pending",
@@ -219,3 +219,21 @@ def _answers(report: DrainReport, nodes: NodeMap) -> NodeAnswers:
             category_of[node.name] = 2
             details[node.name] = f"+{counts.of(arrivals[node.name], 'pod')}"
     return NodeAnswers(categories, category_of, details)
+
+
+def _refusals(errors: Sequence[str]) -> Content:
+    """Return what kubectl says, once where it says the same of many nodes, with the pods."""
+    by_reason: dict[str, list[str]] = {}
+    for error in errors:
+        reason, found, whose = error.partition("): ")
+        by_reason.setdefault(f"{reason}{found.rstrip(': ')}", []).append(whose)
+    parts: list[Content] = []
+    for reason, pods in by_reason.items():
+        if len(pods) <= _NAMED:
+            parts += [element("p", f"{reason}: {each}" if each else reason) for each in pods]
+            continue
+        listed = [element("p", each) for each in pods[:_SHOWN]]
+        rest = element("p", f"{len(pods) - _SHOWN:,} more in -o json", class_="rest") if len(pods) > _SHOWN else None
+        summary = element("summary", f"on {counts.nodes(len(pods))}: which pods")
+        parts += [element("p", reason), element("details", summary, listed, rest)]
+    return parts

@@ -14,7 +14,7 @@ import pytest
 from schedctl.errors import UsageError
 from schedctl.render.html import documents
 from schedctl.render.html.markup import Markup, element
-from tests.render.html.conftest import QUESTIONS, ROOT, SHOP, ask
+from tests.render.html.conftest import QUESTIONS, ROOT, SHOP, ask, large_cluster
 from tests.render.html.hostile import LONG, MARKUP, REVERSED, hostile_page
 
 VOID = {"meta", "input", "br", "rect", "line", "path", "circle", "col"}
@@ -370,3 +370,16 @@ def test_the_map_of_losses_says_which_node_would_leave_pods_pending(pages):
 def test_reports_have_nodes_for_pictures_only_where_a_page_is_asked_for():
     for question in (("nodes", *SHOP), ("nodes", "--shrink", *SHOP), ("n-1", "--by", "zone", "--jobs", "1", *SHOP)):
         assert json.loads(ask(*question, "-o", "json")).get("nodeMap") is None
+
+
+def test_a_drain_of_many_nodes_says_once_what_kubectl_says_of_each(tmp_path):
+    file = tmp_path / "cluster.json"
+    file.write_text(json.dumps(large_cluster(280)))
+    question = ("drain", "-l", "node-pool=general", "--ignore-daemonsets", "-f", str(file))
+    page = outline(ask(*question, "-o", "html")).text
+    answer, _, text = page.partition("The same as text")
+    assert "0 of 80 nodes would be drained" in answer
+    assert answer.count("cannot delete Pods that declare no controller (use --force to override)") == 1
+    assert "on 80 nodes: which pods" in answer
+    assert text.count("REFUSED by kubectl drain") == 5
+    assert "+75 more nodes" in text
