@@ -221,9 +221,13 @@ class Coscheduling(QueueSortPlugin, PreFilterPlugin, PostFilterPlugin, ReservePl
         return (Remark(text, tuple(details), evidence, starts=complete),)
 
     def _arrived(self, event: ClusterEvent, before: None, after: PodInfo) -> None:
-        """Activate the members that wait for company: of pods that come the queue itself tells nobody."""
-        if _named(after):
-            self.handle.activate([member for member in self._pending(after) if member.uid != after.uid])
+        """Activate the members that wait for company, once it is there: of pods that come the queue tells nobody."""
+        group = self._group(after)
+        if group is None:
+            return
+        others = [member for member in self._pending(after) if member.uid != after.uid]
+        if 1 + len(others) + self._count_placed(after) >= group.spec.min_member:
+            self.handle.activate(others)
 
     @property
     def _args(self) -> CoschedulingArgs:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -197,9 +198,13 @@ class Cluster(ClusterView):
         row = self._node_table.row_of[node_name]
         if info.key in self._pod_table.row_of or info.key in self._strays:
             raise ValueError(f'pod {info.key} is on node "{self.node_of(info.key)}" already')
-        if info.key in self._pending:
+        begins = None if self._undo is None else len(self._undo)
+        waited = info.key in self._pending
+        if waited:
             self._release(self._pending, info)
         self._place(info, row)
+        if begins is not None and waited:
+            self._undoes(_Assumption(info.key, begins))
 
     def confirm(self, info: PodInfo) -> None:
         """Take note that an assumed pod is bound, to the node that it now names, whichever it was assumed on.
@@ -222,7 +227,10 @@ class Cluster(ClusterView):
             ValueError: the pod is bound to its node.
         """
         self._require_unsealed()
-        if self.is_assumed(info.key):
+        last = self._undo[-1] if self._undo else None
+        if isinstance(last, _Assumption) and last.key == info.key:
+            self._take_back(last.begins)
+        elif self.is_assumed(info.key):
             self._hold(self._pending, self._displace(info))
         elif bound_to := self.node_of(info.key):
             raise ValueError(f'pod {info.key} is bound to node "{bound_to}": only an assumed pod is forgotten')
@@ -315,9 +323,7 @@ class Cluster(ClusterView):
         try:
             yield self
         finally:
-            log, self._undo = self._undo, None  # undoing is not to be undone: it adds to no log, the outer one either
-            for undo in reversed(log):
-                undo()
+            self._take_back(0)
             self._undo = outer
             if list(self._pending) != turns:  # a pod that was placed and taken back stands last
                 pending = dict(self._pending)
@@ -352,6 +358,13 @@ class Cluster(ClusterView):
     def _undoes(self, undo: Callable[[], object]) -> None:
         if self._undo is not None:
             self._undo.append(undo)
+
+    def _take_back(self, begins: int) -> None:
+        """Undo what the innermost fork has noted from a position on."""
+        log, self._undo = self._undo or [], None  # undoing is not to be undone: it adds to no log, the outer one either
+        while len(log) > begins:
+            log.pop()()
+        self._undo = log
 
     def _note(self, change: Change) -> None:
         kind, versions = change.kind, self._versions
@@ -467,6 +480,21 @@ class Cluster(ClusterView):
     def _release(self, where: dict[str, PodInfo], info: PodInfo) -> None:
         before = where.pop(info.key)  # what is assumed may be an edited copy of what was pending
         self._undoes(lambda: self._hold(where, before))
+
+
+@dataclass(frozen=True, slots=True)
+class _Assumption:
+    """Stands in the undo log of a fork behind what assumed a pending pod there.
+
+    A pod that is forgotten while nothing stands behind that is taken back by undoing it, as if it had never been
+    assumed; else leaving the fork would assume and forget it once more, which is half of what trying a group costs.
+    """
+
+    key: str
+    begins: int
+
+    def __call__(self) -> None:
+        """Undo nothing: what stands before it does."""
 
 
 class _Seal:

@@ -18,7 +18,7 @@ from schedctl.cache.nodes import Nodes
 from schedctl.cache.pod_info import PodInfo
 from schedctl.engine.filtering import Filtering
 from schedctl.framework.faults import ESCAPING, describe
-from schedctl.framework.reasons import Part, Verdicts
+from schedctl.framework.reasons import Part, Verdicts, varies
 from schedctl.framework.remedies import Evidence, Rejection
 
 
@@ -54,6 +54,8 @@ def rejections_at(plugin: str, verdicts: Verdicts, nodes: Nodes, position: int) 
 
 
 def _read(plugin: str, part: Part, rows: Iterable[int], nodes: Nodes) -> Iterator[Rejection]:
+    names = {name: _camel(name) for name in part.evidence}
+    constants = {name: tell(value) for name, value in part.evidence.items() if not varies(value)}
     for row in rows:
         evidence = part.at(row)
         nominated = tuple(info.key for info, _ in nodes.changes.at(row)) if nodes.changes is not None else ()
@@ -63,7 +65,7 @@ def _read(plugin: str, part: Part, rows: Iterable[int], nodes: Nodes) -> Iterato
             part.reason.format(evidence),
             part.code(row),
             nodes.names[row],
-            camel_case(evidence),
+            {names[name]: constants[name] if name in constants else tell(evidence[name]) for name in names},
             nominated,
         )
 

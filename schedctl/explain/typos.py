@@ -7,7 +7,7 @@ something similar is there, the `Remedy` that would use it comes along.
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 
@@ -48,10 +48,10 @@ def claim_typos(pod: PodInfo, cluster: Cluster) -> list[Typo]:
 
 def _labels(pod: PodInfo, cluster: Cluster) -> Iterator[Typo]:
     maps = cluster.node_table.labels.maps
-    values: dict[str, Counter[str]] = {}
+    values: defaultdict[str, Counter[str]] = defaultdict(Counter)
     for row in cluster.rows.tolist():
         for key, value in maps[row].items():
-            values.setdefault(key, Counter())[value] += 1
+            values[key][value] += 1
     required = list(required_labels(pod))
     for key, _ in required:
         if key not in values:

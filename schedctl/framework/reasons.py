@@ -177,7 +177,7 @@ class Part:
         """Return how many of these rows are refused in which words."""
         rows = self.mask & within
         # with the same evidence everywhere, in what the text names, there is one text for all rows
-        if not any(_varies(self.evidence.get(name)) for name in self.reason.fields):
+        if not any(varies(self.evidence.get(name)) for name in self.reason.fields):
             number = int(np.count_nonzero(rows))
             return Counter({self.reason.format(self.evidence): number} if number else {})
         return Counter(self.text(row) for row in np.flatnonzero(rows).tolist())
@@ -262,7 +262,8 @@ def is_on_demand(value: object) -> TypeGuard[OnDemand]:
     return hasattr(type(value), "at")
 
 
-def _varies(value: object) -> bool:
+def varies(value: object) -> bool:
+    """Return whether evidence may be another at each row."""
     return _is_column(value) or is_on_demand(value)
 
 

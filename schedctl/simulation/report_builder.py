@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from typing import Any
 
 import msgspec
@@ -119,8 +119,9 @@ def report(
 def workloads(facts: Simulation, cluster: Cluster) -> list[simulations.WorkloadResult]:
     """Return what became of each workload, in the order given; the cluster is as the run left it."""
     zones = utilisation.zones(cluster)
+    domains = {zone for zone in zones.values() if zone}
     effects = _by_object(facts.controller)
-    return [_result(rollout, facts, cluster, zones, effects) for rollout in facts.controller.rollouts]
+    return [_result(rollout, facts, cluster, zones, domains, effects) for rollout in facts.controller.rollouts]
 
 
 def _without_unread(unmodelled: Sequence[Unmodelled], cluster: Cluster) -> tuple[Sequence[Unmodelled], Counter[str]]:
@@ -216,6 +217,7 @@ def _result(
     facts: Simulation,
     cluster: Cluster,
     zones: Mapping[str, str],
+    domains: Set[str],
     effects: Mapping[str, Sequence[Effect]],
 ) -> simulations.WorkloadResult:
     update, controller = rollout.update, facts.controller
@@ -226,7 +228,6 @@ def _result(
     places = [fate.node for _, fate in created if fate.fate is Fate.PLACED]
     places += [node for info in kept if (node := _node_of(controller.latest(info.key), cluster))]
     by_zone = Counter(zones.get(node, "") for node in places)
-    domains = {zone for zone in zones.values() if zone}
     return simulations.WorkloadResult(
         api_version=workload.api_version,
         kind=workload.kind,

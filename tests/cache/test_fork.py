@@ -175,3 +175,20 @@ def test_pods_that_wait_keep_their_turns_whatever_a_fork_did_to_them():
         made.forget(x)
         assert list(made.pending) == ["default/z", "default/x"]
     assert list(made.pending) == ["default/x", "default/y", "default/z"]
+
+
+def test_pods_that_are_assumed_and_forgotten_last_first_are_not_assumed_again_when_the_fork_ends():
+    made = cluster(node("a"), pod("x"), pod("y"))
+    x, y = made.pending.values()
+    before = picture(made)
+    with made.fork():
+        made.assume(x, "a")
+        made.assume(y, "a")
+        made.forget(y)
+        made.forget(x)
+        assert picture(made) == before
+        assert list(made.pending) == ["default/y", "default/x"]
+        generation = made.generation
+    assert made.generation == generation
+    assert picture(made) == before
+    assert list(made.pending) == ["default/x", "default/y"]

@@ -16,6 +16,7 @@ class Agenda:
         self._clock = clock
         self._patience = patience
         self._due: list[tuple[float, int, bool, Callable[[], None]]] = []
+        self._cancelled: set[int] = set()  # of these none is ever the first
         self._last_number = 0
         self._lasting = 0
 
@@ -40,12 +41,18 @@ class Agenda:
 
     def cancel(self, numbers: Collection[int]) -> None:
         """Forget actions that were scheduled as not lasting."""
-        self._due = [due for due in self._due if due[1] not in numbers]
-        heapq.heapify(self._due)
+        self._cancelled.update(numbers)
+        self._drop_cancelled()
 
     def do_due(self) -> None:
         """Do what is due by now, and what that makes due at once."""
         while self._due and self._due[0][0] <= self._clock.now:
             _, _, lasting, action = heapq.heappop(self._due)
             self._lasting -= lasting
+            self._drop_cancelled()
             action()
+
+    def _drop_cancelled(self) -> None:
+        """Let the first action be one that is still to be done; those further back stand until they would be first."""
+        while self._due and self._due[0][1] in self._cancelled:
+            self._cancelled.discard(heapq.heappop(self._due)[1])
