@@ -11,7 +11,7 @@ from schedctl.cache.nodes import Nodes
 from schedctl.engine.calls import DIRECT, PluginRunner
 from schedctl.engine.faults import CycleError
 from schedctl.errors import PluginError
-from schedctl.framework.arithmetic import MAX_NODE_SCORE
+from schedctl.framework.arithmetic import MAX_NODE_SCORE, largest_unsigned
 from schedctl.framework.cycles import Cycle
 from schedctl.framework.profiles import Profile
 from schedctl.framework.statuses import Code
@@ -85,7 +85,7 @@ def score_nodes(profile: Profile, cycle: Cycle, nodes: Nodes, runner: PluginRunn
                 f'running Score plugins: plugin "{scorer.name}" failed with: {fault}', scorer.name
             ) from fault
         normalized = runner.normalize(scorer, cycle, nodes, raw)
-        most = int(normalized.view(np.uint64).max())  # as unsigned integers, negative scores are the largest
+        most = largest_unsigned(normalized)
         in_range = in_range and most <= MAX_NODE_SCORE
         scores = PluginScores(scorer.name, raw, normalized, profile.weights[scorer.name])
         scored.append(scores)

@@ -57,6 +57,14 @@ def default_normalize(scores: IntArray, *, reverse: bool = False, largest: int =
     return largest - scaled if reverse else scaled
 
 
+def largest_unsigned(scores: IntArray) -> int:
+    """Return the largest of some scores, 0 for none, with negative ones as what they are as unsigned integers.
+
+    So one comparison tells whether all of them are in a range that begins with 0.
+    """
+    return int(np.maximum.reduce(scores.view(np.uint64), initial=0))
+
+
 def natural_log(x: float) -> float:
     """Return ``math.Log(x)`` of a positive number to the last bit as Go on amd64 computes it.
 

@@ -57,6 +57,6 @@ class Profile:
         return tuple(plugins.values())
 
     @cached_property
-    def pod_specific_plugins(self) -> tuple[tuple[int, points.Plugin], ...]:
-        """Those of the deciding plugins, with their place among them, whose signature may read what is a pod's own."""
-        return tuple((place, p) for place, p in enumerate(self.deciding_plugins) if not p.foreseeable)
+    def pod_specific_plugins(self) -> Mapping[int, points.Plugin]:
+        """Those of the deciding plugins, by their place among them, whose signature may read what is a pod's own."""
+        return {place: p for place, p in enumerate(self.deciding_plugins) if not p.foreseeable}

@@ -7,6 +7,7 @@ first, at the rows that have changed in what the plugin read there; the others s
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import cast
 
 import numpy as np
 import numpy.typing as npt
@@ -18,13 +19,14 @@ from schedctl.cache.pod_info import PodInfo
 from schedctl.cache.reads import Reads
 from schedctl.engine.batching.reading import ReadingRunner
 from schedctl.engine.batching.surroundings import ChangeLog, Foresight, Surroundings, distinct
-from schedctl.framework.arithmetic import MAX_NODE_SCORE
+from schedctl.framework.arithmetic import MAX_NODE_SCORE, largest_unsigned
 from schedctl.framework.cycles import Cycle
 from schedctl.framework.points import FilterPlugin, NodeSet, Plugin, PreFilterPlugin, PreScorePlugin, ScorePlugin
 from schedctl.framework.reasons import Verdicts
 from schedctl.framework.statuses import Code, Status
 
 _Scores = npt.NDArray[np.int64 | np.int8]
+_FIRST: IndexArray = np.zeros(1, np.intp)
 _FEW = 4
 """One in how many rows are few: more of them are not gathered, and the whole column is asked for again."""
 
@@ -56,6 +58,17 @@ class AnswerColumn:
         forgotten: how many times answers were forgotten.
     """
 
+    asked_at: int
+    pre_filter: Status | NodeSet | None
+    rejected: BoolArray | None
+    verdicts: Verdicts | None
+    pre_score: Status | None
+    scores: _Scores | None
+    _filter_known: BoolArray | None
+    _score_known: BoolArray | None
+    _is_uniform: bool | None
+    _uniform_worth: int | None
+
     def __init__(self, around: Surroundings, plugin: Plugin, pod: PodInfo, *, listens: bool) -> None:
         """Begin, with nothing known yet.
 
@@ -71,31 +84,15 @@ class AnswerColumn:
         self.name = plugin.name
         self.cycle = Cycle(pod)
         self._listens = listens
-        self.runner = ReadingRunner(around.cluster)
         self.generation = around.cluster.generation
         self._filters_any_row = isinstance(plugin, FilterPlugin) and (plugin.filters_all_nodes or plugin.foreseeable)
         self.normalizes = isinstance(plugin, ScorePlugin) and type(plugin).normalize is not ScorePlugin.normalize
         self._dtype = np.dtype(np.int64 if self.normalizes else np.int8)
         self.has_findings = False
         self.depends_on_pods = True
-        self._rests_on_row_alone = False
         self.forgotten = 0
-        self.asked_at = -1
-        self.pre_filter: Status | NodeSet | None = None
-        self.rejected: BoolArray | None = None
-        self.verdicts: Verdicts | None = None
         self.filter_log = ChangeLog(self.generation)
-        self._is_judged = False
-        self._filter_known: BoolArray | None = None
-        self.pre_score: Status | None = None
-        self.is_prepared = False
-        self.scores: _Scores | None = None
         self.score_log = ChangeLog(self.generation)
-        self.out_of_range = False
-        self.is_blank = True
-        self._is_uniform: bool | None = None
-        self._score_known: BoolArray | None = None
-        self._is_known_everywhere = False
         self.reset()
 
     def copy_for_scores(self) -> AnswerColumn:
@@ -121,10 +118,7 @@ class AnswerColumn:
         Raises:
             CannotUpdate: one is out of range.
         """
-        raw = self._ask_score(column)
-        if int(raw.view(np.uint64).max(initial=0)) > MAX_NODE_SCORE:
-            raise CannotUpdate
-        return raw
+        return in_range(self._ask_score(column))
 
     @property
     def is_foreseeable(self) -> bool:
@@ -267,7 +261,7 @@ class AnswerColumn:
         if self.scores is not None and score is not None and self.scores.item(position) != score:
             self.scores[position] = score
             self.is_blank = False
-            self._is_uniform = None
+            self._note_new_scores()
             self.score_log.note(self._cluster.generation, foresight.positions)
         return True
 
@@ -351,8 +345,7 @@ class AnswerColumn:
     def judge_whole(self, cycle: Cycle, nodes: Nodes) -> Verdicts:
         """Return what Filter says of all nodes, from memory if that holds."""
         if self.verdicts is None:
-            assert isinstance(self.plugin, FilterPlugin)
-            verdicts = self.runner.filter(self.plugin, cycle, nodes)
+            verdicts = self.runner.filter(cast(FilterPlugin, self.plugin), cycle, nodes)
             self._note_reads()
             if verdicts.findings is not None:
                 self.has_findings = True
@@ -399,8 +392,7 @@ class AnswerColumn:
 
     def _ask_filter(self, column: Nodes) -> BoolArray | None:
         """Return which rows of a column Filter rejects, None for none."""
-        assert isinstance(self.plugin, FilterPlugin)
-        verdicts = self.runner.filter(self.plugin, self.cycle, column)
+        verdicts = self.runner.filter(cast(FilterPlugin, self.plugin), self.cycle, column)
         self._note_reads()
         if verdicts.findings is not None:
             self.has_findings = True
@@ -438,6 +430,20 @@ class AnswerColumn:
         if self._is_uniform is None:
             self._is_uniform = self.is_blank or bool((self.scores == self.scores[0]).all())
         return self._is_uniform
+
+    def normalize_uniform(self) -> int:
+        """Return what the raw score that all nodes have is as a normalised one.
+
+        Raises:
+            CannotUpdate: it is out of range, which is a fault of the plugin.
+            CycleError: the plugin fails.
+        """
+        if self._uniform_worth is None:
+            assert self.scores is not None
+            raw, nodes = self.scores[:1].astype(np.int64), self._around.column(_FIRST)  # it may look at scores alone
+            normalized = self.runner.normalize(cast(ScorePlugin, self.plugin), self.cycle, nodes, raw)
+            self._uniform_worth = int(in_range(normalized)[0])
+        return self._uniform_worth
 
     @property
     def skips_score(self) -> bool:
@@ -505,8 +511,8 @@ class AnswerColumn:
 
     def _checked(self, raw: IntArray) -> IntArray:
         """Return scores, -1 in the place of those that are none, and take note of what they are like."""
-        self._is_uniform = None
-        most = int(raw.view(np.uint64).max(initial=0))  # as unsigned integers, negative scores are the largest
+        self._note_new_scores()
+        most = largest_unsigned(raw)
         if most:
             self.is_blank = False
         if most > MAX_NODE_SCORE and not self.normalizes:
@@ -514,21 +520,34 @@ class AnswerColumn:
             raw = np.where((raw < 0) | (raw > MAX_NODE_SCORE), -1, raw)
         return raw
 
+    def _note_new_scores(self) -> None:
+        self._is_uniform = self._uniform_worth = None
+
     def _ask_score(self, column: Nodes) -> IntArray:
-        assert isinstance(self.plugin, ScorePlugin)
-        raw = self.runner.score(self.plugin, self.cycle, column)
+        raw = self.runner.score(cast(ScorePlugin, self.plugin), self.cycle, column)
         self._note_reads()
         return raw
 
     def _forget_scores(self, generation: int) -> None:
         self.scores = None
-        self._is_uniform = None
+        self._note_new_scores()
         self.out_of_range = False
         self.is_blank = True
         self._score_known = np.zeros(len(self._around.nodes), np.bool_)
         self._is_known_everywhere = False
         self.score_log.begin(generation)
         self.forgotten += 1
+
+
+def in_range(scores: IntArray) -> IntArray:
+    """Return normalised scores.
+
+    Raises:
+        CannotUpdate: one is outside the range, which is a fault of its plugin.
+    """
+    if largest_unsigned(scores) > MAX_NODE_SCORE:
+        raise CannotUpdate
+    return scores
 
 
 def _note(log: ChangeLog, generation: int, changed: BoolArray) -> None:

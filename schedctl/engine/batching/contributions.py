@@ -14,13 +14,15 @@ import numpy.typing as npt
 
 from schedctl.cache.arrays import NO_ROWS, BoolArray, IndexArray, IntArray
 from schedctl.cache.nodes import Nodes
-from schedctl.engine.batching.answer_columns import AnswerColumn, CannotUpdate
+from schedctl.engine.batching.answer_columns import AnswerColumn, CannotUpdate, in_range
 from schedctl.engine.batching.surroundings import Surroundings, distinct
 from schedctl.framework.arithmetic import MAX_NODE_SCORE
 from schedctl.framework.points import ScorePlugin
 from schedctl.framework.profiles import Profile
 
 _SCORE = np.int8
+_EVERYWHERE = slice(None)
+_MOST_OF_INT32 = np.iinfo(np.int32).max
 Scores = npt.NDArray[np.int64 | np.int8]
 
 
@@ -56,20 +58,13 @@ class Contribution:
             return self.uniform and column.is_uniform
         return column.is_rated and not column.out_of_range
 
-    def at(self, positions: IndexArray) -> Scores | int:
-        """Return the normalised scores at some positions."""
+    def at(self, positions: IndexArray | slice) -> Scores | int:
+        """Return the normalised scores at some positions, one number where they all have the same."""
         column = self.column
         if not column.normalizes:
             assert column.scores is not None
             return 0 if column.is_blank else column.scores[positions]
         return self.same_for_all if self.normalized is None else self.normalized[positions]
-
-    def everywhere(self) -> Scores | int:
-        """Return the normalised scores of all nodes."""
-        if not self.column.normalizes:
-            assert self.column.scores is not None
-            return 0 if self.column.is_blank else self.column.scores
-        return self.same_for_all if self.normalized is None else self.normalized
 
 
 class Contributions:
@@ -86,7 +81,7 @@ class Contributions:
         self._columns = columns
         # int32 halves the memory to go through for each placement; weights are not bounded, so it may not do
         widest = sum(profile.weights[plugin.name] for plugin in profile.score) * MAX_NODE_SCORE
-        self._dtype = np.dtype(np.int32 if widest <= np.iinfo(np.int32).max else np.int64)
+        self._dtype = np.dtype(np.int32 if widest <= _MOST_OF_INT32 else np.int64)
         self.sums: npt.NDArray[np.int32 | np.int64] = np.zeros(0, self._dtype)
         self._parts: dict[str, Contribution] = {}
         self._private: dict[str, AnswerColumn] = {}
@@ -161,7 +156,7 @@ class Contributions:
                 moved.append(found)
         self.generation = self._around.cluster.generation
         if whole:
-            self._sum_everywhere()
+            self.sums = self._sums_at(_EVERYWHERE, len(feasible))
             return None
         if not moved:
             return None if self._shifted else NO_ROWS
@@ -172,7 +167,7 @@ class Contributions:
         at = moved[0] if len(moved) == 1 else np.concatenate(moved)  # a node that comes twice gets the same sum twice
         if len(at) > len(feasible):
             at = distinct(moved, len(feasible))
-        self.sums[at] = self._sums_at(at)
+        self.sums[at] = self._sums_at(at, len(at))
         return None if self._shifted else at
 
     def _sum_at(self, position: int) -> int:
@@ -187,8 +182,9 @@ class Contributions:
                 total += column.scores.item(position) * part.weight
         return total
 
-    def _sums_at(self, at: IndexArray) -> npt.NDArray[np.int32 | np.int64]:
-        sums = np.zeros(len(at), self._dtype)
+    def _sums_at(self, at: IndexArray | slice, many: int) -> npt.NDArray[np.int32 | np.int64]:
+        """Return the sums at so many positions."""
+        sums = np.zeros(many, self._dtype)
         same_for_all = 0
         for part in self._parts.values():
             scores = part.at(at)
@@ -267,21 +263,21 @@ class Contributions:
             return NO_ROWS
         assert column.scores is not None
         plugin = part.plugin
-        raw = (column.scores if feasible.all() else column.scores[feasible]).astype(np.int64, copy=False)
-        least, most = (int(raw.min()), int(raw.max())) if plugin.normalizes_by_extremes else (0, 0)
-        uniform = plugin.normalizes_by_extremes and not plugin.reads_feasible_set and column.is_uniform
-        if since >= 0 and plugin.normalizes_by_extremes and (least, most) == (part.least, part.most):
-            if uniform and part.uniform:
-                return NO_ROWS
-            if moved is not None and not gained:
-                part.uniform = False
+        by_extremes, before = plugin.normalizes_by_extremes, part.at(_EVERYWHERE)
+        if by_extremes and not plugin.reads_feasible_set and column.is_uniform:
+            part.least = part.most = column.scores.item(0)
+            part.uniform, part.normalized, part.same_for_all = True, None, column.normalize_uniform()
+        else:
+            raw = (column.scores if feasible.all() else column.scores[feasible]).astype(np.int64, copy=False)
+            least, most = (int(raw.min()), int(raw.max())) if by_extremes else (0, 0)
+            known, part.uniform = by_extremes and (least, most) == (part.least, part.most), False
+            if known and since >= 0 and moved is not None and not gained:
                 return self._normalize_rows(part, feasible, moved)
-        part.least, part.most, part.uniform = least, most, uniform
-        before = part.everywhere()
-        self._normalize(part, feasible, nodes(), raw)
+            part.least, part.most = least, most
+            self._normalize(part, feasible, nodes(), raw)
         if since < 0:
             return None
-        change = np.subtract(part.everywhere(), before, dtype=self._dtype)
+        change = np.subtract(part.at(_EVERYWHERE), before, dtype=self._dtype)
         if change.any():
             # where other parts have moved as well, all of it is summed up again
             self.sums += change * part.weight
@@ -291,12 +287,12 @@ class Contributions:
     def _normalize(self, part: Contribution, feasible: BoolArray, nodes: Nodes, raw: IntArray) -> None:
         """Normalise the raw scores of the feasible nodes."""
         normalized = part.column.runner.normalize(part.plugin, part.column.cycle, nodes, raw)
-        scores = _in_range(normalized).astype(_SCORE)
+        scores = in_range(normalized).astype(_SCORE)
         first = int(scores[0])
-        if len(scores) < len(feasible) and not part.uniform:
+        if len(scores) < len(feasible):
             part.normalized = np.zeros(len(feasible), _SCORE)
             part.normalized[feasible] = scores
-        elif part.uniform or bool((scores == first).all()):
+        elif bool((scores == first).all()):
             part.normalized, part.same_for_all = None, first
         else:
             part.normalized = scores
@@ -312,26 +308,8 @@ class Contributions:
         extremes = np.array((part.least, part.most), np.int64)
         scores: IntArray = np.concatenate((extremes, raw[positions]), dtype=np.int64)
         column = self._around.nodes.take(np.concatenate((np.repeat(positions[0], 2), positions)))
-        normalized = _in_range(part.column.runner.normalize(part.plugin, part.column.cycle, column, scores))[2:]
+        normalized = in_range(part.column.runner.normalize(part.plugin, part.column.cycle, column, scores))[2:]
         if part.normalized is None:
             part.normalized = np.full(len(feasible), part.same_for_all, _SCORE)
         part.normalized[positions] = normalized
         return positions
-
-    def _sum_everywhere(self) -> None:
-        self.sums = np.zeros(len(self._around.nodes), self._dtype)
-        for part in self._parts.values():
-            scores = part.everywhere()
-            self.sums += scores if part.weight == 1 else np.multiply(scores, part.weight, dtype=self._dtype)
-
-
-def _in_range(scores: IntArray) -> IntArray:
-    """Return normalised scores.
-
-    Raises:
-        CannotUpdate: one is outside the range, which is a fault of its plugin.
-    """
-    most = int(scores.view(np.uint64).max(initial=0))  # as unsigned integers, negative scores are the largest
-    if most > MAX_NODE_SCORE:
-        raise CannotUpdate
-    return scores

@@ -7,7 +7,7 @@ know (`CachedRunner`).
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Collection, Hashable, Iterable
 from weakref import WeakValueDictionary
 
 from schedctl.api.resources import grant_identity, kubelet_grant
@@ -111,15 +111,12 @@ class SignatureCache:
             self._written.clear()
             self._around = Surroundings(self._cluster, self._placement)
         written = self._written_as(profile, pod)
-        parts = _specific_parts(profile, pod) if profile.pod_specific_plugins else ()
+        parts = _signatures(profile.pod_specific_plugins.values(), pod)
         # hashing all signatures would take longer than the rest of this: they are, mostly, what they were
         if written is not None and written.found is not None and parts == written.parts:
             return written.found
-        if written is None:
-            signatures = tuple([signature_of(plugin, pod) for plugin in profile.deciding_plugins])
-        else:
-            parts = tuple([signature_of(plugin, pod) for _, plugin in profile.pod_specific_plugins])
-            signatures = written.with_parts(profile, parts)
+        known = _signatures_of_template(profile, pod) if written is None else written.signatures
+        signatures = _with_parts(known, profile, parts)
         key = profile.scheduler_name, signatures
         found = self._classes.pop(key, None)
         if found is None:
@@ -203,27 +200,36 @@ class _Written:
         self.parts: tuple[Hashable, ...] = ()
         self.found: EquivalenceClass | None = None
 
-    def with_parts(self, profile: Profile, parts: tuple[Hashable, ...]) -> tuple[Hashable, ...]:
-        """Return all signatures of a pod, given those that are its own."""
-        signatures = list(self.signatures)
-        for (place, _), part in zip(profile.pod_specific_plugins, parts, strict=True):
-            signatures[place] = part
-        return tuple(signatures)
-
 
 def _signatures_of_template(profile: Profile, pod: PodInfo) -> tuple[Hashable, ...]:
     """Return the signatures of plugins that read no more of a pod than what a template writes, None for the others."""
-    return tuple([signature_of(plugin, pod) if plugin.foreseeable else None for plugin in profile.deciding_plugins])
+    plugins, specific = profile.deciding_plugins, profile.pod_specific_plugins
+    parts = iter(_signatures([plugin for place, plugin in enumerate(plugins) if place not in specific], pod))
+    return tuple([None if place in specific else next(parts) for place in range(len(plugins))])
 
 
-def _specific_parts(profile: Profile, pod: PodInfo) -> tuple[Hashable, ...]:
-    """Return the signatures of the plugins that may read what is a pod's own."""
+def _with_parts(known: tuple[Hashable, ...], profile: Profile, parts: tuple[Hashable, ...]) -> tuple[Hashable, ...]:
+    """Return all signatures of a pod, given those of its template and those that are its own."""
+    signatures = list(known)
+    for place, part in zip(profile.pod_specific_plugins, parts, strict=True):
+        signatures[place] = part
+    return tuple(signatures)
+
+
+def _signatures(plugins: Collection[Plugin], pod: PodInfo) -> tuple[Hashable, ...]:
+    """Return the signatures of some plugins.
+
+    Raises:
+        CycleError: a plugin fails, or its signature cannot be hashed.
+    """
     try:
-        return tuple([plugin.signature(pod) for _, plugin in profile.pod_specific_plugins])
+        parts = tuple([plugin.signature(pod) for plugin in plugins])
+        hash(parts)
+        return parts
     except PASSING:
         raise
     except ESCAPING:  # asked once more, one by one, so that it is the fault of one
-        return tuple([signature_of(plugin, pod) for _, plugin in profile.pod_specific_plugins])
+        return tuple([signature_of(plugin, pod) for plugin in plugins])
 
 
 def signature(profile: Profile, pod: PodInfo, plugins: Iterable[Plugin]) -> Hashable | None:

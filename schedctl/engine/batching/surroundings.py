@@ -111,10 +111,10 @@ class Surroundings:
         found = self._changed.get(since)
         if found is None:
             table = self.cluster.node_table
-            occupied = np.flatnonzero(table.occupied[: len(table)] > since)
+            occupied = (table.occupied[: len(table)] > since).nonzero()[0]
             described = NO_ROWS
             if self.cluster.objects_since > since:
-                described = np.flatnonzero(table.described[: len(table)] > since)
+                described = (table.described[: len(table)] > since).nonzero()[0]
             found = self._changed[since] = self.within(described), self.within(occupied)
         return found
 
