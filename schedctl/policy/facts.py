@@ -277,7 +277,7 @@ def _partial(value: Any, plain: Any) -> Any:
     from schedctl.cel.values import PartialObject
 
     if isinstance(value, msgspec.Struct):
-        fields = {field.encode_name: field.name for field in msgspec.structs.fields(value)}
+        fields = dict(zip(value.__struct_encode_fields__, value.__struct_fields__, strict=True))
         kept = {name: _partial(getattr(value, fields[name]), each) for name, each in plain.items()}
         return PartialObject(kept, type(value).__name__, frozenset(fields))
     if isinstance(value, list):

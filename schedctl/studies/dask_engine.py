@@ -32,6 +32,8 @@ _HELD = 16
 _POLL = 0.05
 """After how many seconds it is looked again whether the first batch is done."""
 _TRIES = 3
+_PATIENCE = 10.0
+"""How many seconds a scheduler may take to answer."""
 _WAIT = 30.0
 """How many seconds a first worker is waited for."""
 _begun = threading.local()
@@ -88,7 +90,7 @@ class DaskEngine:
                     n_workers=self._jobs or None, threads_per_worker=1, dashboard_address=None
                 )
                 return distributed.Client(cluster, set_as_default=False)
-            client = distributed.Client(self._address, timeout="10s", set_as_default=False)
+            client = distributed.Client(self._address, timeout=_PATIENCE, set_as_default=False)
         except (OSError, ValueError, TimeoutError) as error:
             hint = "`dask scheduler` prints its address, e.g. tcp://10.0.0.1:8786"
             raise UsageError(f"Dask scheduler {self._address} cannot be reached: {error}", hint) from None

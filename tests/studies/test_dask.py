@@ -135,7 +135,8 @@ def test_a_killed_worker_loses_nothing(machines, tmp_path):
     start()
 
 
-def test_a_scheduler_that_is_not_there_is_told():
+def test_a_scheduler_that_is_not_there_is_told(monkeypatch):
+    monkeypatch.setattr(dask_engine, "_PATIENCE", 0.5)
     with pytest.raises(UsageError, match=r"Dask scheduler tcp://127\.0\.0\.1:9 cannot be reached"):
         next(DaskEngine("tcp://127.0.0.1:9").results(Slow(Path()), range(1)))
 
