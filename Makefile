@@ -102,6 +102,7 @@ RESULTS := benchmarks/results
 bench-results: $(BENCHED)  ## of that, what docs/performance.md shows, written into it with its charts; needs Go
 	conformance/oracle/build
 	$(BIN)/python -m benchmarks.shapes --published --json $(RESULTS)/shapes.json --markdown $(RESULTS)/shapes.md
+	$(BIN)/python -m benchmarks.mix_rates --json $(RESULTS)/mixes.json --markdown $(RESULTS)/mixes.md
 	$(BIN)/python -m benchmarks.growth --json $(RESULTS)/growth.json --markdown $(RESULTS)/growth.md
 	$(BIN)/python -m benchmarks.profile --json $(RESULTS)/profile.json --markdown $(RESULTS)/profile.md
 	$(BIN)/python -m benchmarks.charts

@@ -6,9 +6,11 @@ The goals are for the published numbers of nodes, with every node judged by us a
 from typing import Any
 
 from benchmarks import workloads
+from benchmarks.mixes import Mix
 
 MEDIAN_EXHAUSTIVE = 100
 MEDIAN_SAMPLED = 10
+MEDIAN_MIXES = 60
 NO_SLOWER = {"SchedulingDaemonset", "PreemptionBasic"}
 """PreFilter leaves kube-scheduler a single node; and pods that fit nowhere are refused by the first plugin."""
 BETWEEN_PODS = {
@@ -26,6 +28,11 @@ def least(shape: str) -> int:
     if shape in workloads.VOLUMES or template == "claim":
         return 10
     return 50 if template in BETWEEN_PODS else 20
+
+
+def least_of_mix(mix: Mix) -> int:
+    """The same of a mix of templates."""
+    return 15 if mix.claims or mix.devices else 40
 
 
 def verdict(reached: float, goal: float) -> str:

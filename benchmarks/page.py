@@ -4,12 +4,17 @@ import argparse
 import re
 from pathlib import Path
 
-from benchmarks import growth, profile, results, shapes
+from benchmarks import growth, mix_rates, profile, results, shapes
 from benchmarks.processes import ROOT
 
 PAGE = ROOT / "docs/performance.md"
 MARKED = re.compile(r"^(<!-- results: (\w+) -->\n).*?^(<!-- end -->\n)", re.MULTILINE | re.DOTALL)
-WORDS = {"shapes": shapes.as_markdown, "growth": growth.as_markdown, "profile": profile.as_markdown}
+WORDS = {
+    "shapes": shapes.as_markdown,
+    "mixes": mix_rates.as_markdown,
+    "growth": growth.as_markdown,
+    "profile": profile.as_markdown,
+}
 """What makes Markdown of a result, by its name, which is also that of its marker."""
 
 

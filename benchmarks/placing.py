@@ -80,15 +80,32 @@ def measure(path: str, config: str, shuffled: bool, marks: list[int]) -> dict[st
 
 def replay(case: str, placements: str) -> list[str]:
     """The pods of the oracle whose nodes are not among our ties when each placement is taken over."""
+    others: list[str] = follow(case, placements)["others"]
+    return others
+
+
+def follow(case: str, placements: str) -> dict[str, Any]:
+    """Place the pods of a case where the oracle has placed them, in its order.
+
+    Returns how many there were, the seconds on the clock and the microseconds of the processor for each, of one whole
+    cycle and Reserve, and the pods whose nodes are not among our ties.
+    """
     decoded = msgspec.json.decode(Path(case).read_bytes(), type=Case)
     cluster, pods = cluster_of(decoded)
     scheduler = Scheduler(cluster, configuration(decoded))
     by_key = {pod.key: pod for pod in pods}
-    others = []
-    for key, node in msgspec.json.decode(Path(placements).read_bytes()):
+    steps = msgspec.json.decode(Path(placements).read_bytes())
+    others, spent, seconds = [], [], 0.0
+    for key, node in steps:
+        began, used = time.perf_counter(), time.process_time_ns()
         outcome = scheduler.attempt(by_key[key], make_room=False)
-        if node not in outcome.ties if node else outcome.ties:
+        seconds += time.perf_counter() - began
+        processor = time.process_time_ns() - used
+        if node not in outcome.ties if node else outcome.ties:  # off the clock: nobody asks for all their names
             others.append(key)
+        began, used = time.perf_counter(), time.process_time_ns()
         if node:
             scheduler.place(outcome, node)
-    return others
+        seconds += time.perf_counter() - began
+        spent.append((processor + time.process_time_ns() - used) / 1000)
+    return {"pods": len(steps), "seconds": seconds, "spent": spent, "others": others}

@@ -9,7 +9,8 @@ import sys
 
 import pytest
 
-from benchmarks import commands, goals, growth, machines, oracles, page, profile, results, shapes, workloads
+from benchmarks import commands, goals, growth, machines, mix_rates, oracles, page, profile, results, shapes, workloads
+from benchmarks.mixes import MIXES
 from benchmarks.shapes import VARIANTS, Sizes
 
 TINY = Sizes(divisor=100, pods=12, exhaustive=5, sampled=8, runs=1)
@@ -97,6 +98,48 @@ def test_the_goal_of(shape, least):
     assert goals.least(shape) == least
 
 
+@pytest.mark.parametrize(
+    ("mix", "least"),
+    [
+        pytest.param("plain", 40, id="plain pods"),
+        pytest.param("soft both", 40, id="pods with terms"),
+        pytest.param("claims", 15, id="volumes in a mix"),
+        pytest.param("devices", 15, id="devices in a mix"),
+    ],
+)
+def test_the_goal_of_a_mix(mix, least):
+    assert goals.least_of_mix(MIXES[mix]) == least
+
+
+def mix_row(mix: str, ours: float, exhaustive: float, differ: tuple[str, ...] = ()):
+    """A row of a mix as if it were measured."""
+    spent = {"all": 1e6 / ours, "first": 900.0}
+    return {
+        "mix": mix, "nodes": 5000, "running": 0, "templates": 100, "goal": goals.least_of_mix(MIXES[mix]),
+        "exhaustive": {"pods": 100, "seconds": 100 / exhaustive},
+        "ours": {"pods": 100, "seconds": 100 / ours, "runs": [100 / ours], "spent": spent},
+        "ratio": ours / exhaustive,
+        "decisions": {"replayed": 100, "differ": list(differ)},
+    }  # fmt: skip
+
+
+def test_mixes_are_told_with_the_worst_and_together_with_the_shapes(monkeypatch):
+    stored = document(*(comparison_row("SchedulingBasic", rate, 50, 500) for rate in (5000, 6000, 7000)))
+    monkeypatch.setattr(results, "read", lambda name: stored)
+    rows = [mix_row("plain", 4000, 100), mix_row("soft both", 1500, 50, differ=("default/app-0001-0000",))]
+    markdown = mix_rates.as_markdown({"about": machines.about(), "seed": 0, "rows": rows})
+    assert "Median over 2 mixes: 35x kube-scheduler judging every node (≥ 60x missed); the least 30x." in markdown
+    assert "1 of 2 reached; missed: soft both." in markdown
+    assert "together, 5, over the very same first pods: median 100x" in markdown
+    assert "200 placements of kube-scheduler replayed, 1 not among our ties" in markdown
+
+
+def test_encounters_are_counted_by_template():
+    keys = ["default/app-1-0", "default/app-2-0", "default/app-1-1", "default/app-1-2", "default/app-1-3"]
+    found = mix_rates.encounters(keys, [9.0, 7.0, 5.0, 2.0, 4.0])
+    assert found == {"all": 5.4, "first": 8.0, "second": 5.0, "later": 3.0}
+
+
 def test_medians_and_goals_are_those_of_the_rows():
     basic, spread = comparison_row("SchedulingBasic", 6000, 50, 500), comparison_row("TopologySpreading", 2000, 50, 200)
     markdown = shapes.as_markdown(document(basic, spread))
@@ -134,6 +177,17 @@ def test_both_sides_place_the_same_pods_and_agree():
     assert row["decisions"] == {"replayed": row["exhaustive"]["pods"], "differ": []}
     assert row["ratios"]["exhaustive"] > 0
     assert set(row["samePods"]) == {"exhaustive", "sampled"}
+
+
+@pytest.mark.oracle
+@pytest.mark.skipif(shutil.which("go") is None, reason="the oracle is a Go program and Go is not here")
+def test_both_sides_place_the_pods_of_a_mix_on_the_same_nodes():
+    if not oracles.BUILT.exists():
+        pytest.skip("the oracle is not built")
+    row = mix_rates.row("filled, soft both", str(oracles.BUILT), nodes=50, pods=220, seed=3, runs=1)
+    assert row["decisions"] == {"replayed": 220, "differ": []}
+    assert row["exhaustive"]["placed"] > 0
+    assert set(row["ours"]["spent"]) == {"all", "first", "second", "later"}
 
 
 def test_growth_is_measured_along_both_sweeps(growth_document):
@@ -208,7 +262,7 @@ def test_the_same_results_draw_the_same_charts(alone, growth_document, profile_d
 
 def test_page_equals_the_stored_results():
     text = page.PAGE.read_text(encoding="utf-8")
-    assert [found[2] for found in page.MARKED.finditer(text)] == ["shapes", "growth", "profile"]
+    assert [found[2] for found in page.MARKED.finditer(text)] == ["shapes", "mixes", "growth", "profile"]
     assert page.fill(text) == text
 
 
