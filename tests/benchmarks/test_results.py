@@ -184,7 +184,7 @@ def test_both_sides_place_the_same_pods_and_agree():
 def test_both_sides_place_the_pods_of_a_mix_on_the_same_nodes():
     if not oracles.BUILT.exists():
         pytest.skip("the oracle is not built")
-    row = mix_rates.row("filled, soft both", str(oracles.BUILT), nodes=50, pods=220, seed=3, runs=1)
+    row = mix_rates.row("soft both", str(oracles.BUILT), nodes=50, pods=220, seed=3, runs=1)
     assert row["decisions"] == {"replayed": 220, "differ": []}
     assert row["exhaustive"]["placed"] > 0
     assert set(row["ours"]["spent"]) == {"all", "first", "second", "later"}
