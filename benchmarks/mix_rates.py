@@ -62,13 +62,13 @@ def encounters(keys: list[str], spent: list[float]) -> dict[str, float]:
     """The mean microseconds of all pods, and of the first, second and later ones of their templates.
 
     Args:
-        keys: of the pods, which end in a template and a round.
+        keys: of the pods, which end in their template.
         spent: the microseconds of each.
     """
     seen: Counter[str] = Counter()
     times_of: dict[str, list[float]] = {each: [] for each in ENCOUNTERS}
     for key, of_pod in zip(keys, spent, strict=True):
-        template = key.rpartition("-")[0]
+        template = key.rpartition("-")[2]
         times_of[ENCOUNTERS[min(seen[template], 2)]].append(of_pod)
         seen[template] += 1
     return {"all": statistics.mean(spent)} | {each: statistics.mean(found) for each, found in times_of.items() if found}

@@ -126,7 +126,8 @@ def pods_of(mix: Mix, count: int, seed: int) -> Iterator[tuple[int, list[Object]
             order = chance.sample(range(mix.templates), mix.templates)
         template = order[place]
         spec, (cpu, memory) = wishes[template]
-        name, labels = f"app-{template:04d}-{turn:04d}", {"app": f"app-{template:04d}"}
+        # the oracle takes equals by name
+        name, labels = f"round-{turn:04d}-{place:04d}-app-{template:04d}", {"app": f"app-{template:04d}"}
         pod = workloads.pod(name, "default", labels=labels, cpu=cpu, memory=memory, **spec)
         made = list(workloads.volume("csi", [pod])) if mix.claims else [pod]
         if mix.evicts:

@@ -64,6 +64,9 @@ class EqualPods(NamedTuple):
     of: IndexArray
 
 
+_NO_AMOUNTS: IntArray = np.zeros(0, np.int64)
+
+
 class Footprints:
     """All footprints seen in a cluster, by code."""
 
@@ -102,10 +105,10 @@ class Footprints:
 
     def amounts(self, quantity: str) -> IntArray:
         """Return how much of a resource, or of one of the other quantities, each footprint takes, int64 (codes,)."""
-        amounts = self._amounts.get(quantity)
-        if amounts is None or len(amounts) < len(self._known):
-            amounts = np.array([known.amount(quantity) for known in self._known.values], np.int64)
-            self._amounts[quantity] = amounts
+        amounts = self._amounts.get(quantity, _NO_AMOUNTS)
+        if len(amounts) < len(self._known):
+            more = [known.amount(quantity) for known in self._known.values[len(amounts) :]]
+            amounts = self._amounts[quantity] = np.concatenate((amounts, np.array(more, np.int64)))
         return amounts
 
     def addresses(self, protocol: str, port: int) -> dict[int, tuple[str, ...]]:

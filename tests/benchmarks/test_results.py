@@ -135,7 +135,7 @@ def test_mixes_are_told_with_the_worst_and_together_with_the_shapes(monkeypatch)
 
 
 def test_encounters_are_counted_by_template():
-    keys = ["default/app-1-0", "default/app-2-0", "default/app-1-1", "default/app-1-2", "default/app-1-3"]
+    keys = [f"default/round-{turn}-app-{template}" for turn, template in enumerate((1, 2, 1, 1, 1))]
     found = mix_rates.encounters(keys, [9.0, 7.0, 5.0, 2.0, 4.0])
     assert found == {"all": 5.4, "first": 8.0, "second": 5.0, "later": 3.0}
 
