@@ -116,7 +116,7 @@ def summary(document: results.Document) -> Iterator[str]:
     )
     missed = [row["mix"] for row in rows if row["ratio"] < row["goal"]]
     yield f"Goals by mix: {len(rows) - len(missed)} of {len(rows)} reached" + (
-        f"; missed: {', '.join(missed)}." if missed else "."
+        f"; missed: {'; '.join(missed)}." if missed else "."
     )
     differ = sum(len(row["decisions"]["differ"]) for row in rows)
     steps = sum(row["decisions"]["replayed"] for row in rows)
