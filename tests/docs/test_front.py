@@ -16,6 +16,7 @@ README = (ROOT / "README.md").read_text(encoding="utf-8")
 FRONT = (ROOT / "docs/index.md").read_text(encoding="utf-8")
 PROOF = json.loads(shipped.proof().read_text(encoding="utf-8"))
 SHAPES = (ROOT / "benchmarks/results/shapes.md").read_text(encoding="utf-8")
+MIXES = (ROOT / "benchmarks/results/mixes.md").read_text(encoding="utf-8")
 GROWTH = (ROOT / "benchmarks/results/growth.md").read_text(encoding="utf-8")
 
 
@@ -43,6 +44,10 @@ def measured(pattern: str, text: str) -> str:
     return figure
 
 
+def placements(text: str) -> int:
+    return int(measured(r"([\d,]+) placements of kube-scheduler replayed, none", text).replace(",", ""))
+
+
 @pytest.mark.parametrize(
     "sentence",
     [
@@ -50,14 +55,17 @@ def measured(pattern: str, text: str) -> str:
             f"{proved('cases'):,} random cases ({proved('cycles'):,} scheduling cycles) in {len(PROOF['families'])}",
             id="cases",
         ),
+        pytest.param(measured(r"together, .* median (\d+)x", MIXES) + " times the rate", id="mixes and shapes"),
         pytest.param(
-            measured(r"judging every node .* same first pods (\d+)x", SHAPES) + " times the rate", id="every node"
+            measured(r"Median over (\d+) mixes", MIXES)
+            + " mixes of a hundred templates ("
+            + measured(r"Median over \d+ mixes: (\d+)x", MIXES)
+            + " times alone)",
+            id="mixes",
         ),
-        pytest.param(
-            measured(r"kube-scheduler sampling .* same first pods (\d+)x", SHAPES) + " times that", id="sampling"
-        ),
-        pytest.param("medians of " + measured(r"Median over (\d+) shapes: .* sampling", SHAPES), id="shapes"),
-        pytest.param(measured(r"([\d,]+) placements of kube-scheduler replayed, none", SHAPES), id="placements"),
+        pytest.param(measured(r"Median over (\d+) shapes: .* sampling", SHAPES) + " shapes", id="shapes"),
+        pytest.param(measured(r"judging every node .* same first pods (\d+)x", SHAPES) + " times)", id="shapes alone"),
+        pytest.param(f"{sum(map(placements, (SHAPES, MIXES))):,} placements of kube-scheduler", id="placements"),
         pytest.param(
             measured(r"each of 150,000 running pods .*; (\d+) MB in all", GROWTH) + " MB of memory", id="memory"
         ),
