@@ -18,10 +18,10 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import goals, machines, oracles, results
-from benchmarks.mixes import ENCOUNTERS, MIXES, nodes_of, pods_of, running
+from benchmarks.mixes import ENCOUNTERS, MIXES, nodes_of, options, pods_of, running
 from benchmarks.placing import follow
 from benchmarks.processes import in_new_process
-from benchmarks.shapes import rate, theirs
+from benchmarks.shapes import all_decisions, decisions, rate, theirs
 from benchmarks.tables import Column, bullets, head, line, markdown, times
 
 COMPARED = tuple(name for name, mix in MIXES.items() if not mix.evicts)
@@ -78,11 +78,6 @@ def _spent(encounter: str) -> Any:
     return lambda row: f"{row['ours']['spent'][encounter]:,.0f}" if encounter in row["ours"]["spent"] else "-"
 
 
-def _decisions(row: dict[str, Any]) -> str:
-    differ, steps = len(row["decisions"]["differ"]), row["decisions"]["replayed"]
-    return f"{differ} of {steps:,} differ" if differ else f"the same {steps:,}"
-
-
 COLUMNS = (
     Column("mix", lambda row: row["mix"], 20, left=True),
     Column(
@@ -95,7 +90,7 @@ COLUMNS = (
     Column("goal", lambda row: goals.verdict(row["ratio"], row["goal"]), 14),
     Column("µs CPU", _spent("all"), 6),
     *(Column(each, _spent(each), 6) for each in ENCOUNTERS),
-    Column("decisions", _decisions, 14),
+    Column("decisions", decisions, 14),
 )
 
 
@@ -118,9 +113,7 @@ def summary(document: results.Document) -> Iterator[str]:
     yield f"Goals by mix: {len(rows) - len(missed)} of {len(rows)} reached" + (
         f"; missed: {'; '.join(missed)}." if missed else "."
     )
-    differ = sum(len(row["decisions"]["differ"]) for row in rows)
-    steps = sum(row["decisions"]["replayed"] for row in rows)
-    yield f"Decisions: {steps:,} placements of kube-scheduler replayed, {differ or 'none'} not among our ties."
+    yield all_decisions(rows)
 
 
 def as_markdown(document: results.Document) -> str:
@@ -139,11 +132,8 @@ def as_markdown(document: results.Document) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--mix", action="append", choices=COMPARED, help="repeatable; all of them unless named")
-    parser.add_argument("--nodes", type=int, default=5000)
-    parser.add_argument("--pods", type=int, default=1000, help="at least three rounds are run")
+    options(parser, COMPARED)
     parser.add_argument("--runs", type=int, default=3, help="of ours, of which the median counts")
-    parser.add_argument("--seed", type=int, default=0, help="of the requests and the order")
     oracles.option(parser)
     results.options(parser)
     args = parser.parse_args()

@@ -211,24 +211,29 @@ def lines(name: str, checkouts: Iterable[Path], options: argparse.Namespace) -> 
         yield f"{name:<20}{times}  {best['placements']}  {place}"
 
 
+def options(parser: argparse.ArgumentParser, mixes: Iterable[str]) -> None:
+    """Give a command the options that say which mixes are run, and how large."""
+    parser.add_argument("--mix", action="append", choices=mixes, help="repeatable; all of them unless named")
+    parser.add_argument("--nodes", type=int, default=5000)
+    parser.add_argument("--pods", type=int, default=1000, help="at least three rounds are run")
+    parser.add_argument("--seed", type=int, default=0, help="of the requests and the order")
+
+
 def main() -> None:
     here = Path(__file__).resolve().parents[1]
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--mix", action="append", choices=MIXES, help="repeatable; all of them unless named")
-    parser.add_argument("--nodes", type=int, default=5000)
-    parser.add_argument("--pods", type=int, default=1000, help="at least three rounds are run")
+    options(parser, MIXES)
     parser.add_argument("--runs", type=int, default=3, help="of which the fastest counts")
-    parser.add_argument("--seed", type=int, default=0, help="of the requests and the order")
     parser.add_argument("--checkout", action="append", type=Path, default=[], help="measure this one as well")
     parser.add_argument("--measure", help=argparse.SUPPRESS)
-    options = parser.parse_args()
-    if options.measure:
-        print(json.dumps(measure(*json.loads(options.measure))))
+    arguments = parser.parse_args()
+    if arguments.measure:
+        print(json.dumps(measure(*json.loads(arguments.measure))))
         return
     columns = "".join(f"{each:>9}" for each in ("all", *ENCOUNTERS))
     print(f"{'µs of processor a pod':<20}{columns.removeprefix(' ')}  placements", flush=True)
-    for name in options.mix or MIXES:
-        print(*lines(name, (*(p.resolve() for p in options.checkout), here), options), sep="\n", flush=True)
+    for name in arguments.mix or MIXES:
+        print(*lines(name, (*(p.resolve() for p in arguments.checkout), here), arguments), sep="\n", flush=True)
 
 
 if __name__ == "__main__":

@@ -158,11 +158,19 @@ def _ratio(side: str) -> Any:
     return lambda row: times(row["ratios"][side]) if "ratios" in row else "-"
 
 
-def _decisions(row: dict[str, Any]) -> str:
+def decisions(row: dict[str, Any]) -> str:
+    """How many of the oracle's placements are not among ours."""
     if "decisions" not in row:
         return "-"
     differ, steps = len(row["decisions"]["differ"]), row["decisions"]["replayed"]
-    return f"{differ} of {steps} differ" if differ else f"the same {steps}"
+    return f"{differ} of {steps:,} differ" if differ else f"the same {steps:,}"
+
+
+def all_decisions(rows: list[dict[str, Any]]) -> str:
+    """The same of all rows, in a sentence."""
+    differ = sum(len(row["decisions"]["differ"]) for row in rows)
+    steps = sum(row["decisions"]["replayed"] for row in rows)
+    return f"Decisions: {steps:,} placements of kube-scheduler replayed, {differ or 'none'} not among our ties."
 
 
 def _size(row: dict[str, Any]) -> str:
@@ -187,7 +195,7 @@ def columns(full_size: bool) -> list[Column]:
         Column("µs CPU", lambda row: f"{of_processor(row):,.0f}", 6),
         Column("first ms", lambda row: f"{row['ours']['firstSeconds'] * 1000:,.0f}", 8),
         Column("peak MB", lambda row: f"{row['ours']['peakBytes'] / 1e6:,.0f}", 7),
-        Column("decisions", _decisions, 12),
+        Column("decisions", decisions, 12),
     ]
     return [column for column in shown if full_size or column.title != "goal"]
 
@@ -219,9 +227,7 @@ def summary(document: results.Document) -> Iterator[str]:
         )
     else:
         yield "Fewer nodes than published, so no goals are held against this run."
-    differ = sum(len(row["decisions"]["differ"]) for row in rows)
-    steps = sum(row["decisions"]["replayed"] for row in rows)
-    yield f"Decisions: {steps:,} placements of kube-scheduler replayed, {differ or 'none'} not among our ties."
+    yield all_decisions(rows)
     for row in rows:
         if row["shape"] in VARIANTS:
             yield f"“{row['shape']}” is in no median: {VARIANTS[row['shape']].explanation}."

@@ -53,7 +53,7 @@ def lines(report: DrainReport, *, wide: bool = False, limit: int = 0) -> Iterato
     detail = _Detail(limit or (ALL if wide else _FEW), limit or (ALL if wide else _MANY), wide)
     yield from answer(report)
     alone = len(report.results) == 1
-    shown = _shown_nodes(report.results, detail)
+    shown = _nodes_with_lines(report.results, detail)
     sections = (
         *pending_pods.sections(
             pending_pods.distinct([("", group) for group in report.pending]), wide=wide, limit=limit
@@ -69,7 +69,7 @@ def lines(report: DrainReport, *, wide: bool = False, limit: int = 0) -> Iterato
     yield from separate(sections)
 
 
-def _shown_nodes(results: Sequence[NodeResult], detail: _Detail) -> Sequence[NodeResult]:
+def _nodes_with_lines(results: Sequence[NodeResult], detail: _Detail) -> Sequence[NodeResult]:
     """Return the nodes that have lines of their own: of many a few, those first that would not be drained."""
     if len(results) <= max(_MANY, detail.entries):
         return results

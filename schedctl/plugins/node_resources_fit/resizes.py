@@ -78,12 +78,12 @@ def registrations(room: Iterable[Registration]) -> tuple[Registration, ...]:
 def _on_its_node(hint: QueueingHint) -> QueueingHint:
     """Return a hint that tells a pod that waits for a resize nothing of what happens on other nodes than its own."""
 
-    def narrowed(pod: PodInfo, before: Any, after: Any) -> Hint:
+    def skip_other_nodes(pod: PodInfo, before: Any, after: Any) -> Hint:
         where = _node_of(before if after is None else after)
         elsewhere = where is not None and where != pod.pod.spec.node_name
         return Hint.SKIP if elsewhere and pod.resize_is_deferred else hint(pod, before, after)
 
-    return narrowed
+    return skip_other_nodes
 
 
 def _after_scaling_up(pod: PodInfo, before: PodInfo, after: PodInfo) -> Hint:

@@ -13,7 +13,7 @@ from schedctl.render.html.page import Page, Section, doubt
 from schedctl.render.html.plain_text import as_text
 from schedctl.render.html.simulations import pending_group
 from schedctl.render.html.svg.bars import bar
-from schedctl.render.html.tables import Column, Value, table
+from schedctl.render.html.tables import Column, Value, remainder, table
 from schedctl.reports import counts
 from schedctl.reports.drains import DrainFate, DrainReport, DrainVerdict, NodeResult
 from schedctl.reports.node_maps import NodeMap
@@ -233,7 +233,6 @@ def _refusals(errors: Sequence[str]) -> Content:
             parts += [element("p", f"{reason}: {each}" if each else reason) for each in pods]
             continue
         listed = [element("p", each) for each in pods[:_SHOWN]]
-        rest = element("p", f"{len(pods) - _SHOWN:,} more in -o json", class_="rest") if len(pods) > _SHOWN else None
         summary = element("summary", f"on {counts.nodes(len(pods))}: which pods")
-        parts += [element("p", reason), element("details", summary, listed, rest)]
+        parts += [element("p", reason), element("details", summary, listed, remainder(len(pods) - _SHOWN))]
     return parts

@@ -6,6 +6,7 @@ import json
 from collections.abc import Sequence
 
 from schedctl.render.html.markup import Content, Markup, element, whole_words
+from schedctl.render.html.tables import remainder
 from schedctl.reports.reasons import Hint, ManifestEdit
 
 _SHOWN = 8
@@ -26,7 +27,7 @@ def fixes(hints: Sequence[Hint]) -> Content:
     if not hints:
         return None
     ordered = sorted(hints, key=lambda hint: not hint.fits)
-    more = element("p", f"{len(ordered) - _SHOWN} more in -o json", class_="rest") if len(ordered) > _SHOWN else None
+    more = remainder(len(ordered) - _SHOWN)
     return [element("ol", [_fix(hint) for hint in ordered[:_SHOWN]], class_="fixes"), more]
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from schedctl.render import karpenter as texts
 from schedctl.render.html.markup import Content, Markup, element, whole_words
 from schedctl.render.html.page import Section
-from schedctl.render.html.tables import Column, Value, table
+from schedctl.render.html.tables import Column, Value, remainder, table
 from schedctl.reports import counts
 from schedctl.reports.nodes import KarpenterAnswer, KarpenterCommand, KarpenterStep, KeptNode, LaunchedNode
 
@@ -24,11 +24,11 @@ def answer(found: KarpenterAnswer | None) -> Iterator[Section]:
         lead = f"{lead}. {verified[:1].upper()}{verified[1:]}"
     content: list[Content] = []
     if found.launched:
-        content.append(_launched(found.launched))
+        content.append(_launch_table(found.launched))
     if found.commands:
-        content.append(_commands(found.commands))
+        content.append(_command_table(found.commands))
     if found.pending:
-        content += [element("h3", "Pods for which Karpenter would launch nothing"), _pending(found.pending)]
+        content += [element("h3", "Pods for which Karpenter would launch nothing"), _pending_table(found.pending)]
     yield Section("What Karpenter would do", content, f"{lead}.")
 
 
@@ -37,7 +37,7 @@ def details(found: KarpenterAnswer | None) -> Iterator[Section]:
     if found is None:
         return
     if found.steps:
-        yield Section("Karpenter's steps, the largest pod first", _steps(found.steps), folded=True)
+        yield Section("Karpenter's steps, the largest pod first", _step_table(found.steps), folded=True)
     moves = [[each.pod, each.node] for command in found.commands for each in command.moved]
     moves += [[each.pod, each.node] for each in found.existing]
     if moves:
@@ -45,10 +45,10 @@ def details(found: KarpenterAnswer | None) -> Iterator[Section]:
         title = "Where Karpenter expects the pods"
         yield Section(title, table(title, columns, moves, shown=_SHOWN), folded=True)
     if found.kept:
-        yield Section("What keeps Karpenter from the other nodes", _kept(found.kept), folded=True)
+        yield Section("What keeps Karpenter from the other nodes", _keeper_table(found.kept), folded=True)
 
 
-def _launched(launched: Sequence[LaunchedNode]) -> Markup:
+def _launch_table(launched: Sequence[LaunchedNode]) -> Markup:
     priced = any(each.price_per_hour is not None for each in launched)
     rows: list[Sequence[Content | Value]] = []
     for each in launched:
@@ -56,8 +56,8 @@ def _launched(launched: Sequence[LaunchedNode]) -> Markup:
             each.name,
             _type(each),
             each.zone,
-            Value(_folded(counts.of(len(each.pods), "pod"), each.pods), len(each.pods)),
-            _folded(counts.of(len(each.instance_types), "type"), [*each.instance_types, *each.requirements]),
+            Value(_disclosure(counts.of(len(each.pods), "pod"), each.pods), len(each.pods)),
+            _disclosure(counts.of(len(each.instance_types), "type"), [*each.instance_types, *each.requirements]),
         ]
         price = Value(counts.price(each.price_per_hour), each.price_per_hour or 0)
         rows.append([*row, price] if priced else row)
@@ -72,7 +72,7 @@ def _launched(launched: Sequence[LaunchedNode]) -> Markup:
     return table("Nodes that Karpenter would launch", columns, rows, shown=_SHOWN)
 
 
-def _commands(commands: Sequence[KarpenterCommand]) -> Markup:
+def _command_table(commands: Sequence[KarpenterCommand]) -> Markup:
     priced = any(each.saved_per_hour is not None for each in commands)
     rows: list[Sequence[Content | Value]] = []
     for number, each in enumerate(commands, 1):
@@ -80,7 +80,7 @@ def _commands(commands: Sequence[KarpenterCommand]) -> Markup:
         row: list[Content | Value] = [
             Value(number, number),
             each.method,
-            Value(_folded(counts.nodes(len(each.nodes)), each.nodes), len(each.nodes)),
+            Value(_disclosure(counts.nodes(len(each.nodes)), each.nodes), len(each.nodes)),
             f"{_type(new)} in {new.zone}" if new and new.zone else _type(new) if new else "nothing",
             Value(len(each.moved), len(each.moved)),
         ]
@@ -97,13 +97,13 @@ def _commands(commands: Sequence[KarpenterCommand]) -> Markup:
     return table("What Karpenter would do, one after another", columns, rows, shown=_SHOWN)
 
 
-def _pending(pending: Sequence[KarpenterStep]) -> Markup:
+def _pending_table(pending: Sequence[KarpenterStep]) -> Markup:
     rows = [[each.pod, pool, text] for each in pending for pool, text in (each.refusals or {"": ""}).items()]
     columns = (Column("Pod", "name"), Column("NodePool", "name"), Column("Why not"))
     return table("Pods for which Karpenter would launch nothing", columns, rows, shown=_SHOWN)
 
 
-def _steps(steps: Sequence[KarpenterStep]) -> Markup:
+def _step_table(steps: Sequence[KarpenterStep]) -> Markup:
     rows: list[Sequence[Content | Value]] = []
     for number, each in enumerate(steps, 1):
         what = ("launches" if each.launches else "joins") if each.node else "finds no node"
@@ -121,7 +121,7 @@ def _steps(steps: Sequence[KarpenterStep]) -> Markup:
     return table("What Karpenter makes of each pod", columns, rows, shown=_SHOWN)
 
 
-def _kept(kept: Sequence[KeptNode]) -> Markup:
+def _keeper_table(kept: Sequence[KeptNode]) -> Markup:
     rows: list[Sequence[Content]] = [[each.name, each.group, each.text] for each in kept]
     columns = (Column("Node", "name"), Column("Group", "name"), Column("What keeps it"))
     return table("What keeps Karpenter from the other nodes", columns, rows, shown=_SHOWN)
@@ -131,11 +131,9 @@ def _type(node: LaunchedNode) -> str:
     return f"{node.instance_type or 'any'}{' (spot)' if node.spot else ''}"
 
 
-def _folded(summary: str, names: Sequence[str]) -> Content:
+def _disclosure(summary: str, names: Sequence[str]) -> Content:
     """Return a number of things that opens to their names."""
     if not names:
         return summary
     items = [element("li", whole_words(each)) for each in names[:_SHOWN]]
-    rest = len(names) - _SHOWN
-    more = element("li", f"{rest:,} more in -o json") if rest > 0 else None
-    return element("details", element("summary", summary), element("ul", items, more))
+    return element("details", element("summary", summary), element("ul", items), remainder(len(names) - _SHOWN))

@@ -11,7 +11,7 @@ from schedctl.render.html.markup import Content, Markup, element
 from schedctl.render.html.node_maps import Category, NodeAnswers
 from schedctl.render.html.page import Section
 from schedctl.render.html.svg.bars import bar
-from schedctl.render.html.tables import Column, Value, table
+from schedctl.render.html.tables import Column, Value, remainder, table
 from schedctl.reports import counts
 from schedctl.reports.nodes import Keeper, KeptNode, NodesReport, RemovedNode
 
@@ -153,8 +153,7 @@ def _each(nodes: Sequence[KeptNode]) -> Content:
         )
         for each in nodes[:_SHOWN]
     ]
-    rest = len(nodes) - _SHOWN
-    return [*items, element("p", f"{rest:,} more in -o json", class_="rest") if rest > 0 else None]
+    return [*items, remainder(len(nodes) - _SHOWN)]
 
 
 def _by_keeper(kept: Sequence[KeptNode]) -> dict[Keeper, list[KeptNode]]:

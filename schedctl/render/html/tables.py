@@ -60,9 +60,13 @@ def table(
         data_sort=True,
         data_filter=filtered,
     )
-    rest = len(rows) - len(cut)
-    more = element("p", f"{rest:,} more in -o json", class_="rest") if rest > 0 else None
+    more = remainder(len(rows) - len(cut))
     return element("div", element("div", made, class_="scroll", tabindex="0", role="group", aria_label=caption), more)
+
+
+def remainder(count: int) -> Markup | None:
+    """Return where the rest of a list is, of which so many are not shown; None where all are."""
+    return element("p", f"{count:,} more in -o json", class_="rest") if count > 0 else None
 
 
 def _cell(cell: Content | Value, column: Column) -> Markup:
