@@ -8,6 +8,7 @@ from __future__ import annotations
 import threading
 import time
 from contextlib import closing, contextmanager
+from itertools import pairwise
 
 import pytest
 
@@ -41,10 +42,23 @@ def test_real_controllers_end_every_story_as_written(controlled_api):
 
 
 def tell(api, story):
-    """Create the objects of a story."""
+    """Create the objects of a story, and what comes after volumes when kube-controller-manager has seen all of them.
+
+    It watches claims and volumes apart from each other, and would bind a claim among the volumes that it has seen by then.
+    """
     api.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": story.space}})
-    for obj in story.objects:
+    for obj, following in pairwise((*story.objects, None)):
         api.create(obj)
+        if obj["kind"] == "PersistentVolume" and (following is None or following["kind"] != obj["kind"]):
+            wait_for_volumes(api)
+
+
+def wait_for_volumes(api):
+    """Wait until each volume has the phase that kube-controller-manager gives it when it has taken it in."""
+    deadline = time.monotonic() + LONGEST
+    while any(volume["status"].get("phase", "Pending") == "Pending" for volume in api.all("PersistentVolume")):
+        assert time.monotonic() < deadline, "kube-controller-manager does not see a volume"
+        time.sleep(0.02)
 
 
 def endings(api, stories):
