@@ -44,7 +44,7 @@ def test_real_controllers_end_every_story_as_written(controlled_api):
 def tell(api, story):
     """Create the objects of a story, and what comes after volumes when kube-controller-manager has seen all of them.
 
-    It watches claims and volumes apart from each other, and would bind a claim among the volumes that it has seen by then.
+    It watches claims apart from volumes, and would bind a claim to the best of those it has seen by then.
     """
     api.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": story.space}})
     for obj, following in pairwise((*story.objects, None)):
