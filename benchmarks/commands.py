@@ -1,9 +1,10 @@
 """Whole commands beside what they cannot do without: loading for questions, reading for snapshots, half of the work.
 
-Four groups, each of commands that are run in turn, in processor time, since others may be at work on the machine; what
+Five groups, each of commands that are run in turn, in processor time, since others may be at work on the machine; what
 counts are the ratios. Questions about a snapshot stand beside loading it, and `snapshot create` beside reading the same
-JSON. A rolling update, and a gang that has no room for its last members, stand beside those of half the size, of which
-they would take twice the time if they were linear. Of a large cluster the peak memory is told.
+JSON. A release of a hundred Deployments stands beside loading the cluster that it comes to. A rolling update, and a
+gang that has no room for its last members, stand beside those of half the size, of which they would take twice the time
+if they were linear. Of a large cluster the peak memory is told.
 """
 
 import argparse
@@ -22,7 +23,7 @@ from benchmarks.startup import processor_seconds
 
 LOADING, READING, DOUBLE = 1.5, 1.5, 2.2
 """At most so many times loading, reading, and the time of half of the work."""
-GANG_SECONDS, GIGABYTES = 1.0, 1.0
+RELEASE_SECONDS, GANG_SECONDS, GIGABYTES = 2.0, 1.0, 1.0
 LOAD = "import sys; from benchmarks.placing import assemble_cluster; assemble_cluster(sys.argv[1])"
 READ = "import sys; from schedctl import sources; sources.load([sys.argv[1]])"
 GROUP = "scheduling.x-k8s.io/pod-group"
@@ -87,6 +88,33 @@ def ask(folder: Path, nodes: int, running: int, runs: int) -> None:
         "snapshot create": [*SCHEDCTL, "snapshot", "create", again, "--force", "-f", raw],
     }
     show(in_turn(commands, runs), dict.fromkeys(commands, READING))
+
+
+def release(folder: Path, nodes: int, pods: int, runs: int) -> None:
+    """A release of a hundred Deployments, of ten kinds of constraint, beside loading the nodes they come to."""
+    state: list[dict[str, Any]] = []
+    manifests: list[dict[str, Any]] = []
+    of_app: dict[str, list[dict[str, Any]]] = {}
+    for item in workloads.objects("Deployments", nodes, nodes, pods):
+        if item["kind"] == "Service":
+            manifests.append(item)
+        elif item["kind"] == "Node" or item["spec"].get("nodeName"):
+            item["metadata"]["uid"] = item["metadata"]["name"]  # it comes out of a cluster
+            state.append(item)
+        elif item["kind"] == "Pod":
+            of_app.setdefault(item["metadata"]["labels"]["app"], []).append(item)
+    for app, replicas in of_app.items():
+        made = deployment(app, len(replicas), "")
+        made["spec"]["template"]["spec"] = replicas[0]["spec"]
+        manifests.append(made)
+    created, cluster = write(folder / "release.json", *manifests), write(folder / "cluster.json", *state)
+    name = f"simulate {len(of_app)} Deployments"
+    commands = {
+        "loading the cluster": ["-c", LOAD, cluster],
+        name: [*SCHEDCTL, "simulate", created, "-f", cluster, "-q"],
+    }
+    show(in_turn(commands, runs), {})
+    print(f"goal of {pods} pods on {nodes} nodes: {RELEASE_SECONDS:g} s")
 
 
 def roll(folder: Path, replicas: int, runs: int) -> None:
@@ -162,14 +190,17 @@ def memory_of_question(path: str) -> int:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    sizes = {"nodes": 5000, "running": 50_000, "replicas": 4000, "members": 600, "runs": 3}
+    sizes = {"nodes": 5000, "running": 50_000, "pods": 10_000, "replicas": 4000, "members": 600, "runs": 3}
     sizes |= {"large-nodes": 15_000, "large-running": 300_000}
     for name, number in sizes.items():
         parser.add_argument(f"--{name}", type=int, default=number)
-    parser.add_argument("--only", choices=("questions", "rollout", "gang", "large"), action="append", default=[])
+    parser.add_argument(
+        "--only", choices=("questions", "release", "rollout", "gang", "large"), action="append", default=[]
+    )
     args = parser.parse_args()
     groups: dict[str, Callable[[Path], None]] = {
         "questions": lambda folder: ask(folder, args.nodes, args.running, args.runs),
+        "release": lambda folder: release(folder, args.nodes, args.pods, args.runs),
         "rollout": lambda folder: roll(folder, args.replicas, args.runs),
         "gang": lambda folder: start_gang(folder, args.members, args.runs),
         "large": lambda folder: load_large(folder, args.large_nodes, args.large_running),

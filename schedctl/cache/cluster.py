@@ -422,9 +422,9 @@ class Cluster(ClusterView):
         self._note(Change(ChangeKind.NODE_UPDATED, row))
 
     def _place(self, info: PodInfo, row: int) -> None:
-        taken = self._node_table.ports_taken(row, info)
-        self._pod_table.put(info, row)
-        self._node_table.charge(row, info, 1)
+        footprint = self._pod_table.put(info, row)
+        taken = self._node_table.ports_taken(row, footprint.host_ports)
+        self._node_table.charge(row, footprint, 1)
         self._affinity_terms.count(info, row, 1)
         self._note(Change(ChangeKind.POD_ADDED, row, info))
         self._counters.count(info, row, 1)
@@ -434,9 +434,9 @@ class Cluster(ClusterView):
     def _displace(self, copy: PodInfo) -> PodInfo:
         """Take a running pod off its node and return it as it was counted there, of which this may be a later copy."""
         info = self._pod_table.pod(copy.key)
-        row = self._pod_table.drop(info)
-        taken = self._node_table.ports_taken(row, info)
-        self._node_table.charge(row, info, -1)
+        row, footprint = self._pod_table.drop(info)
+        taken = self._node_table.ports_taken(row, footprint.host_ports)
+        self._node_table.charge(row, footprint, -1)
         self._affinity_terms.count(info, row, -1)
         self._note(Change(ChangeKind.POD_REMOVED, row, info))
         self._counters.count(info, row, -1)

@@ -77,6 +77,14 @@ class Footprints:
         self._code_of: dict[tuple[object, ...], tuple[PodInfo, int]] = {}
         self._amounts: dict[str, IntArray] = {}
 
+    def __getstate__(self) -> tuple[None, dict[str, object]]:
+        """Return what a copy has: its pods have parts with identities of their own."""
+        return None, {"_known": self._known, "_amounts": self._amounts, "_code_of": {}}
+
+    def __getitem__(self, code: int) -> Footprint:
+        """Return the footprint of a code."""
+        return self._known.values[code]
+
     def code(self, info: PodInfo) -> int:
         """Return the code of a pod's footprint.
 

@@ -17,9 +17,9 @@ from schedctl.api.nodes import Node, NodeSpec, NodeStatus, Taint
 from schedctl.api.quantities import wrap_int64
 from schedctl.api.topology import node_tree_key
 from schedctl.cache.arrays import BoolArray, CodeArray, IndexArray, IntArray, Interner, grow
-from schedctl.cache.footprints import POD_COUNT, SCORED_CPU, SCORED_MEMORY, EqualPods
+from schedctl.cache.footprints import POD_COUNT, SCORED_CPU, SCORED_MEMORY, EqualPods, Footprint
 from schedctl.cache.labels import LabelColumns
-from schedctl.cache.pod_info import PodInfo
+from schedctl.cache.pod_info import HostPort, PodInfo
 
 SCORED = 2
 """Rows of `NodeTable.scored`: cpu (millicores) and memory (bytes)."""
@@ -211,17 +211,17 @@ class NodeTable:
             return scored
         return self.column(self.requested, quantity)
 
-    def charge(self, row: int, info: PodInfo, sign: int) -> None:
+    def charge(self, row: int, footprint: Footprint, sign: int) -> None:
         """Count a pod in (``+1``) or out (``-1``) of what a node has given away; int64 wraps as Go's does."""
-        exact, cpu, memory = info.requests
         self.pod_count[row] += sign
         # in Python's integers: NumPy warns of a scalar that overflows, although not of a column
-        for name, amount in exact.items():
+        for name, amount in footprint.exact:
             code = self.resource_code(name)
             self.requested[code, row] = self._noted(self.requested.item(code, row) + sign * amount)
-        self.scored[0, row] = self._noted(self.scored.item(0, row) + sign * cpu)
-        self.scored[1, row] = self._noted(self.scored.item(1, row) + sign * memory)
-        self._charge_ports(row, info, sign)
+        self.scored[0, row] = self._noted(self.scored.item(0, row) + sign * footprint.scored_cpu)
+        self.scored[1, row] = self._noted(self.scored.item(1, row) + sign * footprint.scored_memory)
+        if footprint.host_ports:
+            self._charge_ports(row, footprint.host_ports, sign)
 
     def _noted(self, amount: int) -> int:
         """Return an amount as an int64, and take note if it is large."""
@@ -241,7 +241,7 @@ class NodeTable:
         self._add(self.scored[1], rows, [sign * each.scored_memory for each in requests], equal_pods)
         holding = np.array([bool(info.host_ports) for info in equal_pods.first], np.bool_)
         for position in np.flatnonzero(holding[equal_pods.of]).tolist():
-            self._charge_ports(int(rows[position]), infos[position], sign)
+            self._charge_ports(int(rows[position]), infos[position].host_ports, sign)
 
     def _add(self, column: IntArray, rows: IndexArray, amounts: list[int], equal_pods: EqualPods) -> None:
         """Add to each row what each pod takes; there is one amount for each group of equal pods."""
@@ -249,8 +249,8 @@ class NodeTable:
         if int(column.view(np.uint64).max(initial=0)) >= LARGE:  # as unsigned integers, negative ones are the largest
             self.has_large_amounts = True
 
-    def _charge_ports(self, row: int, info: PodInfo, sign: int) -> None:
-        for ip, protocol, port in info.host_ports:
+    def _charge_ports(self, row: int, host_ports: Sequence[HostPort], sign: int) -> None:
+        for ip, protocol, port in host_ports:
             users = self.ports.setdefault((protocol, port), {})
             others = tuple(taken for taken in users.get(row, ()) if taken != ip)
             self._take(users, row, (*others, ip) if sign > 0 else others)
@@ -262,15 +262,15 @@ class NodeTable:
         else:
             users.pop(row, None)
 
-    def ports_taken(self, row: int, info: PodInfo) -> list[tuple[tuple[str, int], tuple[str, ...]]]:
+    def ports_taken(self, row: int, host_ports: Sequence[HostPort]) -> list[tuple[tuple[str, int], tuple[str, ...]]]:
         """Return which addresses are taken on a node at each port of a pod, to be put back by `retake`.
 
         Ports are a set, as upstream's are: of two pods that hold the same one, the first to go frees it. So what
         taking a pod back has to restore cannot be known from the pod alone.
         """
-        if not info.host_ports:
+        if not host_ports:
             return []
-        keys = dict.fromkeys((protocol, port) for _, protocol, port in info.host_ports)
+        keys = dict.fromkeys((protocol, port) for _, protocol, port in host_ports)
         return [(key, self.ports.get(key, {}).get(row, ())) for key in keys]
 
     def retake(self, row: int, taken: list[tuple[tuple[str, int], tuple[str, ...]]]) -> None:

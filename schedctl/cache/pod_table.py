@@ -17,7 +17,7 @@ from schedctl.api.quantities import MAX_INT64
 from schedctl.api.selectors import LabelQuery
 from schedctl.api.times import unix_nanoseconds
 from schedctl.cache.arrays import BoolArray, CodeArray, IndexArray, IntArray, Interner, grow
-from schedctl.cache.footprints import EqualPods, Footprints
+from schedctl.cache.footprints import EqualPods, Footprint, Footprints
 from schedctl.cache.labels import LabelColumns
 from schedctl.cache.pod_info import PodInfo
 
@@ -140,8 +140,8 @@ class PodTable:
         pods: list[PodInfo] = self.infos[self.terminating & self.alive].tolist()
         return pods
 
-    def put(self, info: PodInfo, node_row: int) -> int:
-        """Add a running pod and return its row."""
+    def put(self, info: PodInfo, node_row: int) -> Footprint:
+        """Add a running pod and return what it means to its node."""
         if self._free:
             row = self._free.pop()
         else:
@@ -152,14 +152,14 @@ class PodTable:
         self._namespace[row] = self.strings.code(info.namespace)
         self._priority[row] = info.priority
         self._terminating[row] = info.is_terminating
-        self._footprint[row] = self.footprints.code(info)
+        self._footprint[row] = code = self.footprints.code(info)
         if self._start_times is not None:
             self._start_times[row] = _start_time(info)
         self.labels.put(row, info.labels)
         self.row_of[info.key] = row
         if self._unordered is not None:
             self._unordered.add(row)
-        return row
+        return self.footprints[code]
 
     def put_all(self, infos: Sequence[PodInfo], node_rows: IndexArray, equal_pods: EqualPods) -> None:
         """Add many running pods at once, in new rows."""
@@ -189,15 +189,15 @@ class PodTable:
         self.row_of.update(zip(map(_KEY, infos), rows.tolist(), strict=True))
         self._unordered = None
 
-    def drop(self, info: PodInfo) -> int:
-        """Remove a running pod and return the row of the node it ran on."""
+    def drop(self, info: PodInfo) -> tuple[int, Footprint]:
+        """Remove a running pod and return the row of the node it ran on, and what it meant to it."""
         row = self.row_of.pop(info.key)
-        node_row = int(self._node[row])
+        node_row, footprint = int(self._node[row]), self.footprints[self._footprint[row]]
         self._infos[row] = None
         self._node[row] = NO_NODE
         self.labels.put(row, None)
         self._free.append(row)
-        return node_row
+        return node_row, footprint
 
     def drop_all(self, infos: Sequence[PodInfo]) -> tuple[IndexArray, IndexArray]:
         """Remove many running pods at once; return their rows and those of the nodes they ran on."""

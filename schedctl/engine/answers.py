@@ -206,25 +206,26 @@ def signature(plugin: Plugin, answer: Any) -> Hashable | None:
     return known
 
 
-def sort_key(plugin: Plugin, answer: Any) -> Any:
-    """Return what a pod is sorted by.
+def sort_key(plugin: Plugin, answer: Any) -> tuple[Any, Any]:
+    """Return what a pod is sorted by, and what it has in common with the keys it can be compared with.
 
     Raises:
         AnswerError: not all such keys could be compared.
     """
-    if form(answer) is None:
+    form = _form(answer)
+    if form is None:
         raise _unexpected_answer(plugin, "sort_key", answer, "a number, a text, or a tuple of them")
-    return answer
+    return answer, form
 
 
-def form(key: Any) -> Any:
+def _form(key: Any) -> Any:
     """Return what sort keys must have in common to be compared, None for what is no sort key."""
     if isinstance(key, bool | int | float):
         return float if key == key else None  # NaN, unlike itself, has no place in any order
     if isinstance(key, str):
         return str
     if isinstance(key, tuple):
-        forms = tuple(map(form, key))
+        forms = tuple(map(_form, key))
         return None if None in forms else forms
     return None
 

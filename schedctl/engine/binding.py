@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from schedctl.cache.cluster import Cluster
 from schedctl.cache.pod_info import PodInfo
@@ -23,7 +23,7 @@ from schedctl.framework.faults import ESCAPING
 from schedctl.framework.live_binds import LiveBind
 from schedctl.framework.points import Plugin
 from schedctl.framework.profiles import Profile
-from schedctl.framework.statuses import SUCCESS, Code, Status, error
+from schedctl.framework.statuses import SKIP, SUCCESS, Code, Status, error
 from schedctl.framework.waiting_pods import WaitingPod
 
 MAX_WAIT = 15 * 60.0
@@ -42,7 +42,7 @@ class Reservation:
     """
 
     status: Status
-    waits: dict[str, float]
+    waits: dict[str, float] = field(default_factory=dict)
 
 
 class BindingCycle:
@@ -90,10 +90,11 @@ class BindingCycle:
 
     def reserve(self) -> Reservation:
         """Assume the pod on the node and let Reserve and Permit plugins have their say."""
-        waits: dict[str, float] = {}
         status = self.assume()
-        if status.successful:
-            status = self._or_give_up(lambda: self._permit(waits))
+        if not (status.successful and self._profile.permit):
+            return Reservation(status)
+        waits: dict[str, float] = {}
+        status = self._or_give_up(lambda: self._permit(waits))
         return Reservation(status, waits if status.code in _ENDINGS else {})
 
     def pre_bind(self, after: Callable[[Plugin], None] | None = None) -> Status:
@@ -230,7 +231,7 @@ class BindingCycle:
             self._reporter.plugin_called(pod, "Bind", extender.name, status)
             if status.successful or not extender.ignorable:
                 return extender.name, status
-        return "", Status(Code.SKIP)
+        return "", SKIP
 
     def _unreserve(self) -> tuple[BaseException | None, list[CycleError]]:
         """Undo the reservations, last plugin first; return what is to be raised again, and the plugins' faults."""

@@ -41,8 +41,8 @@ class PluginRunner:
         except BaseException as fault:
             return error(str(plugin_fault(plugin, fault)))
 
-    def sort_key(self, plugin: points.QueueSortPlugin, pod: PodInfo, arrival: float) -> Any:
-        """Return what a queued pod is sorted by."""
+    def sort_key(self, plugin: points.QueueSortPlugin, pod: PodInfo, arrival: float) -> tuple[Any, Any]:
+        """Return what a queued pod is sorted by, and what keys must have in common with it to be compared."""
         try:
             return answers.sort_key(plugin, plugin.sort_key(pod, arrival))
         except PASSING:

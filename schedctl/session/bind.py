@@ -175,7 +175,7 @@ def _in_queue_order(pods: Sequence[Pod], scheduler: Scheduler) -> list[Pod]:
     arrivals = sorted({pod.metadata.creation_timestamp or "" for pod in pods})
     arrived = [(pod, arrivals.index(pod.metadata.creation_timestamp or "")) for pod in pods]
     try:
-        keys = [DIRECT.sort_key(profile.queue_sort[0], PodInfo(pod), float(arrival)) for pod, arrival in arrived]
+        keys = [DIRECT.sort_key(profile.queue_sort[0], PodInfo(pod), float(arrival))[0] for pod, arrival in arrived]
         return [pods[position] for position in sorted(range(len(pods)), key=keys.__getitem__)]
     except CycleError as fault:
         raise UsageError(str(fault), "the pods have no order without it: bind them one by one") from None

@@ -91,7 +91,7 @@ class EventDispatcher:
 
     def dispatch_objects(self, generation: int) -> None:
         """Tell of objects that are neither pods nor nodes and have changed since a generation of the cluster."""
-        if generation == self._cluster.generation:
+        if generation >= self._cluster.objects_since:
             return
         for change in self._cluster.changes_since(generation) or ():
             # pods and nodes are told of where they change, with the events that they make

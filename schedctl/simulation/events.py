@@ -46,7 +46,7 @@ class SimulatedEvent:
 class Controller:
     """Answers what a run does; here with nothing. Inherit and override what is to be answered.
 
-    Pods are told of as they are then: with their node, or their deletion time.
+    Pods are told of as they are then, with their deletion time; one that is bound as it was in the queue.
     """
 
     def on_start(self) -> None:

@@ -448,28 +448,33 @@ def _utilisation(facts: Simulation) -> simulations.Utilisation:
     before, after = facts.before, facts.after
     names = sorted({*before.groups.values(), *after.groups.values()})
     resources = list(dict.fromkeys((*before.allocatable, *after.allocatable)))
+    offered_before, offered = _by_group(before, before.allocatable), _by_group(after, after.allocatable)
+    used_before, used = _by_group(before, before.requested), _by_group(after, after.requested)
+    nodes = Counter(after.groups.values())
     groups = []
     for name in names:
-        uses = [_use(resource, name, before, after) for resource in resources]
-        count = sum(group == name for group in after.groups.values())
-        offered = [use for use in uses if use.allocatable or use.allocatable_before]
-        groups.append(simulations.GroupUse(name=name, nodes=count, uses=offered))
+        uses = [
+            simulations.Use(
+                resource=resource,
+                allocatable_before=offered_before[resource, name],
+                allocatable=offered[resource, name],
+                before=used_before[resource, name],
+                after=used[resource, name],
+            )
+            for resource in resources
+            if offered_before[resource, name] or offered[resource, name]
+        ]
+        groups.append(simulations.GroupUse(name=name, nodes=nodes[name], uses=uses))
     return simulations.Utilisation(label=before.label, groups=groups)
 
 
-def _use(resource: str, group: str, before: Measure, after: Measure) -> simulations.Use:
-    return simulations.Use(
-        resource=resource,
-        allocatable_before=_sum(before, before.allocatable, resource, group),
-        allocatable=_sum(after, after.allocatable, resource, group),
-        before=_sum(before, before.requested, resource, group),
-        after=_sum(after, after.requested, resource, group),
-    )
-
-
-def _sum(taken: Measure, amounts: Mapping[str, Mapping[str, int]], resource: str, group: str) -> int:
-    by_node = amounts.get(resource, {})
-    return sum(amount for node, amount in by_node.items() if taken.groups[node] == group)
+def _by_group(taken: Measure, amounts: Mapping[str, Mapping[str, int]]) -> Counter[tuple[str, str]]:
+    """Return the sums of amounts, by resource and node, over the nodes of each group, by resource and group."""
+    sums = Counter[tuple[str, str]]()
+    for resource, by_node in amounts.items():
+        for node, amount in by_node.items():
+            sums[resource, taken.groups[node]] += amount
+    return sums
 
 
 def _balance(facts: Simulation, resource: str) -> simulations.Balance:

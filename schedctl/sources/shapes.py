@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, lru_cache
 from types import NoneType, UnionType
 from typing import Annotated, Any, Union, get_args, get_origin
 
@@ -252,6 +252,7 @@ def _quantity(examination: Examination, value: Any, path: Path) -> Any:
     return "0"
 
 
+@lru_cache(maxsize=4096, typed=True)
 def _is_quantity(value: str | int | float) -> bool:
     try:
         msgspec.convert(value, Quantity)

@@ -105,9 +105,7 @@ class Admission:
         self._cluster = cluster
         self._lists_namespaces = bool(cluster.every(Namespace))  # what joins later need not be all there is
         self._quotas = Quotas(cluster)
-        self._known: dict[
-            Any, tuple[PodSpec, PodSpec, tuple[admission.Effect, ...], tuple[admission.Refusal, ...]]
-        ] = {}
+        self._known: dict[Any, tuple[Pod, PodSpec, tuple[admission.Effect, ...], tuple[admission.Refusal, ...]]] = {}
 
     def create(self, replica: Replica) -> Created | Rejected:
         """Admit a pod with its claims, and count it against the quotas.
@@ -189,13 +187,12 @@ class Admission:
         return known or self._cluster.get(Namespace, name) is not None
 
     def _admit_spec(self, pod: Pod) -> tuple[PodSpec, tuple[admission.Effect, ...], tuple[admission.Refusal, ...]]:
-        """Admit a spec, once for all pods that share it and have the same labels."""
-        labels = tuple(sorted((pod.metadata.labels or {}).items()))
-        key = (id(pod.spec), pod.metadata.namespace, labels, self._cluster.version(*_READ))
+        """Admit a spec, once for all pods that share it and their labels, as those of one template do."""
+        key = (id(pod.spec), pod.metadata.namespace, id(pod.metadata.labels), self._cluster.version(*_READ))
         known = self._known.get(key)
         if known is None:
             answer = admission.admit_spec(pod, self._cluster, self.disabled)
-            known = self._known[key] = (pod.spec, *answer)  # holding the spec keeps its id from being used again
+            known = self._known[key] = (pod, *answer)  # holding the pod keeps the ids from being used again
         return known[1:]
 
     def _note(self, effects: Iterable[admission.Effect], obj: Any) -> None:

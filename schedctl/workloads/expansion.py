@@ -567,8 +567,9 @@ class _Expander:
         """Return so many pods that differ in the random ends of their names only."""
         metadata = owner.metadata
         base = f"{metadata.name}-{group}-" if group else f"{metadata.name}-"
+        pod = pod_templates.pod_from(owner, template)
         names = (self.names.generate(metadata.namespace, base, owner.kind, index) for index in range(count))
-        return [Replica(pod_templates.pod_from(owner, template, name=name)) for name in names]
+        return [Replica(pod_templates.with_name(pod, name)) for name in names]
 
     def _daemons(self, owner: Owner, template: PodTemplateSpec, nodes: Iterable[Node]) -> list[Replica]:
         """Return the pod for each eligible node of these, in the order of their names."""
@@ -580,8 +581,7 @@ class _Expander:
             eligible_nodes(untied, nodes, self.cluster.compares_taints)
         ):  # names do not depend on the order of the nodes
             name = self.names.generate(namespace, base, owner.kind, node)
-            pod = tie_to_node(_replace(untied, metadata=_replace(untied.metadata, name=name)), node)
-            replicas.append(Replica(pod, node=node))
+            replicas.append(Replica(tie_to_node(pod_templates.with_name(untied, name), node), node=node))
         return replicas
 
     def _job_pods(self, metadata: ObjectMeta, spec: workloads.JobSpec) -> tuple[list[Replica], list[str]]:
@@ -595,15 +595,16 @@ class _Expander:
         if spec.completions is not None and spec.completions > count:
             notes.append(f"runs {count} at a time until {spec.completions} have succeeded; these are the first")
         replicas = []
+        pod = pod_templates.job_pod(metadata, spec)
         for index in range(count):
             base, ordinal = f"{metadata.name}-", -1
             if spec.completion_mode == "Indexed":
                 # The Job controller cuts the name of the job, not the index.
                 end = f"-{index}-"
                 base, ordinal = metadata.name[: LONGEST_GENERATED - len(end)] + end, index
+                pod = pod_templates.job_pod(metadata, spec, index=index)
             name = self.names.generate(metadata.namespace, base, "Job", index)
-            pod = pod_templates.job_pod(metadata, spec, name=name, index=index)
-            replicas.append(Replica(pod, ordinal=ordinal))
+            replicas.append(Replica(pod_templates.with_name(pod, name), ordinal=ordinal))
         return replicas, notes
 
     def _count(self, obj: Any, live: Any) -> tuple[int, list[str]]:

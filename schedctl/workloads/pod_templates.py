@@ -181,6 +181,11 @@ def pod_from(
     )
 
 
+def with_name(pod: Pod, name: str) -> Pod:
+    """Return another pod of the same template: what the template writes of both are the very same objects."""
+    return _replace(pod, metadata=_replace(pod.metadata, name=name))
+
+
 def free_pod(owner: Owner, template: PodTemplateSpec, *, name: str = "") -> Pod:
     """Return a template's pod that nobody controls, named after the object that holds the template."""
     made = pod_from(owner, template, name=name)
@@ -252,7 +257,7 @@ def daemon_pod(
     return _replace(pod, spec=_replace(pod.spec, tolerations=_daemon_tolerations(pod.spec)))
 
 
-def job_pod(metadata: ObjectMeta, spec: workloads.JobSpec, *, name: str = "", index: int = 0) -> Pod:
+def job_pod(metadata: ObjectMeta, spec: workloads.JobSpec, *, index: int = 0) -> Pod:
     """Return a job's pod, which carries the job's name and uid; those of an indexed job carry their index."""
     job, uid = metadata.name, metadata.uid or NEW
     labels = {"job-name": job, "batch.kubernetes.io/job-name": job}
@@ -261,7 +266,7 @@ def job_pod(metadata: ObjectMeta, spec: workloads.JobSpec, *, name: str = "", in
     labels |= spec.template.metadata.labels or {}
     indexed = {"batch.kubernetes.io/job-completion-index": str(index)} if spec.completion_mode == "Indexed" else {}
     owner = Owner("batch/v1", "Job", metadata)
-    return pod_from(owner, spec.template, name=name, labels={**labels, **indexed}, annotations=indexed)
+    return pod_from(owner, spec.template, labels={**labels, **indexed}, annotations=indexed)
 
 
 def has_controller(metadata: ObjectMeta, kind: str, owner: ObjectMeta) -> bool:

@@ -28,6 +28,8 @@ class Place(Enum):
     INCOMPLETE = "Incomplete"  # of a pod group that is not there
     IN_FLIGHT = "InFlight"  # being scheduled or waiting for Permit; events are kept for the case that it comes back
 
+    __hash__ = object.__hash__  # places are looked up at every move, and Enum's own hash runs in Python
+
 
 class Entry:
     """What the queue knows of a pod or a group.

@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from schedctl.cache.pod_info import PodInfo
-from schedctl.engine import answers
 from schedctl.engine.calls import DIRECT
 from schedctl.engine.clocks import Clock
 from schedctl.engine.faults import CycleError
@@ -73,7 +72,6 @@ class SchedulingQueue:
         self._sort: QueueSortPlugin = next(iter(hints.profiles.values())).queue_sort[0]
         self._pods: dict[str, QueuedPod] = {}
         self._counts = dict.fromkeys(Place, 0)
-        self._places: dict[str, Place] = {}  # of each pod, as it was last told
         self._stamps = 0
         self._tokens = 0
         self._active = _Heap(Place.ACTIVE)
@@ -329,19 +327,14 @@ class SchedulingQueue:
         return self._stamps
 
     def _move(self, entry: Entry, to: Place | None, event: str) -> None:
-        """Let an entry and its pods be in another place, and tell of each pod."""
-        entry.place = to if entry.pods else None
-        for queued in tuple(entry.pods):
-            before = self._places.get(queued.info.key)
-            queued.place = to
-            if before is not None:
-                self._counts[before] -= 1
-            if to is not None:
-                self._counts[to] += 1
-                self._places[queued.info.key] = to
-            else:
-                self._places.pop(queued.info.key, None)
-            self._moved(queued, before, event)
+        """Let a pod be in another place, and tell of it."""
+        (queued,) = entry.pods
+        before, queued.place = queued.place, to
+        if before is not None:
+            self._counts[before] -= 1
+        if to is not None:
+            self._counts[to] += 1
+        self._moved(queued, before, event)
 
     def _entry_of(self, queued: QueuedPod) -> Entry:
         """Return what a pod is queued as."""
@@ -436,8 +429,7 @@ class SchedulingQueue:
         """Find out what to sort an entry by; without that it is gated by QueueSort, whose fault is the gate."""
         sort = self._sort
         try:
-            entry.key = DIRECT.sort_key(sort, entry.sorted_as, entry.timestamp)
-            form = answers.form(entry.key)
+            entry.key, form = DIRECT.sort_key(sort, entry.sorted_as, entry.timestamp)
             if self._form is None:
                 self._form = form
             if form == self._form:

@@ -10,7 +10,7 @@ from schedctl.framework.statuses import Code, Status
 from schedctl.framework.waiting_pods import WaitingPod
 from schedctl.releases import ReleaseChange
 from schedctl.simulation.outcomes import PodState
-from schedctl.simulation.pod_state import nominated_pod, pod_on_node
+from schedctl.simulation.pod_state import nominated_pod
 from schedctl.simulation.simulator.evictions import Evictions
 from schedctl.simulation.simulator.requeue import Requeue
 from schedctl.simulation.simulator.state import PermitWait, RunState
@@ -123,8 +123,7 @@ class BindingCycle:
         promised = nominated_pod(info, expected) if expected else info
         if promised.pod.status.nominated_node_name and not self._binds_silently:
             state.dispatch_end_of_nomination(promised)
-        if state.answers_bound:
-            state.schedule_answers(state.controller.on_bound(pod_on_node(info, node_name), node_name))
+        state.schedule_answers(state.controller.on_bound(info, node_name))
 
     def _wait_for_permit(self, queued: QueuedPod, attempt: Attempt, node_name: str, timeouts: dict[str, float]) -> None:
         state, now = self._state, self._state.clock.now

@@ -92,8 +92,7 @@ class ExternalEvents:
             return
         outcome.state, outcome.node = PodState.BOUND, name
         state.dispatcher.dispatch(events.ASSIGNED_POD_ADD, None, info)
-        if state.has_controller:
-            state.schedule_answers(state.controller.on_bound(info, name))
+        state.schedule_answers(state.controller.on_bound(info, name))
 
     def _update_pending(self, info: PodInfo) -> None:
         state = self._state

@@ -25,7 +25,7 @@ class Patience:
         self._bound: Counter[int] = Counter()  # by priority, pods bound less pods preempted
         self._most_bound: Counter[int] = Counter()
         self._preempted_uids: set[str] = set()
-        self._attempts: Counter[str] = Counter()  # of each pod since anything lasted or time went by
+        self._attempts: dict[str, int] = {}  # of each pod since anything lasted or time went by
         self._attempts_since = (0.0, 0.0)
 
     def ends_by(self, at: float) -> bool:
@@ -59,5 +59,5 @@ class Patience:
         if since != self._attempts_since:
             self._attempts.clear()
             self._attempts_since = since
-        self._attempts[info.key] += 1
-        return self._attempts[info.key] > MAX_FRUITLESS_ATTEMPTS
+        attempts = self._attempts[info.key] = self._attempts.get(info.key, 0) + 1
+        return attempts > MAX_FRUITLESS_ATTEMPTS

@@ -61,7 +61,6 @@ class RunState:
         world: grows with everything that could make a difference to another attempt.
         permit_waits: the pods that Permit holds back.
         with_groups: whether pods of a group are scheduled as one.
-        answers_bound: whether the controller may answer that a pod is bound.
         apply_event: carries out a `SimulatedEvent`; set by the run.
     """
 
@@ -72,7 +71,6 @@ class RunState:
         self.controller = controller
         # the base class answers nothing, so that pods need not be made up to be shown to it
         self.has_controller = type(controller) is not Controller
-        self.answers_bound = type(controller).on_bound is not Controller.on_bound
         self.trace = trace
         self.clock = Clock()
         self.queue = scheduler.queue(self.clock, self._on_queue_move)
