@@ -56,6 +56,7 @@ from schedctl.framework.reasons import CodeColumn, Reason
 from schedctl.framework.remarks import Remark, Trials, Tried
 from schedctl.framework.statuses import SUCCESS, Status, unschedulable, wait
 from schedctl.framework.waiting_pods import WaitingPod
+from schedctl.framework.wording import few
 
 GROUP_LABEL = "scheduling.x-k8s.io/pod-group"
 
@@ -207,7 +208,7 @@ class Coscheduling(QueueSortPlugin, PreFilterPlugin, PostFilterPlugin, ReservePl
         else:
             text = f"PodGroup {name}: {room} of {members} pods find room together, minMember {needed}: none starts"
         details = [] if complete or not room else [f"minMember {room} would find room"]
-        details += [f"{', '.join(names)}: {why}" for why, names in _by_reason(refused).items()]
+        details += [f"{few(names)}: {why}" for why, names in _by_reason(refused).items()]
         evidence = {
             "group": f"{pod.namespace}/{name}",
             "minMember": needed,

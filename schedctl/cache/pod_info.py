@@ -78,10 +78,22 @@ class PodInfo:
         uid: the pod's uid, or its key where it has none.
         labels: never None.
         priority: 0 where the pod states none.
+        is_terminating: whether the pod is on its way out.
     """
 
     # the dictionary is for cached properties, and is only made for pods of which one is asked for
-    __slots__ = ("__dict__", "_demand", "_rules", "key", "labels", "namespace", "pod", "priority", "uid")
+    __slots__ = (
+        "__dict__",
+        "_demand",
+        "_rules",
+        "is_terminating",
+        "key",
+        "labels",
+        "namespace",
+        "pod",
+        "priority",
+        "uid",
+    )
 
     def __init__(self, pod: Pod) -> None:
         metadata = pod.metadata
@@ -91,6 +103,7 @@ class PodInfo:
         self.uid = metadata.uid or self.key
         self.labels = metadata.labels or _NO_LABELS
         self.priority = pod.spec.priority or 0
+        self.is_terminating = metadata.deletion_timestamp is not None
         self._demand: Demand | None = None
         self._rules = NEWEST_RULES
 
@@ -110,11 +123,6 @@ class PodInfo:
         """``namespace/name`` of the pod group it says it is of, "" for none."""
         group = self.pod.spec.scheduling_group
         return f"{self.namespace}/{group.pod_group_name}" if group is not None and group.pod_group_name else ""
-
-    @property
-    def is_terminating(self) -> bool:
-        """Whether the pod is on its way out."""
-        return self.pod.metadata.deletion_timestamp is not None
 
     @property
     def resize_is_deferred(self) -> bool:
