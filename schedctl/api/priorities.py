@@ -11,6 +11,8 @@ from schedctl.api.policies import PriorityClass
 
 SYSTEM_CLASSES = {"system-cluster-critical": 2_000_000_000, "system-node-critical": 2_000_001_000}
 """The classes every cluster has."""
+HIGHEST_OF_USERS = 1_000_000_000
+"""The most that a class of a user's own is worth, and a pod group of any."""
 
 
 def resolve(pod: Pod, classes: Mapping[str, PriorityClass]) -> Pod:

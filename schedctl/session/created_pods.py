@@ -46,9 +46,9 @@ class CreatedPods:
         name = pod.metadata.name
         for refusal in refusals:
             if refusal.plugin not in silent:
-                return rejection_prefix(refusal.plugin, "pods", name) + refusal.message
+                return rejection_prefix(refusal.plugin, Pod, name) + refusal.message
         if message := self._quotas.charge_pod(pod):
-            return rejection_prefix(admission.RESOURCE_QUOTA, "pods", name) + message
+            return rejection_prefix(admission.RESOURCE_QUOTA, Pod, name) + message
         self._quotas.credit_pod(pod)
         return ""
 

@@ -22,13 +22,14 @@ from schedctl.api.pod_groups import PodGroup
 from schedctl.api.pods import FINISHED, Pod, PodSpec
 from schedctl.api.policies import LimitRange, PriorityClass, ResourceQuota, RuntimeClass
 from schedctl.api.storage import PersistentVolumeClaim, StorageClass
+from schedctl.api.workloads import Job
 from schedctl.cache.cluster import Cluster
 from schedctl.cache.pod_info import PodInfo
-from schedctl.workloads import admission, limit_ranges, pod_claims
+from schedctl.workloads import admission, limit_ranges, pod_claims, pod_groups
 from schedctl.workloads.apply import apply
 from schedctl.workloads.clusters import every_pod, with_name_label
 from schedctl.workloads.expansion import Expansion, Replica, Workload
-from schedctl.workloads.pod_groups import admit_group
+from schedctl.workloads.pod_templates import has_controller
 from schedctl.workloads.quotas import Quotas, QuotaUsage
 
 _replace = msgspec.structs.replace
@@ -37,6 +38,7 @@ _READ = (LimitRange, Namespace, PriorityClass, RuntimeClass)
 NAMESPACE_LIFECYCLE = "NamespaceLifecycle"
 _OF_EVERY_CLUSTER = ("default", "kube-system", "kube-public", "kube-node-lease")
 """Namespaces that the API server makes itself."""
+_KINDS = {kind.struct: kind for kind in KINDS}
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +165,12 @@ class Admission:
         return claim
 
     def create_object(self, obj: Any) -> Rejected | None:
-        """Count an object that is neither pod nor claim against the quotas; return its refusal, if it is refused."""
+        """Admit an object that is neither pod nor claim and count it against the quotas; return its refusal, if any."""
+        if isinstance(obj, PodGroup):
+            classes, release = self._cluster.every(PriorityClass), self._cluster.release
+            plugin, message = pod_groups.refusal(obj, classes, release)
+            if plugin and plugin not in self.disabled:
+                return self._reject(obj, plugin, message)
         if admission.RESOURCE_QUOTA not in self.disabled and (message := self._quotas.charge_object(obj)):
             return self._reject(obj, admission.RESOURCE_QUOTA, message)
         return None
@@ -205,7 +212,7 @@ class Admission:
     def _reject(
         self, obj: Any, plugin: str, message: str, claims: Iterable[PersistentVolumeClaim | ResourceClaim] = ()
     ) -> Rejected:
-        prefix = rejection_prefix(plugin, _resource_of(obj), obj.metadata.name)
+        prefix = rejection_prefix(plugin, type(obj), obj.metadata.name)
         # A pod refused because of its claim carries the message about the claim.
         whole = message if " is forbidden: " in message else prefix + message
         return self._keep(Rejected(obj, plugin, whole, tuple(claims)))
@@ -217,16 +224,22 @@ class Admission:
         return rejected
 
 
-def rejection_prefix(plugin: str, resource: str, name: str) -> str:
+def rejection_prefix(plugin: str, what: type, name: str) -> str:
     """Return what the API server's message about an object begins with that a plugin refuses."""
-    return f'Pod "{name}" is invalid: ' if plugin == admission.VALIDATION else f'{resource} "{name}" is forbidden: '
+    kind = _KINDS[what]
+    group = kind.api_version.rpartition("/")[0]
+    of_group = f".{group}" if group else ""
+    if plugin == admission.VALIDATION:
+        return f'{kind.name}{of_group} "{name}" is invalid: '
+    return f'{kind.resource}{of_group} "{name}" is forbidden: '
 
 
 def join(expansion: Expansion, cluster: Cluster, admit: Admission) -> list[Workload]:
     """Bring what joins into the cluster, and return the workloads that are really there.
 
     An object that is in the cluster already keeps what only a cluster knows of it: its uid, its status, the volume of
-    a claim. A workload that a quota refuses makes no pods; `Admission.rejected` has it.
+    a claim. A workload that a quota refuses, and one whose pod group is refused, makes no pods; `Admission.rejected`
+    has it.
 
     Args:
         expansion: the expansion.
@@ -236,6 +249,7 @@ def join(expansion: Expansion, cluster: Cluster, admit: Admission) -> list[Workl
     claims: list[PersistentVolumeClaim] = []
     running: list[Pod] = []
     refused: list[Any] = []
+    refused_groups: list[PodGroup] = []
     groups: list[PodGroup] = []
     for obj in expansion.joined:
         if isinstance(obj, PodGroup):
@@ -253,9 +267,9 @@ def join(expansion: Expansion, cluster: Cluster, admit: Admission) -> list[Workl
             cluster.put(_with_server_labels(merged))
     for group in groups:  # once all PriorityClasses are there
         if _live(group, cluster) is None and admit.create_object(group) is not None:
-            refused.append(group)
+            refused_groups.append(group)
         else:
-            admitted = admit_group(group, cluster.every(PriorityClass), cluster.release)
+            admitted = pod_groups.admit_group(group, cluster.every(PriorityClass), cluster.release)
             cluster.put(apply(admitted, _live(group, cluster)))
     # Quotas count from when all objects are there, so one in the same manifests refuses none of them; claims and pods
     # come after it.
@@ -271,7 +285,17 @@ def join(expansion: Expansion, cluster: Cluster, admit: Admission) -> list[Workl
         if pod.status.phase not in FINISHED:
             _run(pod, cluster, admit)
     gone = {id(obj) for obj in refused}
-    return [group for group in expansion.groups if id(group.object) not in gone]
+    return [
+        workload
+        for workload in expansion.groups
+        if id(workload.object) not in gone
+        # a Job whose controller cannot make its group makes no pods either
+        and not (isinstance(workload.object, Job) and any(_made_by(workload.object, each) for each in refused_groups))
+    ]
+
+
+def _made_by(job: Job, group: PodGroup) -> bool:
+    return group.metadata.namespace == job.metadata.namespace and has_controller(group.metadata, "Job", job.metadata)
 
 
 def _run(pod: Pod, cluster: Cluster, admit: Admission) -> None:
@@ -303,16 +327,6 @@ def _live(obj: Any, cluster: Cluster) -> Any:
 def _node(cluster: Cluster, name: str) -> Node | None:
     row = cluster.node_table.row_of.get(name)
     return None if row is None else cluster.node_table.objects[row]
-
-
-_RESOURCES = {kind.struct: kind for kind in KINDS}
-
-
-def _resource_of(obj: Any) -> str:
-    """Return what the API server calls objects of a kind, with the group."""
-    kind = _RESOURCES[type(obj)]
-    group = kind.api_version.rpartition("/")[0]
-    return f"{kind.resource}.{group}" if group else kind.resource
 
 
 def _subject(obj: Any) -> str:

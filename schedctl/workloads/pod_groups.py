@@ -1,4 +1,8 @@
-"""What becomes of a pod group when it is created: the priority of its class, as pods get theirs, and its claims."""
+"""What becomes of a pod group when it is created: the priority of its class, as pods get theirs, and its claims.
+
+And why the API server refuses one. Its neighbours are `schedctl.workloads.admission`, which does the same for pods, and
+`schedctl.sources.relations`, which sees what is wrong with a group by itself.
+"""
 
 from __future__ import annotations
 
@@ -10,9 +14,11 @@ from schedctl.api import defaults
 from schedctl.api.generated_names import LONGEST_GENERATED, random_end
 from schedctl.api.pod_groups import PodGroup, PodGroupResourceClaimStatus
 from schedctl.api.policies import PriorityClass
-from schedctl.api.priorities import SYSTEM_CLASSES
-from schedctl.releases import Release
+from schedctl.api.priorities import HIGHEST_OF_USERS, SYSTEM_CLASSES
+from schedctl.releases import GENERIC_WORKLOAD, Release
+from schedctl.workloads import admission
 
+_PREEMPTION_POLICY = "PodGroupPreemptionPolicy"
 _replace = msgspec.structs.replace
 
 
@@ -27,14 +33,10 @@ def admit_group(group: PodGroup, classes: Mapping[str, PriorityClass], release: 
     if group.metadata.uid:
         return group
     spec = group.spec
-    name = spec.priority_class_name
-    if not name:
-        marked = [each for each in classes.values() if each.global_default]
-        name = min(marked, key=lambda each: each.value).metadata.name if marked else ""
-    named = classes.get(name)
+    name, named = _class_of(group, classes)
     priority = named.value if named is not None else SYSTEM_CLASSES.get(name, 0)
     policy = spec.preemption_policy
-    if named is not None and named.preemption_policy and release.enabled("PodGroupPreemptionPolicy"):
+    if named is not None and named.preemption_policy and release.enabled(_PREEMPTION_POLICY):
         policy = named.preemption_policy
     spec = _replace(
         spec,
@@ -44,6 +46,53 @@ def admit_group(group: PodGroup, classes: Mapping[str, PriorityClass], release: 
     )
     group = _replace(group, metadata=defaults.with_namespace(group.metadata), spec=spec)
     return _with_claims(group) if release.enabled("DRAWorkloadResourceClaims") else group
+
+
+def refusal(group: PodGroup, classes: Mapping[str, PriorityClass], release: Release) -> tuple[str, str]:
+    """Return which admission plugin refuses a new group because of its priority, and its message; "" if none does.
+
+    A server without the gate does not know groups and refuses none.
+
+    Args:
+        group: the group as it was written.
+        classes: the PriorityClasses by name.
+        release: the kube-scheduler whose gates hold.
+    """
+    spec = group.spec
+    if group.metadata.uid or not release.enabled(GENERIC_WORKLOAD):
+        return "", ""
+    name, named = _class_of(group, classes)
+    if name and named is None and name not in SYSTEM_CLASSES:
+        return admission.PRIORITY, f"no PriorityClass with name {name} was found"
+    computed = named.value if named is not None else SYSTEM_CLASSES.get(name, 0)
+    if spec.priority not in (None, computed):
+        return admission.PRIORITY, (
+            f"priority set in the pod group ({spec.priority}) must match the priority computed ({computed})"
+            " based on the priority class set in the spec"
+        )
+    policy = (named.preemption_policy if named is not None else None) or admission.PREEMPT_LOWER_PRIORITY
+    # a group that says none is given the default before its class is asked, so that of a class that never preempts it
+    # has to say so, which the Job controller does not
+    stated = spec.preemption_policy or admission.PREEMPT_LOWER_PRIORITY
+    if release.enabled(_PREEMPTION_POLICY) and stated != policy:
+        return admission.PRIORITY, (
+            f"the string value of PreemptionPolicy ({stated}) must not be provided in pod group spec;"
+            f" priority admission controller computed {policy} from the given PriorityClass name"
+        )
+    if computed > HIGHEST_OF_USERS:
+        return admission.VALIDATION, (
+            f"spec.priority: Invalid value: {computed}: must be less than or equal to {HIGHEST_OF_USERS}"
+        )
+    return "", ""
+
+
+def _class_of(group: PodGroup, classes: Mapping[str, PriorityClass]) -> tuple[str, PriorityClass | None]:
+    """Return the name of a group's class, or of the default one, and that class if it is there."""
+    name = group.spec.priority_class_name
+    if not name:
+        marked = [each for each in classes.values() if each.global_default]
+        name = min(marked, key=lambda each: each.value).metadata.name if marked else ""
+    return name, classes.get(name)
 
 
 def _with_claims(group: PodGroup) -> PodGroup:

@@ -31,9 +31,20 @@ def controlled_api():
 
 @pytest.fixture(scope="session")
 def _api_of_groups():
-    gates = ",".join(f"{gate}=true" for gate in sorted(OF_GROUPS))
-    with _control_plane("--feature-gates", gates, "--runtime-config", "scheduling.k8s.io/v1beta1=true") as server:
+    with _control_plane(*_with_groups(*OF_GROUPS)) as server:
         yield server
+
+
+@pytest.fixture(scope="module")
+def api_of_jobs():
+    """The API server of a control plane whose Job controller makes pod groups; nobody schedules."""
+    with _control_plane("--with-controllers", *_with_groups(*OF_GROUPS, "WorkloadWithJob")) as server:
+        yield server
+
+
+def _with_groups(*gates):
+    switches = ",".join(f"{gate}=true" for gate in sorted(gates))
+    return "--feature-gates", switches, "--runtime-config", "scheduling.k8s.io/v1beta1=true"
 
 
 @pytest.fixture

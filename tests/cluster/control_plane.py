@@ -34,6 +34,7 @@ _PATHS = {
     "Pod": ("/api/v1", "pods", True),
     "Service": ("/api/v1", "services", True),
     "StatefulSet": ("/apis/apps/v1", "statefulsets", True),
+    "Job": ("/apis/batch/v1", "jobs", True),
     "PersistentVolume": ("/api/v1", "persistentvolumes", False),
     "PersistentVolumeClaim": ("/api/v1", "persistentvolumeclaims", True),
     "StorageClass": ("/apis/storage.k8s.io/v1", "storageclasses", False),

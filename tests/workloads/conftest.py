@@ -9,6 +9,7 @@ from collections.abc import Callable
 import pytest
 
 from schedctl.api.custom_kinds import CUSTOM_KINDS
+from schedctl.releases import NEWEST
 from schedctl.sources import Manifests, Terms, load_text
 from schedctl.workloads.clusters import assemble
 
@@ -35,8 +36,8 @@ def manifests_of() -> ReadManifests:
 def cluster_of():
     """Makes a cluster of YAML."""
 
-    def make(text: str = ""):
+    def make(text: str = "", release=NEWEST):
         manifests = load_text(yaml(text), "cluster.yaml", allow_empty=True)
-        return assemble(one.object for one in manifests.objects).cluster
+        return assemble((one.object for one in manifests.objects), release=release).cluster
 
     return make
