@@ -7,17 +7,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from functools import lru_cache
 from operator import attrgetter
 from typing import Any
 
-from schedctl.api import devices, pod_groups, pods, policies, quantities, selectors, workloads
-from schedctl.api.meta import LabelSelectorRequirement, Quantity
+from schedctl.api import devices, pod_groups, pods, policies, selectors, workloads
+from schedctl.api.meta import LabelSelectorRequirement
 from schedctl.api.nodes import NodeStatus
 from schedctl.api.tolerations import COMPARISONS, comparable_number
 from schedctl.documents.findings import Finding, Path, quote
 from schedctl.documents.spelling import CLOSE, did_you_mean
-from schedctl.sources import syntax
+from schedctl.sources import resource_rules, syntax
 
 REFUSED = "an API server would refuse it"
 """The hint of warnings about objects that scheduling can still make sense of, e.g. in a simplified state."""
@@ -92,6 +91,8 @@ def _pod_spec(obj: pods.PodSpec, path: Path) -> Iterator[Finding]:
     for field, named in (("volumes", obj.volumes), ("resourceClaims", obj.resource_claims)):
         yield from _twice(named, (*path, field))
     claims = [claim.name for claim in obj.resource_claims or ()]
+    if obj.resources is not None:
+        yield from resource_rules.pod_level(obj.resources, (*path, "resources"))
     for where, container in _containers(obj, path):
         for index, use in enumerate((container.resources and container.resources.claims) or ()):
             if use.name not in claims:
@@ -108,76 +109,6 @@ def _containers(obj: pods.PodSpec, path: Path) -> Iterator[tuple[Path, pods.Cont
     for name, containers in (("initContainers", obj.init_containers), ("containers", obj.containers)):
         for index, container in enumerate(containers or ()):
             yield (*path, name, index), container
-
-
-def _container(obj: pods.Container, path: Path) -> Iterator[Finding]:
-    if obj.resources is None:
-        return
-    limits, requests = obj.resources.limits or {}, obj.resources.requests or {}
-    yield from _amounts(limits, (*path, "resources", "limits"))
-    yield from _amounts(requests, (*path, "resources", "requests"))
-    for field, amounts in (("limits", limits), ("requests", requests)):
-        for name in ("memory", "ephemeral-storage"):
-            if name in amounts:
-                yield from _fraction_of_byte(amounts[name], (*path, "resources", field, name))
-    for name, request in requests.items():
-        limit = limits.get(name)
-        if _whole_units(name) or name.startswith("hugepages-"):
-            if limit is None or _compare(request, limit):
-                found = "none" if limit is None else limit
-                message = (
-                    f"{name} cannot be overcommitted: expected the limit {request}, equal to the request, got {found}"
-                )
-                hint = f'write {name}: "{request}" under resources.limits'
-                yield Finding((*path, "resources", "requests", name), message, hint)
-        elif limit is not None and _compare(request, limit) > 0:
-            message = (
-                f"Invalid value: {_quote(request)}: must be less than or equal to {name} limit of {_canonical(limit)}"
-            )
-            yield Finding((*path, "resources", "requests", name), message)
-
-
-def _fraction_of_byte(quantity: Quantity, path: Path) -> Iterator[Finding]:
-    """Yield what an API server warns of where bytes are not whole: `m`, thousandths, is written for `M` or `Mi`."""
-    amount = quantities.parse(quantity)
-    if amount.milli_value % 1000:
-        mega = re.fullmatch(r"([0-9.]+)m", str(quantity))
-        hint = f'did you mean "{mega[1]}Mi"?' if mega else "write a whole number of bytes"
-        message = f"{quote(str(quantity))} is {amount.nano_units / 10**9:g} bytes, expected a whole number"
-        yield Finding(path, message, hint, warning=True)
-
-
-@lru_cache(maxsize=1 << 14)
-def _compare(request: Quantity, limit: Quantity) -> int:
-    return quantities.parse(request).compare(quantities.parse(limit))
-
-
-def _node_status(obj: NodeStatus, path: Path) -> Iterator[Finding]:
-    yield from _amounts(obj.capacity or {}, (*path, "capacity"))
-    yield from _amounts(obj.allocatable or {}, (*path, "allocatable"))
-
-
-def _amounts(resources: dict[str, Quantity], path: Path) -> Iterator[Finding]:
-    for name, quantity in resources.items():
-        amount = quantities.parse(quantity)
-        if amount.unscaled < 0:
-            yield Finding((*path, name), f"Invalid value: {_quote(quantity)}: must be greater than or equal to 0")
-        elif (name == "pods" or _whole_units(name)) and amount.milli_value % 1000:
-            yield Finding((*path, name), f"expected a whole number of {name}, got {quantity}")
-
-
-def _canonical(quantity: Quantity) -> str:
-    """Return a quantity as the API server writes it."""
-    return quantities.canonical(quantities.stored_amount(quantity), quantities.form_of(quantity))
-
-
-def _quote(quantity: Quantity) -> str:
-    return quote(_canonical(quantity))
-
-
-def _whole_units(name: str) -> bool:
-    """Whether it is an extended resource: one with a domain of its own."""
-    return "/" in name and "kubernetes.io/" not in name
 
 
 def _pod_claim(obj: pods.PodResourceClaim, path: Path) -> Iterator[Finding]:
@@ -315,8 +246,10 @@ RELATIONS: dict[type, Callable[[Any, Path], Iterator[Finding]]] = {
     pods.PodAffinityTerm: _affinity_term,
     pods.Pod: _pod,
     pods.PodSpec: _pod_spec,
-    pods.Container: _container,
-    NodeStatus: _node_status,
+    pods.Container: resource_rules.container,
+    NodeStatus: resource_rules.node_status,
+    policies.ResourceQuotaSpec: resource_rules.quota,
+    policies.LimitRangeItem: resource_rules.limit_range_item,
     pods.PodResourceClaim: _pod_claim,
     policies.PodDisruptionBudgetSpec: _budget,
     workloads.WorkloadSpec: _workload,

@@ -35,9 +35,12 @@ def _api_of_groups():
         yield server
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def api_of_jobs():
-    """The API server of a control plane whose Job controller makes pod groups; nobody schedules."""
+    """The API server of a control plane whose Job controller makes pod groups, the same one for all tests.
+
+    Nobody schedules.
+    """
     with _control_plane("--with-controllers", *_with_groups(*OF_GROUPS, "WorkloadWithJob")) as server:
         yield server
 
