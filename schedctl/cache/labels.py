@@ -27,10 +27,11 @@ class Domains:
         values: the value of each domain; None for domain 0.
     """
 
-    __slots__ = ("_codes", "_members", "_rows", "_sizes", "values")
+    __slots__ = ("_codes", "_members", "_rows", "_sizes", "_view", "values")
 
     def __init__(self) -> None:
         self._sizes: IntArray | None = None
+        self._view: IndexArray | None = None
         self._members: dict[int, IndexArray] = {}
         self.values: Interner[str | None] = Interner()
         self.values.code(None)
@@ -45,12 +46,12 @@ class Domains:
         self._codes = grow(self._codes, row + 1)
         self._codes[row] = self.values.code(value)
         self._rows = max(self._rows, row + 1)
-        self._forget_members()
+        self._forget_columns()
 
     def shorten(self, rows: int) -> None:
         """Forget all rows but the first few."""
         self._rows = min(self._rows, rows)
-        self._forget_members()
+        self._forget_columns()
 
     def alone(self, row: int) -> bool:
         """Return whether no other row is in the domain of a row."""
@@ -75,8 +76,8 @@ class Domains:
             found = self._members[domain] = read_only(np.flatnonzero(self.codes == domain))
         return found
 
-    def _forget_members(self) -> None:
-        self._sizes = None
+    def _forget_columns(self) -> None:
+        self._sizes = self._view = None
         if self._members:
             self._members = {}
 
@@ -87,7 +88,9 @@ class Domains:
     @property
     def codes(self) -> IndexArray:
         """The domain of each row, intp (rows,), read-only."""
-        return read_only(self._codes[: self._rows])
+        if self._view is None:
+            self._view = read_only(self._codes[: self._rows])
+        return self._view
 
 
 class LabelColumns:

@@ -19,6 +19,7 @@ from schedctl.api.policies import ResourceQuota
 from schedctl.api.quantities import parse
 from schedctl.api.resources import CPU, MEMORY
 from schedctl.api.workloads import StatefulSet
+from schedctl.cache.arrays import NO_ROWS
 from schedctl.cache.cluster import Cluster
 from schedctl.cache.pod_info import PodInfo
 from schedctl.engine.attempts import Attempt
@@ -210,16 +211,29 @@ def largest(scheduler: Scheduler, pod: Pod, resource: str) -> int | None:
         resource: which.
     """
     bound = int(scheduler.cluster.nodes.allocatable(resource).max(initial=0)) + 1
-    if not _fits(scheduler, resize(pod, resource, 0)):
+    without = _attempt(scheduler, resize(pod, resource, 0))
+    if not without.fits:
         return None
     fitting, refused = 0, bound  # bisected between: the first always fits, the second, more than any node offers, never
+    room = _most_room(without, resource)
+    likely = iter((room, room + 1))  # unless others than NodeResourcesFit read what is requested
     while refused - fitting > 1:
-        middle = (fitting + refused) // 2
-        if _fits(scheduler, resize(pod, resource, middle)):
-            fitting = middle
+        amount = next(likely, (fitting + refused) // 2)
+        if not fitting < amount < refused:
+            continue
+        if _attempt(scheduler, resize(pod, resource, amount)).fits:
+            fitting = amount
         else:
-            refused = middle
+            refused = amount
     return fitting
+
+
+def _most_room(outcome: Attempt, resource: str) -> int:
+    """Return the most of a resource that is left on a node where the pod of an attempt fits."""
+    filtering, table = outcome.filtering, outcome.cluster.node_table
+    rows = filtering.nodes.rows[filtering.feasible] if filtering is not None else NO_ROWS
+    left = table.column(table.allocatable, resource)[rows] - table.usage(resource)[rows]
+    return int(left.max(initial=0))
 
 
 def resize(pod: Pod, resource: str, amount: int) -> Pod:
@@ -257,8 +271,8 @@ def _requests(info: PodInfo) -> list[tuple[str, int]]:
     return [(name, requests[name]) for name in dict.fromkeys((*first, *sorted(requests)))]
 
 
-def _fits(scheduler: Scheduler, pod: Pod) -> bool:
-    return scheduler.attempt(PodInfo(pod), make_room=False, admitted=True).fits
+def _attempt(scheduler: Scheduler, pod: Pod) -> Attempt:
+    return scheduler.attempt(PodInfo(pod), make_room=False, admitted=True)
 
 
 def _place_all(

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import msgspec
+import numpy as np
 import pytest
 
 from schedctl.api.policies import ResourceQuota
 from schedctl.api.resources import CPU, MEMORY
 from schedctl.api.storage import StorageClass
 from schedctl.api.workloads import StatefulSet
+from schedctl.framework.points import FilterPlugin
+from schedctl.framework.reasons import Reason
 from schedctl.reports.metadata import Metadata
 from schedctl.scheduler import Scheduler
 from schedctl.simulation import capacity_report_builder
@@ -144,6 +147,34 @@ def test_the_largest_pod_leaves_room_for_its_overhead_whoever_requests():
     state = cluster(node("a", cpu="4"))
     at_pod_level = pod(cpu="1", resources={"requests": {"cpu": "2"}}, overhead={"cpu": "250m"})
     assert largest(Scheduler(state), at_pod_level.pod, CPU) == 4000
+
+
+class SmallPods(FilterPlugin):
+    """Refuses pods that request more than two cores."""
+
+    large = Reason("node(s) are for small pods")
+
+    def filter(self, cycle, nodes):
+        return self.large.where(np.full(len(nodes), cycle.pod.requests.exact[CPU] > 2000))
+
+
+def test_something_else_can_be_in_the_way_of_large_pods():
+    state = cluster(node("a", cpu="4"), node("b", cpu="1"))
+    assert largest(Scheduler.configured(state, plugins=[SmallPods]), pod(cpu="1").pod, CPU) == 2000
+
+
+def test_what_the_roomiest_node_has_left_is_tried_first(monkeypatch):
+    tried, attempt = [], Scheduler.attempt
+
+    def note_attempt(self, info, **how):
+        tried.append(info.requests.exact[MEMORY])
+        return attempt(self, info, **how)
+
+    monkeypatch.setattr(Scheduler, "attempt", note_attempt)
+    roomier = node("b", memory="64Gi", taints=[{"key": "k", "effect": "NoSchedule"}])
+    state = cluster(node("a", memory="16Gi"), roomier, pod("x", on="a", memory="3Gi"))
+    assert largest(Scheduler(state), pod(memory="1Gi").pod, MEMORY) == 13 * GIB
+    assert tried == [0, 13 * GIB, 13 * GIB + 1]
 
 
 def test_something_else_can_be_in_the_way_of_any_size():
