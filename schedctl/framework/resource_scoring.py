@@ -183,9 +183,7 @@ def most_allocated(requested: IntArray, allocatable: IntArray) -> IntArray:
 
 def shape_rate(shape: Sequence[UtilizationShapePoint]) -> Rate:
     """Return the rate that reads the share taken, in percent, off a piecewise linear function."""
-    table = _table(
-        tuple((point.utilization, point.score * (MAX_NODE_SCORE // MAX_CUSTOM_SCORE)) for point in shape)
-    )
+    table = _table(tuple((point.utilization, point.score * (MAX_NODE_SCORE // MAX_CUSTOM_SCORE)) for point in shape))
 
     def rate(requested: IntArray, allocatable: IntArray) -> IntArray:
         share = _percent(requested, allocatable)
