@@ -7,6 +7,9 @@ import os
 
 from hypothesis import settings
 
+from schedctl.documents import yaml_values
+from tests import parse_cache
+
 # Typer and Rich decide about colour when they are imported, some of them on variables that a build machine sets.
 for variable in ("CLICOLOR_FORCE", "COLUMNS", "FORCE_COLOR", "GITHUB_ACTIONS", "NO_COLOR", "PY_COLORS"):
     os.environ.pop(variable, None)
@@ -20,6 +23,8 @@ settings.register_profile("explore", deadline=None, max_examples=2000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeatable"))
 
 gc.set_threshold(200_000)  # as the program does
+# Reading YAML is half of a short command, and thousands of tests read the same.
+yaml_values.read = parse_cache.read
 
 
 def pytest_collection_finish() -> None:

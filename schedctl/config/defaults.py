@@ -6,6 +6,7 @@ v1.37.1. Scalar defaults are the fields' own, in `types` and `args`.
 
 from __future__ import annotations
 
+from functools import cache
 from itertools import chain
 from typing import Any, Final
 
@@ -109,10 +110,10 @@ def merge(default: types.PluginSet, custom: types.PluginSet) -> types.PluginSet:
 def _complete_profile(profile: types.ProfileConfig, release: Release) -> types.ProfileConfig:
     written = profile.plugins
     sets: dict[str, types.PluginSet] = {}
-    for info in msgspec.structs.fields(types.Plugins):
-        enabled = default_plugins(release) if info.encode_name == types.MULTI_POINT else ()
+    for field, point in _points():
+        enabled = default_plugins(release) if point == types.MULTI_POINT else ()
         default = types.PluginSet(enabled=enabled)
-        sets[info.name] = merge(default, written.at(info.encode_name))
+        sets[field] = merge(default, written.at(point))
     plugins = types.Plugins(**sets)
     configured = {one.name for one in profile.plugin_config}
     names = {
@@ -123,6 +124,12 @@ def _complete_profile(profile: types.ProfileConfig, release: Release) -> types.P
     }
     added = (types.PluginConfig(name=name, args=ARGS[name]()) for name in sorted(names - configured) if name in ARGS)
     return _replace(profile, plugins=plugins, plugin_config=(*profile.plugin_config, *added))
+
+
+@cache
+def _points() -> tuple[tuple[str, str], ...]:
+    """Return the fields of a set of plugins with the points they are called after in a file."""
+    return tuple((info.name, info.encode_name) for info in msgspec.structs.fields(types.Plugins))
 
 
 def _hand_over_resources(config: types.SchedulerConfiguration) -> types.SchedulerConfiguration:

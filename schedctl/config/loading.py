@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any, Final
 
 import msgspec
@@ -65,6 +66,7 @@ def load(
     return config
 
 
+@lru_cache(maxsize=64)
 def default(release: Release = NEWEST) -> SchedulerConfiguration:
     """Return the configuration kube-scheduler runs with when it is given none."""
     return complete(SchedulerConfiguration(), release)

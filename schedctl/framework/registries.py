@@ -23,6 +23,7 @@ class Registry(Mapping[str, type[Plugin]]):
             if plugin.name in self._plugins:
                 raise ValueError(f"plugin {plugin.name} is registered twice")
             self._plugins[plugin.name] = plugin
+        self._implemented: dict[tuple[str, str], bool] = {}
 
     def __getitem__(self, name: str) -> type[Plugin]:
         return self._plugins[name]
@@ -53,5 +54,9 @@ class Registry(Mapping[str, type[Plugin]]):
 
     def implements(self, name: str, point: str) -> bool:
         """Return whether a plugin takes part in an extension point, e.g. ``("NodePorts", "filter")``."""
-        base = POINTS.get(point) or GROUP_POINTS.get(point)
-        return base is not None and name in self._plugins and issubclass(self._plugins[name], base)
+        known = self._implemented.get((name, point))
+        if known is None:
+            base = POINTS.get(point) or GROUP_POINTS.get(point)
+            known = base is not None and name in self._plugins and issubclass(self._plugins[name], base)
+            self._implemented[name, point] = known  # every new scheduler asks this of every plugin at every point
+        return known

@@ -7,12 +7,13 @@ in Go; the balance alone is float64.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
 
 from schedctl.api.resources import CPU, EPHEMERAL_STORAGE, MEMORY, is_scalar
-from schedctl.cache.arrays import FloatArray, IntArray
+from schedctl.cache.arrays import FloatArray, IntArray, read_only
 from schedctl.cache.node_table import LARGE
 from schedctl.cache.nodes import Nodes
 from schedctl.config.args import ResourceSpec, UtilizationShapePoint
@@ -182,8 +183,7 @@ def most_allocated(requested: IntArray, allocatable: IntArray) -> IntArray:
 
 def shape_rate(shape: Sequence[UtilizationShapePoint]) -> Rate:
     """Return the rate that reads the share taken, in percent, off a piecewise linear function."""
-    points = [(point.utilization, point.score * (MAX_NODE_SCORE // MAX_CUSTOM_SCORE)) for point in shape]
-    table = np.array([_interpolate(points, percent) for percent in range(101)], np.int64)
+    table = _table(tuple((point.utilization, point.score * (MAX_NODE_SCORE // MAX_CUSTOM_SCORE)) for point in shape))
 
     def rate(requested: IntArray, allocatable: IntArray) -> IntArray:
         share = _percent(requested, allocatable)
@@ -279,6 +279,15 @@ def _rate_column(column: ResourceColumn, rate: Rate) -> IntArray:
 
 def _percent(part: IntArray, whole: IntArray) -> IntArray:
     return truncdiv(part * 100, whole)
+
+
+@lru_cache(maxsize=64)
+def _table(points: tuple[tuple[int, int], ...]) -> IntArray:
+    """Return the value of a piecewise linear function at each percent, int64 (101,), read-only.
+
+    It is kept: whoever tries what would help makes a scheduler for every try, nearly always of the same shape.
+    """
+    return read_only(np.array([_interpolate(points, percent) for percent in range(101)], np.int64))
 
 
 def _interpolate(points: Sequence[tuple[int, int]], percent: int) -> int:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from schedctl.framework.registries import Registry
 from schedctl.plugins.default_binder import DefaultBinder
 from schedctl.plugins.default_preemption.plugin import DefaultPreemption
@@ -66,6 +68,7 @@ _BEHIND_GATES = {
 """Those enabled by default only where a gate is on that is off unless set."""
 
 
+@lru_cache(maxsize=64)
 def plugins_of(release: Release) -> Registry:
     """Return the plugins that a release has."""
     if release == NEWEST:

@@ -22,8 +22,17 @@ contexts: [{name: one, context: {cluster: c, user: u}}, {name: two, context: {cl
 """
 
 
+@pytest.fixture(scope="module")
+def completion(tmp_path_factory):
+    """The script that a shell is told to source, which is the same for all of its lines."""
+    file = tmp_path_factory.mktemp("completion") / "schedctl.bash"
+    ended = subprocess.run([BINARIES / "schedctl", "completion", "bash"], capture_output=True, check=True)
+    file.write_bytes(ended.stdout)
+    return file
+
+
 @pytest.fixture
-def complete(tmp_path):
+def complete(completion, tmp_path):
     """Return what bash is offered for the last word of a line."""
     (tmp_path / "kubeconfig").write_text(KUBECONFIG)
 
@@ -31,7 +40,7 @@ def complete(tmp_path):
         line = shlex.join(each.format(shop=SHOP, kubeconfig=tmp_path / "kubeconfig") for each in words)
         script = f"""
             export PATH={shlex.quote(str(BINARIES))}:$PATH
-            source <(schedctl completion bash)
+            source {shlex.quote(str(completion))}
             COMP_WORDS=(schedctl {line}); COMP_CWORD={len(words)}
             _schedctl_completion schedctl
             printf '%s\\n' "${{COMPREPLY[@]}}"

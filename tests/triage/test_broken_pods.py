@@ -483,6 +483,25 @@ def schedctl(capsys, monkeypatch):
     return command
 
 
+@pytest.fixture(scope="module")
+def answers() -> dict[str, str]:
+    """What was printed about pods, by name: several tests look at the same answer."""
+    return {}
+
+
+@pytest.fixture
+def explain(schedctl, answers):
+    """Return what is printed about a pod of the folder `pods`."""
+
+    def explain(name: str) -> str:
+        if name not in answers:
+            manifest = HERE / f"pods/{name}.yaml"
+            answers[name] = schedctl("explain", "pod", name, "-n", namespace(manifest), "-f", CLUSTER, "-f", manifest)
+        return answers[name]
+
+    return explain
+
+
 def first_screen(printed: str) -> str:
     """Return the first screen, with the words that were folded onto a next line side by side again."""
     return " ".join(" ".join(printed.splitlines()[:ROWS]).split())
@@ -499,9 +518,8 @@ def placed(printed: str) -> bool:
 
 
 @pytest.mark.parametrize("broken", PODS)
-def test_the_cause_and_the_fix_are_on_the_first_screen(broken, schedctl):
-    manifest = HERE / f"pods/{broken.name}.yaml"
-    printed = schedctl("explain", "pod", broken.name, "-n", namespace(manifest), "-f", CLUSTER, "-f", manifest)
+def test_the_cause_and_the_fix_are_on_the_first_screen(broken, explain):
+    printed = explain(broken.name)
     screen = first_screen(printed)
     assert [words for words in (*broken.cause, *broken.fix) if words not in screen] == [], printed
 
@@ -532,10 +550,8 @@ def copy(source: Path, target: Path, replaced: tuple[str, str]) -> bool:
 
 
 @pytest.mark.parametrize("name", sorted(path.stem for path in (HERE / "pods").iterdir()))
-def test_no_line_is_wider_than_the_screen(name, schedctl):
-    manifest = HERE / f"pods/{name}.yaml"
-    printed = schedctl("explain", "pod", name, "-n", namespace(manifest), "-f", CLUSTER, "-f", manifest)
-    assert [line for line in printed.splitlines() if len(line) > COLUMNS] == []
+def test_no_line_is_wider_than_the_screen(name, explain):
+    assert [line for line in explain(name).splitlines() if len(line) > COLUMNS] == []
 
 
 @pytest.mark.parametrize(("name", "words"), BOUND, ids=[name for name, _ in BOUND])

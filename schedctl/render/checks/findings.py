@@ -181,8 +181,9 @@ def file_of(location: Location) -> str:
     if location.file in ("", STDIN):
         return ""
     path = PurePath(location.file)
-    with contextlib.suppress(ValueError):
-        path = path.relative_to(Path.cwd())
+    if path.is_absolute():
+        with contextlib.suppress(ValueError):
+            path = path.relative_to(Path.cwd())
     return posixpath.normpath(path.as_posix())
 
 

@@ -10,6 +10,7 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -161,27 +162,41 @@ def chromium() -> Iterator[Any]:
         browser.close()
 
 
-@pytest.fixture
-def visit(chromium, tmp_path) -> Iterator[Callable[..., Any]]:
-    """Return a function that opens a page from a file; what it complains of, and asks for, is kept on it."""
-    contexts = []
+@pytest.fixture(scope="session")
+def tab_of(chromium) -> Callable[[bool], Any]:
+    """Return a function that gives a tab, inspected or not, the same for all tests: a new one costs ten pages."""
 
-    def visit(page: str, *, width: int = 1280, scheme: str = "light", inspected: bool = False) -> Any:
-        file = tmp_path / "page.html"
-        file.write_text(page, encoding="utf-8")
-        size = {"width": width, "height": 900}
+    @cache
+    def tab_of(inspected: bool) -> Any:
         # an inspector's own script is no part of the page, and its policy lets none in
-        context = chromium.new_context(viewport=size, color_scheme=scheme, bypass_csp=inspected)
-        contexts.append(context)
-        tab = context.new_page()
-        tab.complaints, tab.requests = [], []
+        tab = chromium.new_context(bypass_csp=inspected).new_page()
         tab.on("console", lambda message: tab.complaints.append(message.text))
         tab.on("pageerror", lambda error: tab.complaints.append(str(error)))
         tab.on("dialog", lambda dialog: (tab.complaints.append(dialog.message), dialog.dismiss()))
         tab.on("request", lambda request: tab.requests.append(request.url))
+        tab.complaints, tab.requests = [], []
+        return tab
+
+    return tab_of
+
+
+@pytest.fixture
+def visit(tab_of, tmp_path) -> Callable[..., Any]:
+    """Return a function that opens a page from a file; what it complains of, and asks for, is kept on it.
+
+    The page that was open before is gone: it and the new one have a tab in common, and nothing else.
+    """
+
+    def visit(page: str, *, width: int = 1280, scheme: str = "light", inspected: bool = False) -> Any:
+        file = tmp_path / "page.html"
+        file.write_text(page, encoding="utf-8")
+        tab = tab_of(inspected)
+        tab.goto("about:blank")  # once this is there, the page before has complained for the last time
+        tab.mouse.move(0, 0)
+        tab.set_viewport_size({"width": width, "height": 900})
+        tab.emulate_media(color_scheme=scheme)
+        tab.complaints, tab.requests = [], []
         tab.goto(file.as_uri())
         return tab
 
-    yield visit
-    for context in contexts:
-        context.close()
+    return visit
