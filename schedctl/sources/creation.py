@@ -13,9 +13,9 @@ from collections.abc import Callable, Collection, Iterator
 from functools import lru_cache
 from typing import Any
 
-from schedctl.api import selectors, workloads
+from schedctl.api import quantities, selectors, workloads
 from schedctl.api.meta import Int32, ObjectMeta
-from schedctl.api.pods import Pod, PodSpec, PodTemplate, PodTemplateSpec
+from schedctl.api.pods import PersistentVolumeClaimSpec, Pod, PodSpec, PodTemplate, PodTemplateSpec
 from schedctl.api.storage import PersistentVolumeClaim
 from schedctl.documents.findings import Finding, Path, quote
 from schedctl.documents.spelling import CLOSE, did_you_mean
@@ -72,6 +72,9 @@ def template_refusals(
     named: set[str] = set()
     for index, volume in enumerate(spec.volumes or ()):
         yield from _unique_label(volume.name, (*path, "volumes", index), named)
+        if volume.ephemeral is not None and volume.ephemeral.volume_claim_template is not None:
+            where = (*path, "volumes", index, "ephemeral", "volumeClaimTemplate", "spec")
+            yield from _claim_spec(volume.ephemeral.volume_claim_template.spec, where)
     policy = spec.restart_policy or "Always"
     if restart and policy not in restart:
         got = "" if spec.restart_policy else " by default"
@@ -164,7 +167,10 @@ def _stateful_set(obj: workloads.StatefulSet) -> Iterator[Finding]:
     if partition is not None and partition < 0:
         where = ("spec", "updateStrategy", "rollingUpdate", "partition")
         yield Finding(where, f"expected a number at least 0, got {partition}")
-    claims = [template.metadata.name for template in obj.spec.volume_claim_templates or ()]
+    templates = obj.spec.volume_claim_templates or ()
+    for index, template in enumerate(templates):
+        yield from _claim_spec(template.spec, ("spec", "volumeClaimTemplates", index, "spec"))
+    claims = [template.metadata.name for template in templates]
     yield from template_refusals(obj.spec.template.spec, (*_TEMPLATE, "spec"), restart=_FOREVER, claims=claims)
 
 
@@ -216,10 +222,18 @@ def _pod(obj: Pod) -> Iterator[Finding]:
 
 
 def _claim(obj: PersistentVolumeClaim) -> Iterator[Finding]:
-    if not obj.spec.access_modes:
-        yield _missing_field(("spec",), "accessModes")
-    if "storage" not in ((obj.spec.resources.requests if obj.spec.resources else None) or {}):
-        yield _missing_field(("spec", "resources", "requests"), "storage")
+    yield from _claim_spec(obj.spec, ("spec",))
+
+
+def _claim_spec(spec: PersistentVolumeClaimSpec, path: Path) -> Iterator[Finding]:
+    if not spec.access_modes:
+        yield _missing_field(path, "accessModes")
+    size = ((spec.resources.requests if spec.resources else None) or {}).get("storage")
+    where = (*path, "resources", "requests")
+    if size is None:
+        yield _missing_field(where, "storage")
+    elif quantities.parse(size).unscaled <= 0:
+        yield Finding((*where, "storage"), f"expected a size greater than 0, got {size}")
 
 
 def _scaler(obj: workloads.HorizontalPodAutoscaler) -> Iterator[Finding]:

@@ -40,10 +40,10 @@ def _no_cluster_of_this_machine(monkeypatch, tmp_path):
 
 @pytest.fixture
 def impatient(monkeypatch):
-    """Pauses before another attempt take no time worth speaking of."""
-    monkeypatch.setattr(connections, "FIRST_PAUSE", 0.001)
-    monkeypatch.setattr(connections, "LONGEST_PAUSE", 0.002)
-    monkeypatch.setattr(connections, "PATIENCE", 0.2)
+    """Pauses before another attempt are short, and patience is as long as a busy machine needs for a few of them."""
+    monkeypatch.setattr(connections, "FIRST_PAUSE", 0.005)
+    monkeypatch.setattr(connections, "LONGEST_PAUSE", 0.1)
+    monkeypatch.setattr(connections, "PATIENCE", 1.0)
 
 
 @pytest.fixture(scope="session")

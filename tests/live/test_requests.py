@@ -82,7 +82,7 @@ class TestPatience:
             connection.get("/x")
         assert raised.value.hint
         assert "\n" not in str(raised.value)
-        assert len(server.requests) > 3
+        assert len(server.requests) > 1
 
     def test_writes_are_retried_only_on_retry_after(self, to, bad):
         server, connection = to(bad, Reply({"ok": True}))

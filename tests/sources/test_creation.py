@@ -152,6 +152,29 @@ JOB_SPEC = "template: {spec: {%scontainers: [{name: app, image: a}]}}"
             id="a claim for nothing",
         ),
         pytest.param(
+            "{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: data}, "
+            "spec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 0Gi}}}}",
+            "spec.resources.requests.storage",
+            "expected a size greater than 0, got 0Gi",
+            id="a claim for an empty volume",
+        ),
+        pytest.param(
+            "{apiVersion: apps/v1, kind: StatefulSet, metadata: {name: db}, spec: {serviceName: db, "
+            "selector: {matchLabels: {app: db}}, volumeClaimTemplates: [{metadata: {name: data}, "
+            "spec: {resources: {requests: {storage: 1Gi}}}}], template: {metadata: {labels: {app: db}}, "
+            "spec: {containers: [{name: app, image: a}]}}}}",
+            "spec.volumeClaimTemplates[0].spec.accessModes",
+            'the field "accessModes" is required',
+            id="a claim of a StatefulSet without access modes",
+        ),
+        pytest.param(
+            "{apiVersion: v1, kind: Pod, metadata: {name: a}, spec: {containers: [{name: app, image: a}], volumes: "
+            "[{name: tmp, ephemeral: {volumeClaimTemplate: {spec: {accessModes: [ReadWriteOnce]}}}}]}}",
+            "spec.volumes[0].ephemeral.volumeClaimTemplate.spec.resources.requests.storage",
+            'the field "storage" is required',
+            id="an ephemeral volume of no size",
+        ),
+        pytest.param(
             "{apiVersion: autoscaling/v2, kind: HorizontalPodAutoscaler, metadata: {name: web}, "
             "spec: {scaleTargetRef: {kind: Deployment, name: web}, minReplicas: 3, maxReplicas: 2}}",
             "spec.maxReplicas",
