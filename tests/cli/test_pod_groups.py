@@ -56,6 +56,13 @@ def folder(tmp_path):
     ("pods", "least", "code", "first"),
     [
         pytest.param(2, 2, 0, "podgroup ml/train: GANG WOULD START: 2 of 2 placed, needs 2", id="a gang that starts"),
+        pytest.param(
+            3,
+            2,
+            1,
+            "podgroup ml/train: GANG WOULD START: 2 of 3 placed, needs 2",
+            id="a gang that starts without one of its pods",
+        ),
         pytest.param(3, 3, 1, "podgroup ml/train: GANG WAITS: 2 of 3 placed, needs 3", id="a gang that waits"),
         pytest.param(
             1, 2, 1, "podgroup ml/train: GANG GATED: waiting for minCount pods", id="a gang with too few pods"
@@ -140,6 +147,19 @@ def test_a_run_of_a_gang_that_does_not_fit_fails(schedctl, folder):
     assert ended.code == 1
     assert "0 of 3 pods would be placed; 3 pending; 1 of 1 group would not start" in ended.out
     assert "Permit holds" not in ended.out
+
+
+def test_pods_of_a_workload_that_wait_for_several_reasons_are_listed_once(schedctl, folder):
+    job = (
+        "apiVersion: batch/v1\nkind: Job\nmetadata: {name: tune, namespace: ml}\nspec:\n  parallelism: 5\n"
+        "  scheduling: {schedulingPolicy: {gang: {}}}\n"
+        "  template: {spec: {restartPolicy: Never, containers: [{name: a, image: a, resources: {requests: {cpu: 3}}}]}}\n"
+    )
+    (folder / "job.yaml").write_text(job)
+    gates = ("--feature-gates", "GenericWorkload=true,WorkloadWithJob=true")
+    ended = schedctl("simulate", str(folder / "job.yaml"), "-f", str(folder / "state.yaml"), *gates)
+    assert "GANG WAITS: 2 of 5 placed, needs 5" in ended.out  # two fit, one does not, two are no longer tried
+    assert [line.split(":")[0] for line in ended.out.splitlines() if " pending: " in line] == ["  5 pending"]
 
 
 def test_while_groups_are_off_each_pod_is_judged_alone_with_a_warning_that_names_the_gate(schedctl):
