@@ -270,6 +270,59 @@ def test_the_queue_of_kueue_that_a_workload_names_itself_is_never_passed_over(sc
     assert "Kueue's LocalQueue ml/team is not modelled" in " ".join(simulated.out.split())
 
 
+KUEUE_JOB = """
+apiVersion: batch/v1
+kind: Job
+metadata: {name: one, namespace: ml, labels: {kueue.x-k8s.io/queue-name: team}}
+spec: {suspend: true, parallelism: 2, template: {spec: {restartPolicy: Never, containers: [{name: a, image: a}]}}}
+"""
+KUEUE_CRON_JOB = """
+apiVersion: batch/v1
+kind: CronJob
+metadata: {name: one, namespace: ml}
+spec:
+  schedule: '@hourly'
+  jobTemplate:
+    metadata: {labels: {kueue.x-k8s.io/queue-name: team}}
+    spec: {parallelism: 2, template: {spec: {restartPolicy: Never, containers: [{name: a, image: a}]}}}
+"""
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        pytest.param(KUEUE_JOB, id="a Job, written suspended as Kueue's documentation has it"),
+        pytest.param(JOBSET.replace("spec:\n  repl", "spec:\n  suspend: true\n  repl"), id="a suspended JobSet"),
+        pytest.param(KUEUE_CRON_JOB, id="a CronJob, whose Jobs name the queue"),
+    ],
+)
+def test_pods_that_kueue_will_make_room_for_are_judged_and_never_certain(schedctl, folder, written):
+    (folder / "run.yaml").write_text(written)
+    state, run = str(folder / "state.yaml"), str(folder / "run.yaml")
+    simulated, checked = schedctl("simulate", run, "-f", state), schedctl("check", run, "-f", state)
+    assert (simulated.code, checked.code) == (5, 5)
+    assert simulated.out.startswith("2 of 2 pods would be placed; INCONCLUSIVE")
+    assert "Kueue's LocalQueue ml/team is not modelled" in simulated.out
+    if "suspend: true" in written:
+        assert "is suspended until Kueue admits it (LocalQueue team); these are its pods then" in simulated.out
+
+
+def test_a_suspended_job_of_nobody_makes_no_pods(schedctl, folder):
+    (folder / "run.yaml").write_text(KUEUE_JOB.replace(", labels: {kueue.x-k8s.io/queue-name: team}", ""))
+    ended = schedctl("simulate", str(folder / "run.yaml"), "-f", str(folder / "state.yaml"))
+    assert (ended.code, "note: is suspended and makes no pods" in ended.out) == (0, True)
+
+
+def test_a_cron_job_that_asks_for_a_gang_is_told_that_it_gets_none(schedctl, folder):
+    scheduling = "spec: {scheduling: {schedulingPolicy: {gang: {}}}, parallelism"
+    (folder / "run.yaml").write_text(KUEUE_CRON_JOB.replace("spec: {parallelism", scheduling))
+    files = (str(folder / "run.yaml"), "-f", str(folder / "state.yaml"))
+    refused = schedctl("simulate", *files)
+    assert "spec.jobTemplate.spec.scheduling: is forbidden while the gate WorkloadWithJob is off" in refused.err
+    ended = schedctl("simulate", *files, "--feature-gates", "GenericWorkload=true,WorkloadWithJob=true")
+    assert "note: its Jobs get no PodGroup" in ended.out
+
+
 def test_a_pod_of_a_job_that_kueue_admits_is_not_explained_as_if_it_stood_alone(schedctl, folder):
     owner = "ownerReferences: [{apiVersion: batch/v1, kind: Job, name: one, uid: u, controller: true}]"
     (folder / "all.yaml").write_text(
