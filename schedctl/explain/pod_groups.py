@@ -21,6 +21,7 @@ from schedctl.engine.groups.trials import Member, Trial
 from schedctl.explain import facts, group_differences, group_remedies, group_scale_ups, scores
 from schedctl.explain.explanations import reference
 from schedctl.framework.pod_groups import count_members, group_key
+from schedctl.framework.similar import did_you_mean
 from schedctl.framework.statuses import Code, Status
 from schedctl.reports import counts
 from schedctl.reports.explanations import Explanation, NodeCounts, NodeScore, Verdict
@@ -294,7 +295,9 @@ def _notes(attempt: GroupAttempt, result: PodGroupResult) -> list[str]:
     if group.spec.resource_claims and not release.enabled(_OF_CLAIMS):
         notes.append(f"the API server drops spec.resourceClaims of the group while {_OF_CLAIMS} is off")
     if result.topology_key and not result.trials:
-        notes.append(f"no node has the label {result.topology_key}, of which all nodes of the group need one value")
+        meant = did_you_mean(group_remedies.meant_topology_key(group, attempt.cluster))
+        key = f"{result.topology_key}{meant}"
+        notes.append(f"no node has the label {key}, of which all nodes of the group need one value")
     if result.verdict is GroupVerdict.STARTS:
         rest = result.pods - result.scheduled - result.placed
         notes.append(f"{counts.of(rest, 'pod')} would stay pending and be tried again as the rest of the group")

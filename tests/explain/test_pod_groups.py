@@ -140,6 +140,17 @@ def test_a_wider_topology_key_is_tried_before_none():
     assert "no-topology" not in found
 
 
+def test_a_misspelt_topology_key_is_told_with_the_one_that_was_meant():
+    misspelt = [node(f"{rack}-{i}", cpu="4", labels={"rakc": rack}) for rack in "ab" for i in (1, 2)]
+    result = explained(in_racks(2), members(2), nodes=misspelt).result
+    (note,) = (each for each in result.notes if "no node has the label" in each)
+    assert note.startswith('no node has the label rack (did you mean "rakc"?)')
+    found = {each.type: each for each in result.hints}
+    assert found["rename-topology"].tried
+    assert found["rename-topology"].text.startswith("topology key rakc instead of rack: it would start in rakc=a")
+    assert "no-topology" not in found
+
+
 def test_without_the_topology_key_a_group_may_start():
     assert fixes(in_racks(3), members(3))["no-topology"].tried
 
