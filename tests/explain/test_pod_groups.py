@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from msgspec.structs import replace
 
+from schedctl.api.pod_groups import PodGroupSchedulingConstraints, TopologyConstraint
 from schedctl.config import loading
 from schedctl.explain.pod_groups import explain_group
 from schedctl.plugins.in_tree import plugins_of
@@ -141,13 +143,15 @@ def test_a_wider_topology_key_is_tried_before_none():
 
 
 def test_a_misspelt_topology_key_is_told_with_the_one_that_was_meant():
-    misspelt = [node(f"{rack}-{i}", cpu="4", labels={"rakc": rack}) for rack in "ab" for i in (1, 2)]
-    result = explained(in_racks(2), members(2), nodes=misspelt).result
+    of_group = in_racks(2)
+    constraints = PodGroupSchedulingConstraints(topology=[TopologyConstraint(key="rakc")])
+    misspelt = replace(of_group, spec=replace(of_group.spec, scheduling_constraints=constraints))
+    result = explained(misspelt, members(2)).result
     (note,) = (each for each in result.notes if "no node has the label" in each)
-    assert note.startswith('no node has the label rack (did you mean "rakc"?)')
+    assert note.startswith('no node has the label rakc (did you mean "rack"?)')
     found = {each.type: each for each in result.hints}
     assert found["rename-topology"].tried
-    assert found["rename-topology"].text.startswith("topology key rakc instead of rack: it would start in rakc=a")
+    assert found["rename-topology"].text.startswith("topology key rack instead of rakc: it would start in rack=a")
     assert "no-topology" not in found
 
 
