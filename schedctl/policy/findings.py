@@ -84,7 +84,9 @@ class Judged:
         sourced = situation.sourced.get(("PodGroup", namespace, name))
         if sourced is None:
             key = f"{namespace}/{name}"
-            members = (judged for judged in situation.workloads if any(group_key(pod.info) == key for pod in judged.pods))
+            members = (
+                judged for judged in situation.workloads if any(group_key(pod.info) == key for pod in judged.pods)
+            )
             sourced = next((judged.sourced for judged in members if judged.sourced is not None), None)
         return cls("PodGroup", namespace, name, f"PodGroup {namespace}/{name}", sourced=sourced)
 

@@ -219,7 +219,9 @@ def _pod(obj: pods.Pod, path: Path) -> Iterator[Finding]:
         yield Finding((*path, "spec", "nodeName"), message)
 
 
-def _group_policy(obj: pod_groups.PodGroupSchedulingPolicy | workloads.JobSchedulingPolicy, path: Path) -> Iterator[Finding]:
+def _group_policy(
+    obj: pod_groups.PodGroupSchedulingPolicy | workloads.JobSchedulingPolicy, path: Path
+) -> Iterator[Finding]:
     if obj.basic is None and obj.gang is None:
         yield Finding(path, "a group needs a policy, basic or gang")
     elif obj.basic is not None and obj.gang is not None:

@@ -409,6 +409,50 @@ def running_gang():
     return GROUP.format(least=2) + there + of_job
 
 
+def test_a_gang_is_counted_as_a_whole_by_whatever_name(schedctl, folder):
+    (folder / "group.yaml").write_text(manifest(2, 2))
+    (folder / "job.yaml").write_text(GROUP.format(least=2) + job("tune", 2))
+    state = ("-f", str(folder / "state.yaml"))
+    for subject, files in (
+        ("podgroup/train", (*state, "-f", str(folder / "group.yaml"))),
+        ("pod/train-0", (*state, "-f", str(folder / "group.yaml"))),
+        ("job/tune", (*state, "-f", str(folder / "job.yaml"))),
+        (str(folder / "job.yaml"), state),
+    ):
+        first, *rest = schedctl("capacity", "--like", subject, "-n", "ml", *files, *ON).out.splitlines()
+        assert first.endswith("1 more group would start (2 pods each)"), (subject, first)
+        by_another_name = "note: its pods are scheduled as PodGroup ml/train: whole groups are counted"
+        assert (by_another_name in rest) is (subject != "podgroup/train")
+
+
+def test_a_job_whose_controller_makes_a_gang_is_counted_as_gangs(schedctl, folder):
+    gang = job("tune", 2).replace("schedulingGroup: {podGroupName: train}, ", "")
+    gang = gang.replace("spec: {", "spec: {scheduling: {schedulingPolicy: {gang: {}}}, ", 1)
+    (folder / "job.yaml").write_text(gang)
+    gates = ("--feature-gates", "GenericWorkload=true,WorkloadWithJob=true")
+    files = ("--like", str(folder / "job.yaml"), "-f", str(folder / "state.yaml"))
+    assert "1 more group would start (2 pods each)" in schedctl("capacity", *files, *gates).out
+    # a basic group takes what fits: its pods count one by one
+    (folder / "job.yaml").write_text(gang.replace("gang: {}", "basic: {}"))
+    assert "2 more pods would fit" in schedctl("capacity", *files, *gates).out
+
+
+def test_a_group_with_too_few_pods_to_start_is_not_counted_as_if_there_were_no_room(schedctl, folder):
+    (folder / "group.yaml").write_text(manifest(1, 2))
+    files = ("-f", str(folder / "state.yaml"), "-f", str(folder / "group.yaml"))
+    ended = schedctl("capacity", "--like", "podgroup/train", "-n", "ml", *files, *ON)
+    assert ended.code == 2
+    assert "PodGroup ml/train needs 2 pods to start, and 1 of them are there" in ended.err
+
+
+def test_a_pod_whose_group_is_not_there_is_counted_alone_and_that_is_said(schedctl, folder):
+    (folder / "group.yaml").write_text(manifest(1))
+    files = ("-f", str(folder / "state.yaml"), "-f", str(folder / "group.yaml"))
+    ended = schedctl("capacity", "--like", "pod/train-0", "-n", "ml", *files, *ON)
+    assert "2 more pods would fit" in ended.out
+    assert "note: PodGroup ml/train does not exist: its pods wait for it" in ended.out
+
+
 def test_the_command_of_a_fix_that_adds_nodes_lets_the_group_start(schedctl, folder):
     (folder / "group.yaml").write_text(manifest(4, 4))
     files = ("-f", str(folder / "state.yaml"), "-f", str(folder / "group.yaml"))
