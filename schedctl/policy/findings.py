@@ -33,7 +33,7 @@ class Judged:
         subject: how messages name it.
         workload: the object of the manifests it belongs to, None for a node or the run.
         pod: the pod, None for others.
-        sourced: the object in the manifests, of a namespace, quota or pod group; of a group that is not there, that which
+        sourced: the object in the manifests, of a namespace, quota or pod group; of a group that is not there, what
             makes its pods.
     """
 
