@@ -135,7 +135,8 @@ def test_a_finding_about_a_group_that_is_not_in_the_manifests_stands_at_what_mak
     job = (
         "apiVersion: batch/v1\nkind: Job\nmetadata: {name: tune, namespace: ml}\nspec:\n  parallelism: 4\n"
         "  scheduling: {schedulingPolicy: {gang: {}}}\n"
-        "  template: {spec: {containers: [{name: a, image: a, resources: {requests: {cpu: 3}}}]}}\n"
+        "  template:\n    spec:\n      restartPolicy: Never\n"
+        "      containers: [{name: a, image: a, resources: {requests: {cpu: 3}}}]\n"
     )
     ended = check(STARTS, job, "--feature-gates", "GenericWorkload=true,WorkloadWithJob=true")
     assert "release.yaml:2:1: error [starts] PodGroup ml/tune-" in ended.out

@@ -153,7 +153,8 @@ def test_pods_of_a_workload_that_wait_for_several_reasons_are_listed_once(schedc
     job = (
         "apiVersion: batch/v1\nkind: Job\nmetadata: {name: tune, namespace: ml}\nspec:\n  parallelism: 5\n"
         "  scheduling: {schedulingPolicy: {gang: {}}}\n"
-        "  template: {spec: {containers: [{name: a, image: a, resources: {requests: {cpu: 3}}}]}}\n"
+        "  template:\n    spec:\n      restartPolicy: Never\n"
+        "      containers: [{name: a, image: a, resources: {requests: {cpu: 3}}}]\n"
     )
     (folder / "job.yaml").write_text(job)
     gates = ("--feature-gates", "GenericWorkload=true,WorkloadWithJob=true")
