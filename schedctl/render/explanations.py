@@ -122,7 +122,7 @@ def lines(
         answered = _end(report.metadata, results[0].profile, wide, dry_run=dry_run)
         end = _end_of_bound(wide) if results[0].bound is not None else answered
         # equal pods that all fit one by one may not fit together
-        alone = (BLANK, _counted(report.summary)) if 1 < report.summary.pods and report.summary.scheduled else ()
+        alone = (BLANK, _counted(report.summary)) if report.summary.pods > 1 and report.summary.scheduled else ()
         after = (*alone, *_bound_not_running(report.summary), *end)
         yield _screen(results[0], levels, (*_conditions(report.metadata), *after), skip=0 if headline else 1)
         return
