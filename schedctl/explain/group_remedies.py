@@ -8,6 +8,7 @@ from math import ceil
 
 import msgspec
 
+from schedctl.api.meta import controller_of
 from schedctl.api.pod_groups import (
     GangSchedulingPolicy,
     PodGroup,
@@ -131,7 +132,7 @@ class _Search:
                 yield Hint(
                     code,
                     f"topology key {key} instead of {self._group.topology_key}: it would start in {key}={where}"
-                    " (the key cannot be changed: delete the PodGroup and create it again)",
+                    f" {_how_to_change_the_key(self._group)}",
                     tried=True,
                     fits=1,
                 )
@@ -140,7 +141,7 @@ class _Search:
             yield Hint(
                 "no-topology",
                 f"without the topology key {self._group.topology_key} it would start, spread over several of its"
-                " values (the key cannot be changed: delete the PodGroup and create it again)",
+                f" values {_how_to_change_the_key(self._group)}",
                 tried=True,
                 fits=1,
             )
@@ -264,6 +265,17 @@ def _whom(attempt: GroupAttempt) -> str:
     return ", ".join(parts)
 
 
+def _how_to_change_the_key(group: PodGroup) -> str:
+    owner = controller_of(group)
+    kind = "Job" if owner is not None and owner.kind == "Job" else "PodGroup"
+    return f"(the key cannot be changed: delete the {kind} and create it again)"
+
+
 def _patch_min_count(group: PodGroup, number: int) -> str:
-    patch = f'{{"spec":{{"schedulingPolicy":{{"gang":{{"minCount":{number}}}}}}}}}'
-    return f"kubectl patch podgroup {group.metadata.name} -n {group.metadata.namespace} --type=merge -p '{patch}'"
+    """Return the command that changes ``minCount``: of a Job that the group is made for, which has the say."""
+    policy = f'{{"schedulingPolicy":{{"gang":{{"minCount":{number}}}}}}}'
+    owner = controller_of(group)
+    kind, name, spec = "podgroup", group.metadata.name, policy
+    if owner is not None and owner.kind == "Job":
+        kind, name, spec = "job", owner.name, f'{{"scheduling":{policy}}}'
+    return f"kubectl patch {kind} {name} -n {group.metadata.namespace} --type=merge -p '{{\"spec\":{spec}}}'"

@@ -410,6 +410,26 @@ def running_gang():
     return GROUP.format(least=2) + there + of_job
 
 
+def test_fixes_of_a_group_that_a_job_makes_are_changes_of_the_job(schedctl, folder):
+    of_job = job("tune", 3).replace("schedulingGroup: {podGroupName: train}, ", "")
+    constraints = "schedulingConstraints: {topology: [{key: rack}]}"
+    gang = of_job.replace("spec: {", f"spec: {{scheduling: {{schedulingPolicy: {{gang: {{}}}}, {constraints}}}, ", 1)
+    state = STATE.replace("{name: n1}", "{name: n1, labels: {rack: a}}").replace(
+        "{name: n2}", "{name: n2, labels: {rack: b}}"
+    )
+    (folder / "job.yaml").write_text(gang)
+    (folder / "state.yaml").write_text(state + NODE.format(name="n3, labels: {rack: c}"))
+    gates = "GenericWorkload=true,TopologyAwareWorkloadScheduling=true,WorkloadWithJob=true"
+    files = (str(folder / "job.yaml"), "-f", str(folder / "state.yaml"))
+    report = json.loads(schedctl("simulate", *files, "--feature-gates", gates, "-o", "json").out)
+    fixes = {each["type"]: each for each in report["groups"][0]["hints"]}
+    assert fixes["lower-min-count"]["command"] == (
+        "kubectl patch job tune -n ml --type=merge -p"
+        ' \'{"spec":{"scheduling":{"schedulingPolicy":{"gang":{"minCount":1}}}}}\''
+    )
+    assert "delete the Job and create it again" in fixes["no-topology"]["text"]
+
+
 def test_a_gang_is_counted_as_a_whole_by_whatever_name(schedctl, folder):
     (folder / "group.yaml").write_text(manifest(2, 2))
     (folder / "job.yaml").write_text(GROUP.format(least=2) + job("tune", 2))
