@@ -121,6 +121,22 @@ def test_a_group_as_it_is_and_with_the_pods_of_a_job_are_two_answers(schedctl, f
     }
 
 
+def test_a_job_whose_group_runs_is_told_to_run_and_not_to_make_other_pods(schedctl, folder):
+    owner = "ownerReferences: [{apiVersion: batch/v1, kind: Job, name: one, uid: u, controller: true}]"
+    members = "".join(
+        MEMBER.format(number=number, labels=f", {owner}").replace("spec:\n", f"spec:\n  nodeName: n{number + 1}\n")
+        for number in range(2)
+    )
+    text = GROUP.format(least=2) + job("one", 2).replace("namespace: ml}", "namespace: ml, uid: u}") + members
+    (folder / "all.yaml").write_text(text)
+    files = ("-f", str(folder / "state.yaml"), "-f", str(folder / "all.yaml"))
+    of_group = schedctl("explain", "podgroup/train", "-n", "ml", *files, *ON, "--exit-code")
+    of_job = schedctl("explain", "job/one", "-n", "ml", *files, *ON, "--exit-code")
+    assert (of_job.code, of_job.out) == (of_group.code, of_group.out)
+    assert of_job.code == 0
+    assert "would make" not in of_job.out
+
+
 def test_pods_of_one_job_are_not_there_for_another(schedctl, folder):
     (folder / "group.yaml").write_text(manifest(0, 2) + job("one", 2) + job("two", 1))
     files = ("-f", str(folder / "state.yaml"), "-f", str(folder / "group.yaml"))
