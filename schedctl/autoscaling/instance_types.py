@@ -273,7 +273,9 @@ def _cells(reader: Any, path: str, problems: list[Problem]) -> Iterator[list[str
 
 
 def _check_heads(heads: Sequence[str], place: _Place, problems: list[Problem]) -> None:
-    misspelt = {head: close for head in heads if head not in (*_FIELDS, *_BINARY) and (close := nearest(head, _FIELDS))}
+    names = (*_FIELDS, *_ALIASES)
+    unknown = (head for head in heads if head not in (*_FIELDS, *_BINARY))
+    misspelt = {head: _ALIASES.get(close, close) for head in unknown if (close := nearest(head, names))}
     missing = [each for each in ("name", "cpu") if each not in heads]
     if not any(each in heads for each in ("memory", *_BINARY)):
         missing.append("memory")

@@ -110,7 +110,7 @@ def check(
     plugin: options.Plugins = None,
     config: options.Config = "",
     no_config: options.NoConfig = False,
-    skip_admission: options.SkipAdmission = "",
+    skip_admission: options.SkipAdmission = None,
     allow_empty: Annotated[bool, typer.Option("--allow-empty", help="Accept that there is nothing to check")] = False,
     strict: Annotated[
         bool, typer.Option("--strict", help="Judge nothing if an object, a file or a field would be left out")
@@ -197,7 +197,7 @@ def check(
             baseline=baseline,
             rollout=rollout,
             standing=all_workloads,
-            skip_admission=skip_admission,
+            skip_admission=options.one_list(skip_admission),
             inline=not no_inline_ignores,
             allow_empty=allow_empty,
             jobs=jobs,

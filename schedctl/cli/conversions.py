@@ -118,7 +118,7 @@ def validate(
     files: Annotated[list[str], typer.Argument(metavar="FILE...", help="Configurations; - for standard input")],
     plugin: options.Plugins = None,
     kube_version: options.OfVersion = "",
-    feature_gates: options.OfFeatureGates = "",
+    feature_gates: options.OfFeatureGates = None,
 ) -> None:
     """List all problems of scheduler configurations, with file, line, column and field.
 
@@ -128,6 +128,6 @@ def validate(
     from schedctl.render import sanitise
     from schedctl.session import conversions, kube_versions
 
-    release = kube_versions.release_of(kube_version, StandardError(), feature_gates)
+    release = kube_versions.release_of(kube_version, StandardError(), options.one_list(feature_gates))
     for source, profiles in conversions.validate(files, plugin or (), release):
         typer.echo(sanitise.text(f"{source} is valid: {', '.join(profiles)}"))

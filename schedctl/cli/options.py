@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated
 
 import typer
@@ -124,20 +125,20 @@ OfVersion = Annotated[
     ),
 ]
 FeatureGates = Annotated[
-    str,
+    list[str] | None,
     typer.Option(
         "--feature-gates",
         metavar="A=true,B=false",
-        help="Feature gates as they are set on kube-scheduler",
+        help="Feature gates as they are set on kube-scheduler; repeatable",
         rich_help_panel=SCHEDULER,
     ),
 ]
 OfFeatureGates = Annotated[
-    str,
+    list[str] | None,
     typer.Option(
         "--feature-gates",
         metavar="A=true,B=false",
-        help="Feature gates as they are set on that kube-scheduler",
+        help="Feature gates as they are set on that kube-scheduler; repeatable",
     ),
 ]
 StrictVersion = Annotated[
@@ -222,10 +223,10 @@ Sampling = Annotated[
     ),
 ]
 SkipAdmission = Annotated[
-    str,
+    list[str] | None,
     typer.Option(
         metavar="PLUGIN,...",
-        help="Do not run these admission plugins, e.g. ResourceQuota,LimitRanger",
+        help="Do not run these admission plugins, e.g. ResourceQuota,LimitRanger; repeatable",
         autocompletion=suggestions.admission_plugins,
     ),
 ]
@@ -335,3 +336,8 @@ ConfidenceDraws = Annotated[
     int,
     typer.Option("--draws", min=1, metavar="N", help="Draws among tied nodes for checks with a `confidence`"),
 ]
+
+
+def one_list(entries: Sequence[str] | None) -> str:
+    """Return all that an option of comma-separated entries says, as one text: given twice, it says both."""
+    return ",".join(entries or ())

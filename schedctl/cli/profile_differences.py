@@ -45,7 +45,7 @@ def diff(
     left: Configuration,
     right: Configuration,
     plugin: options.Plugins = None,
-    feature_gates: options.OfFeatureGates = "",
+    feature_gates: options.OfFeatureGates = None,
     output: Annotated[
         str,
         typer.Option(
@@ -76,7 +76,9 @@ def diff(
     if output not in ("text", "json"):
         raise UsageError(f'unknown output "{output}"', "-o takes text or json")
     notifier = StandardError()
-    sides = (profiles.effective(each, plugin or (), notifier, feature_gates) for each in (left, right))
+    sides = (
+        profiles.effective(each, plugin or (), notifier, options.one_list(feature_gates)) for each in (left, right)
+    )
     found = differences(*sides)
     if output == "json":
         items = [

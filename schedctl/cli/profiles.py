@@ -89,7 +89,7 @@ def show(
     ],
     plugin: options.Plugins = None,
     kube_version: options.OfVersion = "",
-    feature_gates: options.OfFeatureGates = "",
+    feature_gates: options.OfFeatureGates = None,
     output: Annotated[
         str,
         typer.Option(
@@ -112,7 +112,7 @@ def show(
     if output not in ("text", "yaml", "json"):
         raise UsageError(f'unknown output "{output}"', "-o takes text, yaml or json")
     notifier = StandardError()
-    release = kube_versions.release_of(kube_version, notifier, feature_gates)
+    release = kube_versions.release_of(kube_version, notifier, options.one_list(feature_gates))
     plugins = discovery.find(plugin or (), release)
     choice = profiles.load(name, plugins, notifier)
     document = profiles.spell_out(choice.configuration, choice.registry, release)

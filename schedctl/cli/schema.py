@@ -34,7 +34,7 @@ def schema(
         typer.Option(
             "--write",
             metavar="DIR",
-            help="Write the schemas of CheckPolicy, CheckPolicyTest and Config to this folder",
+            help="Write the schemas of CheckPolicy, CheckPolicyTest, Config, NodeGroups and Study to this folder",
         ),
     ] = "",
 ) -> None:

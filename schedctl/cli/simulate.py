@@ -79,7 +79,7 @@ def simulate(
         typer.Option(min=0, metavar="N", help="Repeat with N draws among tied nodes and show probabilities"),
     ] = 0,
     jobs: options.Jobs = 0,
-    skip_admission: options.SkipAdmission = "",
+    skip_admission: options.SkipAdmission = None,
     strict: Annotated[
         bool, typer.Option("--strict", help="Simulate nothing if the API server would refuse an object")
     ] = False,
@@ -121,7 +121,7 @@ def simulate(
     printer = Printer.of(output, color, pages=True)
     simulate_options = use_case.SimulateOptions(
         rollout=runs.rollout_strategy(rollout),
-        skip_admission=runs.admission_plugins(skip_admission),
+        skip_admission=runs.admission_plugins(options.one_list(skip_admission)),
         sampling=sampling,
         seed=seed,
         strict=strict,

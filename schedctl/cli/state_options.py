@@ -39,7 +39,7 @@ _OPTIONS = {
 }
 _VERSION_OPTIONS = {
     "kube_version": (options.KubeVersion, ""),
-    "feature_gates": (options.FeatureGates, ""),
+    "feature_gates": (options.FeatureGates, None),
     "strict_version": (options.StrictVersion, False),
 }
 _ELSEWHERE = {
@@ -138,7 +138,9 @@ def _source(values: Mapping[str, Any], context: typer.Context) -> StateSource:
 def _versions(values: Mapping[str, Any], context: typer.Context) -> VersionOptions:
     """Return what options, variables and settings say about the version, and which of them says it."""
     versions = VersionOptions(
-        values.get("kube_version", ""), values.get("feature_gates", ""), values.get("strict_version", False)
+        values.get("kube_version", ""),
+        options.one_list(values.get("feature_gates")),
+        values.get("strict_version", False),
     )
     source = context.get_parameter_source("kube_version")
     if source is None or source.name not in _ELSEWHERE:

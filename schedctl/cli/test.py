@@ -58,7 +58,7 @@ def test(
     ] = "text",
     scheduler_config: options.SchedulerConfig = "",
     kube_version: options.KubeVersion = "",
-    feature_gates: options.FeatureGates = "",
+    feature_gates: options.FeatureGates = None,
     strict_version: options.StrictVersion = False,
     plugin: options.Plugins = None,
     config: options.Config = "",
@@ -101,7 +101,7 @@ def test(
         demand=demand if coverage or min_coverage is not None else None,
         defaults=policy_tests.TestDefaults(
             SchedulerOptions(scheduler_config, plugins=plugin or ()),
-            VersionOptions(kube_version, feature_gates, strict_version),
+            VersionOptions(kube_version, options.one_list(feature_gates), strict_version),
         ),
         custom_kinds=user_settings.custom_kinds,
         notifier=notifier,

@@ -8,6 +8,7 @@ from math import ceil
 
 import msgspec
 
+from schedctl.api.meta import controller_of
 from schedctl.api.pod_groups import (
     GangSchedulingPolicy,
     PodGroup,
@@ -20,6 +21,7 @@ from schedctl.cache.cluster import Cluster
 from schedctl.cache.pod_info import PodInfo
 from schedctl.engine.groups.cycles import GroupAttempt
 from schedctl.explain import group_differences
+from schedctl.explain.topology_keys import closest_topology_key, label_values
 from schedctl.framework.pod_groups import group_key, priority_of
 from schedctl.framework.similar import closest_names, did_you_mean, in_namespace
 from schedctl.reports import counts
@@ -46,6 +48,13 @@ def find(scheduler: Scheduler, group: PodGroup, attempt: GroupAttempt) -> list[H
         return differences
     search = _Search(scheduler, group, attempt)
     return [*search.preemption(), *search.fewer(), *search.topology(), *search.nodes(), *search.priority()]
+
+
+def meant_topology_key(group: PodGroup, cluster: Cluster) -> str:
+    """Return the key that was probably meant where no node has the topology key of a group, "" where none is near."""
+    values = label_values(cluster)
+    key = group.topology_key
+    return "" if not key or key in values else closest_topology_key(key, values, len(cluster.rows))
 
 
 def of_missing(key: str, cluster: Cluster) -> Hint:
@@ -114,14 +123,16 @@ class _Search:
         """Yield the topology keys under which the group would start, and that it would without any."""
         if not self._group.topology_key:
             return
-        for key in self._wider_keys():
+        meant = meant_topology_key(self._group, self._scheduler.cluster)
+        tries = [("rename-topology", meant)] if meant else [("wider-topology", key) for key in self._wider_keys()]
+        for code, key in tries:
             attempt = self._try(_with_topology(self._group, key))
             if attempt.status.successful and attempt.chosen is not None:
                 where = attempt.chosen.placement.name
                 yield Hint(
-                    "wider-topology",
+                    code,
                     f"topology key {key} instead of {self._group.topology_key}: it would start in {key}={where}"
-                    " (the key cannot be changed: delete the PodGroup and create it again)",
+                    f" {_how_to_change_the_key(self._group)}",
                     tried=True,
                     fits=1,
                 )
@@ -130,7 +141,7 @@ class _Search:
             yield Hint(
                 "no-topology",
                 f"without the topology key {self._group.topology_key} it would start, spread over several of its"
-                " values (the key cannot be changed: delete the PodGroup and create it again)",
+                f" values {_how_to_change_the_key(self._group)}",
                 tried=True,
                 fits=1,
             )
@@ -254,6 +265,17 @@ def _whom(attempt: GroupAttempt) -> str:
     return ", ".join(parts)
 
 
+def _how_to_change_the_key(group: PodGroup) -> str:
+    owner = controller_of(group)
+    kind = "Job" if owner is not None and owner.kind == "Job" else "PodGroup"
+    return f"(the key cannot be changed: delete the {kind} and create it again)"
+
+
 def _patch_min_count(group: PodGroup, number: int) -> str:
-    patch = f'{{"spec":{{"schedulingPolicy":{{"gang":{{"minCount":{number}}}}}}}}}'
-    return f"kubectl patch podgroup {group.metadata.name} -n {group.metadata.namespace} --type=merge -p '{patch}'"
+    """Return the command that changes ``minCount``: of a Job that the group is made for, which has the say."""
+    policy = f'{{"schedulingPolicy":{{"gang":{{"minCount":{number}}}}}}}'
+    owner = controller_of(group)
+    kind, name, spec = "podgroup", group.metadata.name, policy
+    if owner is not None and owner.kind == "Job":
+        kind, name, spec = "job", owner.name, f'{{"scheduling":{policy}}}'
+    return f"kubectl patch {kind} {name} -n {group.metadata.namespace} --type=merge -p '{{\"spec\":{spec}}}'"

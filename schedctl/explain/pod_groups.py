@@ -20,7 +20,9 @@ from schedctl.engine.groups.cycles import GroupAttempt
 from schedctl.engine.groups.trials import Member, Trial
 from schedctl.explain import facts, group_differences, group_remedies, group_scale_ups, scores
 from schedctl.explain.explanations import reference
+from schedctl.explain.typos import typos
 from schedctl.framework.pod_groups import count_members, group_key
+from schedctl.framework.similar import did_you_mean
 from schedctl.framework.statuses import Code, Status
 from schedctl.reports import counts
 from schedctl.reports.explanations import Explanation, NodeCounts, NodeScore, Verdict
@@ -30,6 +32,8 @@ from schedctl.scheduler.schedulers import Scheduler
 
 _replace = msgspec.structs.replace
 _MOST_WAITING = 20
+_MOST_CAUSES = 5
+"""Of so many causes at most the names that a pod requires are looked up."""
 _OF_CLAIMS = "DRAWorkloadResourceClaims"
 
 
@@ -93,7 +97,8 @@ def _explain(scheduler: Scheduler, group: PodGroup, *, hints: bool, node_groups:
             causes=_causes(best.members, beyond),
             missing=_missing(cluster, attempt, best, beyond),
         )
-    result = _replace(result, waiting=_waiting_behind(cluster, group), notes=_notes(attempt, result))
+    notes = [*_notes(attempt, result), *_facts_of_pods(result, waiting, cluster)]
+    result = _replace(result, waiting=_waiting_behind(cluster, group), notes=notes)
     if hints and result.verdict is not GroupVerdict.PLACED:
         result = _replace(result, hints=group_remedies.find(scheduler, group, attempt))
         if node_groups is not None and result.verdict is not GroupVerdict.ERROR:
@@ -288,13 +293,27 @@ def _waiting_behind(cluster: Cluster, group: PodGroup) -> list[str]:
     return list(names)
 
 
+def _facts_of_pods(result: PodGroupResult, waiting: Sequence[PodInfo], cluster: Cluster) -> list[str]:
+    """Return what is wrong with pods of a group whatever room there is: names that nothing has, deleted pods."""
+    pods = {info.key: info for info in waiting}
+    failing = [pods[cause.pods[0]] for cause in result.causes[:_MOST_CAUSES] if cause.pods and cause.pods[0] in pods]
+    found = [typo.fact for info in failing for typo in typos(info, cluster)]
+    leaving = sum(info.is_terminating for info in waiting)
+    if leaving and not result.starts:
+        are = "is" if leaving == 1 else "are"
+        found.append(f"{counts.of(leaving, 'pod')} of it {are} being deleted and not tried any more")
+    return list(dict.fromkeys(found))
+
+
 def _notes(attempt: GroupAttempt, result: PodGroupResult) -> list[str]:
     notes = []
     group, release = attempt.cycle.group, attempt.cluster.release
     if group.spec.resource_claims and not release.enabled(_OF_CLAIMS):
         notes.append(f"the API server drops spec.resourceClaims of the group while {_OF_CLAIMS} is off")
     if result.topology_key and not result.trials:
-        notes.append(f"no node has the label {result.topology_key}, of which all nodes of the group need one value")
+        meant = did_you_mean(group_remedies.meant_topology_key(group, attempt.cluster))
+        key = f"{result.topology_key}{meant}"
+        notes.append(f"no node has the label {key}, of which all nodes of the group need one value")
     if result.verdict is GroupVerdict.STARTS:
         rest = result.pods - result.scheduled - result.placed
         notes.append(f"{counts.of(rest, 'pod')} would stay pending and be tried again as the rest of the group")

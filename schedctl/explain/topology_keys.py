@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
 from collections.abc import Mapping
 
 from schedctl.api.topology import BETA_REGION, BETA_ZONE, HOSTNAME, REGION, ZONE
+from schedctl.cache.cluster import Cluster
 from schedctl.documents.spelling import CLOSE, nearest
 from schedctl.framework.similar import closest_name
 
@@ -21,6 +23,16 @@ _ROLES = {
 """The well-known keys by the words that people call their roles."""
 _MOST_NODES = 0.9
 """The share of nodes that must have a label for it to be a topology key."""
+
+
+def label_values(cluster: Cluster) -> Mapping[str, Mapping[str, int]]:
+    """Return how many nodes have which value of each label."""
+    maps = cluster.node_table.labels.maps
+    values: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    for row in cluster.rows.tolist():
+        for key, value in maps[row].items():
+            values[key][value] += 1
+    return values
 
 
 def closest_topology_key(key: str, values: Mapping[str, Mapping[str, int]], nodes: int) -> str:

@@ -7,7 +7,6 @@ something similar is there, the `Remedy` that would use it comes along.
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 
@@ -19,7 +18,7 @@ from schedctl.cache.cluster import Cluster
 from schedctl.cache.pod_info import PodInfo
 from schedctl.explain import typo_remedies
 from schedctl.explain.device_typos import device_typos
-from schedctl.explain.topology_keys import closest_topology_key
+from schedctl.explain.topology_keys import closest_topology_key, label_values
 from schedctl.explain.typo_remedies import Typo, misspelling
 from schedctl.framework.claim_remedies import use_storage_class
 from schedctl.framework.device_classes import classes_by_resource
@@ -47,11 +46,7 @@ def claim_typos(pod: PodInfo, cluster: Cluster) -> list[Typo]:
 
 
 def _labels(pod: PodInfo, cluster: Cluster) -> Iterator[Typo]:
-    maps = cluster.node_table.labels.maps
-    values: defaultdict[str, Counter[str]] = defaultdict(Counter)
-    for row in cluster.rows.tolist():
-        for key, value in maps[row].items():
-            values[key][value] += 1
+    values = label_values(cluster)
     required = list(required_labels(pod))
     for key, _ in required:
         if key not in values:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from schedctl.autoscaling.group_files import NO_FILES, GroupFiles
 from schedctl.cache.pod_info import PodInfo
+from schedctl.framework.pod_groups import group_key
 from schedctl.policy.causes import Cause, Causes
 from schedctl.policy.documents import Match
 from schedctl.policy.facts import Facts
@@ -32,7 +33,8 @@ class Judged:
         subject: how messages name it.
         workload: the object of the manifests it belongs to, None for a node or the run.
         pod: the pod, None for others.
-        sourced: the object in the manifests, of a namespace, quota or pod group that is there.
+        sourced: the object in the manifests, of a namespace, quota or pod group; of a group that is not there, what
+            makes its pods.
     """
 
     kind: str = ""
@@ -78,8 +80,14 @@ class Judged:
 
     @classmethod
     def of_group(cls, namespace: str, name: str, situation: Situation) -> Judged:
-        """Return a pod group as an object of findings."""
+        """Return a pod group as an object of findings; one that is not in the manifests is where its pods come from."""
         sourced = situation.sourced.get(("PodGroup", namespace, name))
+        if sourced is None:
+            key = f"{namespace}/{name}"
+            members = (
+                judged for judged in situation.workloads if any(group_key(pod.info) == key for pod in judged.pods)
+            )
+            sourced = next((judged.sourced for judged in members if judged.sourced is not None), None)
         return cls("PodGroup", namespace, name, f"PodGroup {namespace}/{name}", sourced=sourced)
 
     @classmethod

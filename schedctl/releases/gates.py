@@ -7,6 +7,7 @@ change a decision, and which of these are reproduced both ways, is said here.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
 from typing import Final, Literal
@@ -237,9 +238,9 @@ def settle(version: str, switches: Mapping[str, bool]) -> frozenset[str]:
 def _spread(gates: Mapping[str, Gate], switches: Mapping[str, bool]) -> dict[str, bool]:
     """Return every gate that is set, AllAlpha and AllBeta as the gates they stand for."""
     single = {name: value for name, value in switches.items() if name not in _GROUPS}
-    unknown = next((name for name in single if name not in gates), "")
-    if unknown:
-        raise GateError(f"unrecognized feature gate: {unknown}", _where_known(unknown))
+    unknown = next((name for name in single if name not in gates), None)
+    if unknown is not None:
+        raise GateError(f"unrecognized feature gate: {unknown}", _where_known(gates, unknown))
     grouped = dict(_of_groups(gates, switches))
     return grouped | single
 
@@ -273,13 +274,16 @@ def _hint_of_dependency(name: str, needed: str, switches: Mapping[str, bool]) ->
     return f"set {needed}=true as well"
 
 
-def _where_known(name: str) -> str:
+def _where_known(gates: Mapping[str, Gate], name: str) -> str:
     """Return which versions have a gate of a name, or one of a near name."""
     having = [
         minor for minor in sorted(path.stem for path in _TABLES.glob("v*.json")) if name in gates_of(f"{minor}.0")
     ]
     if having:
         return f"kube-scheduler {' and '.join(having)} {'have' if len(having) > 1 else 'has'} it"
+    by_letters = {known.lower(): known for known in gates}
+    for near in get_close_matches(name.lower(), by_letters, 1, 0.85):
+        return f"did you mean {by_letters[near]}? `schedctl version --gates` lists all"
     return "`schedctl version --gates` lists them"
 
 

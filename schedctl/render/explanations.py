@@ -121,10 +121,10 @@ def lines(
     if len(results) == 1:
         answered = _end(report.metadata, results[0].profile, wide, dry_run=dry_run)
         end = _end_of_bound(wide) if results[0].bound is not None else answered
-        not_running = _bound_not_running(report.summary)
-        yield _screen(
-            results[0], levels, (*_conditions(report.metadata), *not_running, *end), skip=0 if headline else 1
-        )
+        # equal pods that all fit one by one may not fit together
+        alone = (BLANK, _counted(report.summary)) if report.summary.pods > 1 and report.summary.scheduled else ()
+        after = (*alone, *_bound_not_running(report.summary), *end)
+        yield _screen(results[0], levels, (*_conditions(report.metadata), *after), skip=0 if headline else 1)
         return
     shown = results[: limit or (ALL if wide else _ANSWERS)]
     rows = results[: max(len(shown), _ROWS)]
@@ -659,8 +659,8 @@ def _bound_not_running(summary: explanations.ExplainSummary) -> Iterator[Block]:
         yield line("kubectl get pods lists their status; schedctl explain pod NAME says why", "faint", indent=2)
 
 
-def _tally(report: explanations.ExplainReport, wide: bool) -> Iterator[Block]:
-    summary = report.summary
+def _counted(summary: explanations.ExplainSummary) -> Line:
+    """Return how many pods there are of each verdict, and that none takes the room of another."""
     tally = (
         ("would be placed", summary.scheduled),
         ("unschedulable", summary.unschedulable),
@@ -674,6 +674,10 @@ def _tally(report: explanations.ExplainReport, wide: bool) -> Iterator[Block]:
     )
     numbers = ", ".join(f"{count} {name}" for name, count in tally if count)
     alone = "; each judged alone on the cluster as it is" if summary.bound < summary.pods else ""
-    yield line(f"{counts.of(summary.pods, 'pod')}: {numbers}{alone}", "strong")
-    yield from _bound_not_running(summary)
+    return line(f"{counts.of(summary.pods, 'pod')}: {numbers}{alone}", "strong")
+
+
+def _tally(report: explanations.ExplainReport, wide: bool) -> Iterator[Block]:
+    yield _counted(report.summary)
+    yield from _bound_not_running(report.summary)
     yield from _end(report.metadata, "", wide)

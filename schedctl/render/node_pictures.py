@@ -42,14 +42,17 @@ def node_map(result: Explanation, nodes: NodeMap) -> Iterator[Block]:
     if not groups or not (refused or result.chosen):
         return
     each = -(-max(len(group) for _, group in groups) // _CELLS)
-    yield line(f"nodes by zone and pool ({legend}):", "faint")
+    pools = any(pool for (_, pool), _ in groups)
+    yield line(f"nodes by zone{' and pool' if pools else ''} ({legend}):", "faint")
     rows: list[Sequence[Cell]] = []
     for (zone, pool), group in groups:
         parts = [group[start : start + each] for start in range(0, len(group), each)]
         answers = "".join(_most([signs.get(node.name, _UNSEEN) for node in part]) for part in parts)
         full = "".join(_level(part) for part in parts)
-        rows.append(tuple((Span(text),) for text in (zone or "none", pool or "none", str(len(group)), answers, full)))
-    yield Table(rows, 2, ("ZONE", "POOL", "NODES", "ANSWER", "HOW FULL"), frozenset((2,)), optional=1)
+        where = (zone or "none", pool or "none") if pools else (zone or "none",)
+        rows.append(tuple((Span(text),) for text in (*where, str(len(group)), answers, full)))
+    heads = ("ZONE", *(("POOL",) if pools else ()), "NODES", "ANSWER", "HOW FULL")
+    yield Table(rows, 2, heads, frozenset((heads.index("NODES"),)), optional=1)
     several = f"a sign stands for {each} nodes, for what most of them are; " if each > 1 else ""
     yield line(f"{several}how full, of cpu or memory: · under 25 %, ░ 25, ▒ 50, █ 75 or more", "faint", indent=2)
 

@@ -133,8 +133,12 @@ def _workload(result: simulations.WorkloadResult, detail: _Detail) -> Iterator[B
     yield from _places(result.nodes, detail)
     if detail.wide:
         yield from _pods(result)
+    # Why they are pending is told above, so that nothing tells pods of one fate apart here.
+    by_fate: dict[str, list[str]] = {}
     for pending in result.pending:
-        yield _names(f"{len(pending.pods)} {_fate(pending.fate, pending.node)}", pending.pods, detail)
+        by_fate.setdefault(_fate(pending.fate, pending.node), []).extend(pending.pods)
+    for fate, names in by_fate.items():
+        yield _names(f"{len(names)} {fate}", names, detail)
     for rejected in result.rejected:
         yield _names(f"{len(rejected.pods)} rejected", rejected.pods, detail)
         yield from notices.kubernetes_line(rejected.message, 4)

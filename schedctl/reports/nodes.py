@@ -198,7 +198,7 @@ class UnplacedPods(Record, frozen=True):
     """Pods that no number of new nodes helps.
 
     Attributes:
-        owner: their workload, or the pod itself.
+        owner: their workload, their pod group if it would not start, or the pod itself.
         pods: their keys.
         groups: why, group by group.
     """

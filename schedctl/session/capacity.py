@@ -10,10 +10,12 @@ import msgspec
 from schedctl.api.pod_groups import PodGroup
 from schedctl.autoscaling import instance_types
 from schedctl.autoscaling.groups import NodeTemplate
+from schedctl.cache.pod_info import PodInfo
 from schedctl.errors import UsageError
 from schedctl.explain import facts, remarks
 from schedctl.explain.pending_pods import without_nodes
 from schedctl.releases import GENERIC_WORKLOAD
+from schedctl.reports import counts
 from schedctl.reports.capacities import CapacityReport, CapacityResult
 from schedctl.scheduler import Scheduler
 from schedctl.scheduler.gaps import log_assumptions
@@ -64,9 +66,11 @@ def capacity(
         results, interrupted = [], False
         with session.notifier.progress("placing") as progress:
             for model, template in _questions(session, models, on, types):
-                if isinstance(model.object, PodGroup):
-                    results.append(_count_groups(scheduler, model, model.object, labels, most, progress))
-                    continue
+                with scheduler.fork():
+                    gang = capacity_models.gang_of(model, scheduler) if template is None else None
+                    if gang is not None:
+                        results.append(_count_groups(scheduler, model, *gang, labels, most, progress))
+                        continue
                 with scheduler.fork(), _on(scheduler, template) as notes:
                     filled = _fill(scheduler, model, choice.profile, most, progress)
                     results.append(
@@ -92,12 +96,18 @@ def capacity(
 
 
 def _count_groups(
-    scheduler: Scheduler, model: Model, group: PodGroup, labels: Sequence[str], most: int, progress: Progress
+    scheduler: Scheduler,
+    model: Model,
+    group: PodGroup,
+    members: Sequence[PodInfo],
+    labels: Sequence[str],
+    most: int,
+    progress: Progress,
 ) -> CapacityResult:
     """Return how many more groups like one would start.
 
     Raises:
-        UsageError: groups are off, or it has no pods to be like.
+        UsageError: groups are off, or it has too few pods to start.
     """
     cluster = scheduler.cluster
     if not cluster.release.enabled(GENERIC_WORKLOAD):
@@ -105,7 +115,12 @@ def _count_groups(
             f"{model.subject} cannot be counted: {GENERIC_WORKLOAD} is off",
             f"`--feature-gates {GENERIC_WORKLOAD}=true`",
         )
-    members = group_capacities.members_of(group, cluster)
+    if 0 < len(members) < group.min_count:
+        raise UsageError(
+            f"{model.subject} cannot be counted: PodGroup {group.key} needs {counts.of(group.min_count, 'pod')} to"
+            f" start, and {len(members)} of them are there",
+            "all of its pods have to be in the state: add them with -f",
+        )
     if not members:
         raise UsageError(
             f"{model.subject} has no pods to count by", "its pods have to be in the state: add them with -f"
@@ -119,7 +134,10 @@ def _count_groups(
         on_placed=lambda placed: progress.advance(placed, most, f"{placed} groups placed"),
     )
     result = capacity_report_builder.result(filled, cluster, subject=model.subject, by=labels, notes=model.notes)
-    return msgspec.structs.replace(result, fits=groups, group_size=len(members))
+    notes = result.notes
+    if not isinstance(model.object, PodGroup):
+        notes = [*notes, f"its pods are scheduled as PodGroup {group.key}: whole groups are counted"]
+    return msgspec.structs.replace(result, fits=groups, group_size=len(members), notes=notes)
 
 
 def _questions(

@@ -14,18 +14,24 @@ from schedctl.api.defaults import with_namespace
 from schedctl.api.nodes import Node
 from schedctl.api.pod_groups import PodGroup
 from schedctl.api.pods import Pod
+from schedctl.api.policies import PriorityClass
 from schedctl.api.short_names import NAMES
 from schedctl.api.workloads import DaemonSet, StatefulSet
 from schedctl.cache.pod_info import PodInfo
 from schedctl.errors import UsageError
 from schedctl.framework.pod_edits import as_pending
+from schedctl.framework.pod_groups import group_key
+from schedctl.releases import GENERIC_WORKLOAD
 from schedctl.scheduler import Scheduler
 from schedctl.session import subjects
 from schedctl.session.explain import pod_of
 from schedctl.session.states import State
 from schedctl.session.subject_kinds import POD_GROUP
+from schedctl.simulation import group_capacities
 from schedctl.simulation.capacities import CopiesOfPod, PodCopies, StatefulSetCopies
 from schedctl.workloads import admission
+from schedctl.workloads.expansion import UnsourcedObject, expand
+from schedctl.workloads.pod_groups import admit_group
 
 _FILES = (".yaml", ".yml", ".json", ".gz")
 _replace = msgspec.structs.replace
@@ -80,6 +86,39 @@ def is_named(like: Sequence[str], namespace: str, kind: str, key: str) -> bool:
     return subjects.named_among(names, subjects.scope(namespace, everywhere=False), kind, key)
 
 
+def gang_of(model: Model, scheduler: Scheduler) -> tuple[PodGroup, list[PodInfo]] | None:
+    """Return the group that a model is, or is scheduled with, and the pods of it; None where its pods count one by one.
+
+    These are the pods that are there, else those that a workload would make. A group without ``minCount`` and without a
+    topology key takes whatever fits, so that its pods count one by one as well. What joins the model is put into the
+    cluster.
+    """
+    cluster, obj = scheduler.cluster, model.object
+    if isinstance(obj, PodGroup):
+        return obj, group_capacities.members_of(obj, cluster)
+    if not cluster.release.enabled(GENERIC_WORKLOAD):
+        return None
+    for companion in model.companions:
+        cluster.put(companion)
+    made, new = [obj], {}
+    if not isinstance(obj, Pod):
+        expansion = expand([UnsourcedObject(obj)], cluster)
+        made = [pod for workload in expansion.groups for pod in workload.pods]
+        new = {group.key: group for group in expansion.joined if isinstance(group, PodGroup)}
+    key = group_key(PodInfo(made[0])) if made else ""
+    group = new.get(key) or cluster.get(PodGroup, key) if key else None
+    if key and group is None:
+        model.notes.append(
+            f"PodGroup {key} does not exist: its pods wait for it, and are counted as if they stood alone"
+        )
+    if group is None or not (group.is_gang or group.topology_key):
+        return None
+    if key in new:
+        group = admit_group(group, cluster.every(PriorityClass), cluster.release)
+    there = group_capacities.members_of(group, cluster)
+    return group, there or [PodInfo(admission.admit(pod, cluster).pod) for pod in made]
+
+
 def copies(model: Model, scheduler: Scheduler, profile: str) -> PodCopies:
     """Return the pods that are like a model; what they need is put into the cluster.
 
@@ -112,7 +151,13 @@ def copies(model: Model, scheduler: Scheduler, profile: str) -> PodCopies:
             for claim in admitted.claims:
                 cluster.put(claim)
         pod = as_pending(pod)
-        spec = _replace(pod.spec, scheduler_name=profile or pod.spec.scheduler_name, scheduling_gates=None)
+        # A gang is counted as a whole (`gang_of`): here is a pod of it that is asked about by itself.
+        spec = _replace(
+            pod.spec,
+            scheduler_name=profile or pod.spec.scheduler_name,
+            scheduling_gates=None,
+            scheduling_group=None,
+        )
         made, asked_for = CopiesOfPod(_replace(pod, spec=spec), cluster), spec.scheduler_name
     if asked_for and asked_for not in scheduler.profiles:
         raise UsageError(

@@ -423,7 +423,8 @@ def unknown_profile(profile: str) -> UsageError:
         return UsageError(f'"{profile}": a version behind @ is for `profiles diff`', command)
     if at and name in shipped_files():
         return UsageError(f'"{version}" in "{profile}" is no version of Kubernetes', f"e.g. `{name}@1.36`")
-    return UsageError(f'unknown profile "{profile}"', _hint(profile, list(shipped_files())))
+    file = ", and no such file" if "/" in profile or "." in profile else ""
+    return UsageError(f'unknown profile "{profile}"{file}', _hint(profile, list(shipped_files())))
 
 
 def _hint(name: str, names: Sequence[str]) -> str:

@@ -254,7 +254,7 @@ def _as_group(obj: Any, groups: GroupAnswers) -> Sequence[Explanation] | None:
     if isinstance(obj, Pod):
         answer = groups.of_pod(obj)
         return None if answer is None else [answer]
-    return list(groups.of_workload(obj)) or None
+    return groups.of_workload(obj)
 
 
 def owner_names(cluster: Cluster) -> Callable[[PodReference], str]:

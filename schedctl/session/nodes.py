@@ -17,7 +17,7 @@ from schedctl.cache.pod_info import PodInfo
 from schedctl.documents.spelling import nearest
 from schedctl.errors import UsageError
 from schedctl.reports import counts
-from schedctl.reports.nodes import KarpenterAnswer, NodesReport
+from schedctl.reports.nodes import KarpenterAnswer, NodesReport, ScaleUpObstacle
 from schedctl.scheduler import Scheduler
 from schedctl.scheduler.gaps import AssumptionLog, log_assumptions
 from schedctl.session import karpenter, node_maps
@@ -31,7 +31,7 @@ from schedctl.simulation.scale_downs.removals import shrink as run_shrink
 from schedctl.simulation.scale_downs.rules import RemovalRules
 from schedctl.simulation.scale_ups.bounds import solver_installed
 from schedctl.simulation.scale_ups.expanders import EXPANDERS, Expander
-from schedctl.simulation.scale_ups.options import OBJECTIVES, Objective, options_of
+from schedctl.simulation.scale_ups.options import OBJECTIVES, Objective, limit_reached, options_of, with_more
 from schedctl.simulation.scale_ups.planning import ScaleUp, apply_plan, use_of_nodes
 from schedctl.simulation.scale_ups.planning import plan as run_plan
 from schedctl.sources import Manifests
@@ -276,8 +276,33 @@ def _refusals(scheduler: Scheduler, facts: ScaleUp, groups: NodeGroups) -> dict[
             if len(known) >= _EXPLAINED:
                 continue
             known[key] = judge_groups(scheduler, info, groups.groups)
-        found[info.key] = known[key]
+        gang = facts.gang_of.get(info.key, "")
+        found[info.key] = [_judge_beside_plan(each, facts, gang) for each in known[key]]
     return found
+
+
+def _judge_beside_plan(judgement: GroupJudgement, facts: ScaleUp, gang: str) -> GroupJudgement:
+    """Return why one more node of a group that would take a pod is none that could be added, or is not enough.
+
+    Args:
+        judgement: on the pod by itself and a new node.
+        facts: the plan, whose nodes count for the limits of the group.
+        gang: the pod group of the pod that has to start as a whole, "" for none.
+    """
+    if not judgement.helps:
+        return judgement
+    if gang:
+        text = f"as many new nodes as it may have do not let PodGroup {gang} start with all of its pods"
+        return replace(judgement, obstacle=ScaleUpObstacle.OTHER_PODS, text=text)
+    group = judgement.group
+    options = list(enumerate(facts.options))
+    added = sum(facts.counts[number] for number, option in options if option.group.name == group.name)
+    fitting = [number for number, option in options if any(option.template is each for each in judgement.templates)]
+    limits = [limit_reached(facts.options, with_more(facts.counts, number), group) for number in fitting]
+    if not added or not limits or not all(limits):
+        return judgement
+    text = f"limit reached with the {counts.nodes(added)} to add: {limits[0]}"
+    return replace(judgement, obstacle=ScaleUpObstacle.LIMIT, text=text)
 
 
 def _prices(cluster: Cluster, groups: NodeGroups) -> dict[str, float | None]:

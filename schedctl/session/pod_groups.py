@@ -67,21 +67,26 @@ class GroupAnswers:
         else:
             self._explained[group.key, ""] = ExplainedGroup(_off(group, self._scheduler.cluster))
 
-    def of_workload(self, obj: Any) -> Iterator[Explanation]:
-        """Yield what becomes of the pods of a workload that are pending as pods of groups; nothing for another."""
+    def of_workload(self, obj: Any) -> list[Explanation] | None:
+        """Return what becomes of the pending pods of a workload as pods of groups; None where it has none in groups.
+
+        One whose pods are there, on nodes or not, makes no others; of another they are those that it would make.
+        """
+        if not self.enabled:
+            return None
         cluster = self._scheduler.cluster
         kind, metadata = type(obj).__name__, obj.metadata
         keys: dict[str, None] = {}
-        for info in cluster.pending.values() if self.enabled else ():
+        for info in (*cluster.pending.values(), *cluster.pod_table):
             key = group_key(info)
             if key and ownership.workload_of(info, cluster) == (kind, metadata.namespace, metadata.name):
                 keys[key] = None
-        if not keys and self.enabled:
-            yield from self._of_new_pods(obj)
-        for key in keys:
-            group = cluster.get(PodGroup, key)
-            if group is not None:
-                yield from self._explain(group).members.values()
+        if not keys:
+            return list(self._of_new_pods(obj)) or None
+        groups = [group for key in keys if (group := cluster.get(PodGroup, key)) is not None]
+        if not groups:
+            return None
+        return [each for group in groups for each in self._explain(group).members.values()]
 
     def _of_new_pods(self, obj: Any) -> Iterator[Explanation]:
         """Yield what would become of the pods that a workload would make, if they are pods of a group.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from schedctl.api import topology
 from schedctl.api.resources import CPU, MEMORY, PODS
 from schedctl.cache.cluster import Cluster
 from schedctl.reports.node_maps import MappedNode, NodeMap
@@ -22,13 +23,15 @@ def node_map(cluster: Cluster, before: Measure | None = None) -> NodeMap:
     past = before or now
     zones = utilisation.zones(cluster)
     table = cluster.node_table
+    # Where no label tells pools apart the zone is what groups nodes, and a zone is no pool.
+    label = "" if now.label == topology.ZONE else now.label
     return NodeMap(
-        pool_label=now.label,
+        pool_label=label,
         nodes=[
             MappedNode(
                 name=name,
                 zone=zones[name],
-                pool=now.groups[name],
+                pool=now.groups[name] if label else "",
                 unschedulable=table.objects[table.row_of[name]].spec.unschedulable,
                 cpu=_amount(now.requested, CPU, name),
                 memory=_amount(now.requested, MEMORY, name),

@@ -276,8 +276,9 @@ def _unplaced(
             for each in refusals.get(info.key, ())
             if each.obstacle is not None
         ]
+        gang = facts.gang_of.get(info.key, "")
         key = (
-            ownership.owner_name(info.key, cluster) or f"Pod {info.key}",
+            f"PodGroup {gang}" if gang else ownership.owner_name(info.key, cluster) or f"Pod {info.key}",
             tuple((each.group, each.text) for each in why),
         )
         found.setdefault(key, []).append(info.key)

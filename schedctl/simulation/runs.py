@@ -103,7 +103,9 @@ class Simulator:
         self._requeue = Requeue(state, self._evictions)
         self._refusals = RefusalCache(state)
         self._binding = BindingCycle(state, self._requeue, self._evictions, options.choose)
-        self._group_cycles = GroupCycles(state, self._requeue, self._evictions, self._binding)
+        self._group_cycles = GroupCycles(
+            state, self._requeue, self._evictions, self._binding, makes_room=options.make_room
+        )
         self._external_events = ExternalEvents(state, self._evictions, self._binding)
         state.apply_event = self._external_events.apply
 

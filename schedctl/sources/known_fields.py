@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import msgspec
 
-from schedctl.api import devices, meta, nodes, pods, storage, workloads
+from schedctl.api import devices, meta, nodes, pod_groups, pods, policies, storage, workloads
 
 _OBJECT = "apiVersion kind metadata spec status"
 _WORKLOAD = (
@@ -87,7 +87,7 @@ _TABLE: tuple[tuple[type[msgspec.Struct], str], ...] = (
     (
         workloads.JobSpec,
         "activeDeadlineSeconds backoffLimit backoffLimitPerIndex managedBy manualSelector maxFailedIndexes "
-        "podFailurePolicy podReplacementPolicy scheduling selector successPolicy ttlSecondsAfterFinished",
+        "podFailurePolicy podReplacementPolicy selector successPolicy ttlSecondsAfterFinished",
     ),
     (workloads.JobTemplateSpec, ""),
     (
@@ -183,8 +183,39 @@ _DEVICES: tuple[tuple[type[msgspec.Struct], str], ...] = (
     (devices.AllocatedDeviceStatus, "data networkData"),
     (devices.DeviceCondition, "lastTransitionTime observedGeneration"),
 )
+_GROUPS: tuple[tuple[type[msgspec.Struct], str], ...] = (
+    (pods.PodSchedulingGroup, ""),
+    (pod_groups.PodGroup, _OBJECT),
+    (pod_groups.PodGroupSpec, ""),
+    (pod_groups.PodGroupSchedulingPolicy, ""),
+    (pod_groups.GangSchedulingPolicy, ""),
+    (pod_groups.PodGroupSchedulingConstraints, ""),
+    (pod_groups.TopologyConstraint, ""),
+    (pod_groups.PodGroupResourceClaim, ""),
+    (pod_groups.DisruptionMode, ""),
+    (pod_groups.WorkloadReference, ""),
+    (pod_groups.PodGroupStatus, ""),
+    (workloads.JobScheduling, ""),
+    (workloads.JobSchedulingPolicy, ""),
+    (workloads.JobGangPolicy, ""),
+)
+_POLICIES: tuple[tuple[type[msgspec.Struct], str], ...] = (
+    (policies.PriorityClass, "apiVersion description kind"),
+    (policies.PodDisruptionBudget, _OBJECT),
+    (policies.PodDisruptionBudgetSpec, ""),
+    (policies.RuntimeClass, "apiVersion kind"),
+    (policies.RuntimeClassOverhead, ""),
+    (policies.RuntimeClassScheduling, ""),
+    (policies.LimitRange, _OBJECT),
+    (policies.LimitRangeSpec, ""),
+    (policies.LimitRangeItem, ""),
+    (policies.ResourceQuota, _OBJECT),
+    (policies.ResourceQuotaSpec, ""),
+    (policies.ScopeSelector, ""),
+    (policies.ScopedResourceSelectorRequirement, ""),
+)
 KNOWN: dict[type, frozenset[str]] = {
-    struct: frozenset(names.split()) for struct, names in (*_TABLE, *_STORAGE, *_DEVICES)
+    struct: frozenset(names.split()) for struct, names in (*_TABLE, *_STORAGE, *_DEVICES, *_GROUPS, *_POLICIES)
 }
 """By struct, the valid field names that the struct does not have."""
 

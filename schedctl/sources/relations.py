@@ -219,7 +219,9 @@ def _pod(obj: pods.Pod, path: Path) -> Iterator[Finding]:
         yield Finding((*path, "spec", "nodeName"), message)
 
 
-def _group_policy(obj: pod_groups.PodGroupSchedulingPolicy, path: Path) -> Iterator[Finding]:
+def _group_policy(
+    obj: pod_groups.PodGroupSchedulingPolicy | workloads.JobSchedulingPolicy, path: Path
+) -> Iterator[Finding]:
     if obj.basic is None and obj.gang is None:
         yield Finding(path, "a group needs a policy, basic or gang")
     elif obj.basic is not None and obj.gang is not None:
@@ -234,6 +236,13 @@ def _group_constraints(obj: pod_groups.PodGroupSchedulingConstraints, path: Path
 def _disruption(obj: pod_groups.DisruptionMode, path: Path) -> Iterator[Finding]:
     if obj.single is not None and obj.all is not None:
         yield Finding((*path, "all"), "single and all exclude each other")
+    elif obj.single is None and obj.all is None:
+        yield Finding(path, "expected one of single and all")
+
+
+def _group_claim(obj: pod_groups.PodGroupResourceClaim, path: Path) -> Iterator[Finding]:
+    if (obj.resource_claim_name is None) == (obj.resource_claim_template_name is None):
+        yield Finding(path, "expected exactly one of resourceClaimName and resourceClaimTemplateName")
 
 
 RELATIONS: dict[type, Callable[[Any, Path], Iterator[Finding]]] = {
@@ -264,7 +273,9 @@ RELATIONS: dict[type, Callable[[Any, Path], Iterator[Finding]]] = {
     devices.DeviceSubRequest: _device_count,
     devices.ResourceSliceSpec: _slice,
     pod_groups.PodGroupSchedulingPolicy: _group_policy,
+    workloads.JobSchedulingPolicy: _group_policy,
     pod_groups.PodGroupSchedulingConstraints: _group_constraints,
+    pod_groups.PodGroupResourceClaim: _group_claim,
     pod_groups.DisruptionMode: _disruption,
 }
 """By struct, the rules that look at several fields."""

@@ -90,6 +90,7 @@ RANGES: dict[Field, tuple[int, int]] = {
     (workloads.JobSpec, "completions"): (0, _MANY),
     (storage.VolumeNodeResources, "count"): (0, _MANY),
     (pod_groups.GangSchedulingPolicy, "min_count"): (1, _MANY),
+    (workloads.JobGangPolicy, "min_count"): (1, _MANY),
 }
 """Fields that hold a number from a range."""
 

@@ -25,6 +25,7 @@ from schedctl.api.pods import FINISHED, Pod, PodTemplate, PodTemplateSpec
 from schedctl.api.storage import PersistentVolumeClaim
 from schedctl.cache.cluster import Cluster
 from schedctl.errors import Problem
+from schedctl.framework.foreign_groups import KUEUE_QUEUE
 from schedctl.workloads import job_groups, pod_templates
 from schedctl.workloads.apply import apply
 from schedctl.workloads.daemon_sets import describe_no_node, eligible_nodes, nodes_of, tie_to_node
@@ -438,10 +439,18 @@ class _Expander:
 
     def _cron_job(self, obj: workloads.CronJob) -> Workload:
         metadata, spec = with_namespace(obj.metadata), obj.spec.job_template.spec
-        job = ObjectMeta(name=f"{metadata.name}-next", namespace=metadata.namespace)
+        message, path, hint = job_groups.objection(spec, self.cluster.release)
+        if message:
+            raise _Refused(message, ("spec", "jobTemplate", *path), hint)
+        labels = obj.spec.job_template.metadata.labels
+        job = ObjectMeta(name=f"{metadata.name}-next", namespace=metadata.namespace, labels=labels)
         if obj.spec.suspend:
             return self._workload(obj, (), spec.template, ["is suspended and makes no jobs"])
         replicas, notes = self._job_pods(job, spec)
+        if labels and replicas:  # which say whether Kueue admits it
+            self.result.joined.append(workloads.Job(metadata=job, spec=spec))
+        if spec.scheduling is not None:
+            notes.append("its Jobs get no PodGroup: the Job controller makes none for a Job that a CronJob controls")
         when = f" ({obj.spec.schedule})" if obj.spec.schedule else ""
         return self._workload(obj, replicas, spec.template, [f"these are the pods of its next run{when}", *notes])
 
@@ -586,12 +595,17 @@ class _Expander:
 
     def _job_pods(self, metadata: ObjectMeta, spec: workloads.JobSpec) -> tuple[list[Replica], list[str]]:
         """Return the pods that run at once, and what to know about the others."""
+        notes = []
         if spec.suspend:
-            return [], ["is suspended and makes no pods"]
+            queue = (metadata.labels or {}).get(KUEUE_QUEUE, "")
+            key = f"{metadata.namespace}/{metadata.name}"
+            # Kueue resumes a new Job of its; one that is in the cluster has its turn when there is quota, not now
+            if not queue or self.cluster.get(workloads.Job, key) is not None:
+                return [], ["is suspended and makes no pods"]
+            notes.append(f"is suspended until Kueue admits it (LocalQueue {queue}); these are its pods then")
         parallel = 1 if spec.parallelism is None else spec.parallelism
         count = parallel if spec.completions is None else min(parallel, spec.completions)
         _check_count(count, ("spec", "parallelism"))
-        notes = []
         if spec.completions is not None and spec.completions > count:
             notes.append(f"runs {count} at a time until {spec.completions} have succeeded; these are the first")
         replicas = []

@@ -127,3 +127,17 @@ def test_nodes_for_a_gang(schedctl, tmp_path, pods, least, text):
     ended = schedctl("nodes", "-f", str(tmp_path / "state.yaml"), *ON)
     assert ended.code == 0, ended
     assert text in ended.out
+
+
+def test_a_finding_about_a_group_that_is_not_in_the_manifests_stands_at_what_makes_its_pods(check):
+    ended = check(STARTS, release(1, 1, group=False))
+    assert "release.yaml:3:1: error [starts] PodGroup ml/train: the PodGroup does not exist" in ended.out
+    job = (
+        "apiVersion: batch/v1\nkind: Job\nmetadata: {name: tune, namespace: ml}\nspec:\n  parallelism: 4\n"
+        "  scheduling: {schedulingPolicy: {gang: {}}}\n"
+        "  template:\n    spec:\n      restartPolicy: Never\n"
+        "      containers: [{name: a, image: a, resources: {requests: {cpu: 3}}}]\n"
+    )
+    ended = check(STARTS, job, "--feature-gates", "GenericWorkload=true,WorkloadWithJob=true")
+    assert "release.yaml:2:1: error [starts] PodGroup ml/tune-" in ended.out
+    assert "GANG WAITS: 3 of 4 placed, needs 4" in ended.out

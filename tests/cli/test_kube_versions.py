@@ -129,6 +129,21 @@ def test_the_variable_and_the_configuration_set_the_version(schedctl, state, tmp
             id="an unknown gate",
         ),
         pytest.param(
+            ("--feature-gates", "=true"),
+            "error: --feature-gates: unrecognized feature gate:  (kube-scheduler v1.37.1)",
+            id="a gate without a name",
+        ),
+        pytest.param(
+            ("--feature-gates", "genericworkload=true"),
+            "hint: did you mean GenericWorkload? `schedctl version --gates` lists all",
+            id="a gate in other letters",
+        ),
+        pytest.param(
+            ("--feature-gates", "GenericWorklaod=true"),
+            "hint: did you mean GenericWorkload? `schedctl version --gates` lists all",
+            id="a misspelt gate",
+        ),
+        pytest.param(
             ("--feature-gates", "VolumeLimitScaling"),
             "error: --feature-gates: missing bool value for VolumeLimitScaling",
             id="a gate without a value",
@@ -175,6 +190,14 @@ def test_a_version_or_gate_that_cannot_be_is_refused_with_the_next_step(schedctl
     assert ended.code == 2
     assert message in ended.err
     assert "hint: " in ended.err
+
+
+def test_gates_named_in_several_options_are_all_set_as_kube_scheduler_sets_them(schedctl, state):
+    several = ("--feature-gates", "GenericWorkload=true", "--feature-gates", "StorageCapacityScoring=false")
+    ended = schedctl("explain", "pod", "default/web", "-f", state(""), *several)
+    assert "kube-scheduler v1.37.1 GenericWorkload=true StorageCapacityScoring=false rules" in ended.out
+    ended = schedctl("explain", "pod", "default/web", "-f", state(""), *several, "--feature-gates", "Nope=true")
+    assert "unrecognized feature gate: Nope" in ended.err
 
 
 def test_a_version_that_is_none_is_told_by_what_says_it(schedctl, state, monkeypatch, tmp_path):

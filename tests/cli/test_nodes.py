@@ -154,3 +154,27 @@ def test_a_shape_is_counted_on_a_fresh_node_of_a_type(on, fits, schedctl):
 def test_types_that_are_not_there_are_told(on, said, schedctl):
     ended = schedctl("capacity", "--like", "deploy/web", "-n", "shop", *SHOP, "--on", on)
     assert (ended.code, said in ended.err) == (2, True)
+
+
+def test_a_limit_that_the_plan_itself_exhausts_is_what_keeps_the_other_pods_pending(schedctl, tmp_path):
+    nodes = (
+        "apiVersion: v1\nkind: Node\nmetadata: {name: a, labels: {pool: web}}\n"
+        "status: {allocatable: {cpu: '4', memory: 8Gi, pods: '20'}}\n"
+    )
+    pods = "".join(
+        f"---\napiVersion: v1\nkind: Pod\nmetadata: {{name: p{number}}}\n"
+        "spec: {containers: [{name: c, image: c, resources: {requests: {cpu: '3'}}}]}\n"
+        for number in range(3)
+    )
+    groups = "apiVersion: schedctl.dev/v1alpha1\nkind: NodeGroups\ngroups:\n- {name: web, maxSize: 2}\n"
+    (tmp_path / "state.yaml").write_text(nodes + pods)
+    (tmp_path / "groups.yaml").write_text(groups)
+    files = ("-f", str(tmp_path / "state.yaml"), "--node-groups", str(tmp_path / "groups.yaml"))
+    found = report(schedctl("nodes", *files, "-o", "json"))
+    assert (found["summary"]["added"], found["summary"]["pending"]) == (1, 1)
+    (refusal,) = found["pending"][0]["groups"]
+    assert refusal == {
+        "group": "web",
+        "obstacle": "LimitReached",
+        "text": "limit reached with the 1 node to add: maximum size 2 of the group, which has 1",
+    }

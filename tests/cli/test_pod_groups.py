@@ -56,6 +56,13 @@ def folder(tmp_path):
     ("pods", "least", "code", "first"),
     [
         pytest.param(2, 2, 0, "podgroup ml/train: GANG WOULD START: 2 of 2 placed, needs 2", id="a gang that starts"),
+        pytest.param(
+            3,
+            2,
+            1,
+            "podgroup ml/train: GANG WOULD START: 2 of 3 placed, needs 2",
+            id="a gang that starts without one of its pods",
+        ),
         pytest.param(3, 3, 1, "podgroup ml/train: GANG WAITS: 2 of 3 placed, needs 3", id="a gang that waits"),
         pytest.param(
             1, 2, 1, "podgroup ml/train: GANG GATED: waiting for minCount pods", id="a gang with too few pods"
@@ -114,6 +121,22 @@ def test_a_group_as_it_is_and_with_the_pods_of_a_job_are_two_answers(schedctl, f
     }
 
 
+def test_a_job_whose_group_runs_is_told_to_run_and_not_to_make_other_pods(schedctl, folder):
+    owner = "ownerReferences: [{apiVersion: batch/v1, kind: Job, name: one, uid: u, controller: true}]"
+    members = "".join(
+        MEMBER.format(number=number, labels=f", {owner}").replace("spec:\n", f"spec:\n  nodeName: n{number + 1}\n")
+        for number in range(2)
+    )
+    text = GROUP.format(least=2) + job("one", 2).replace("namespace: ml}", "namespace: ml, uid: u}") + members
+    (folder / "all.yaml").write_text(text)
+    files = ("-f", str(folder / "state.yaml"), "-f", str(folder / "all.yaml"))
+    of_group = schedctl("explain", "podgroup/train", "-n", "ml", *files, *ON, "--exit-code")
+    of_job = schedctl("explain", "job/one", "-n", "ml", *files, *ON, "--exit-code")
+    assert (of_job.code, of_job.out) == (of_group.code, of_group.out)
+    assert of_job.code == 0
+    assert "would make" not in of_job.out
+
+
 def test_pods_of_one_job_are_not_there_for_another(schedctl, folder):
     (folder / "group.yaml").write_text(manifest(0, 2) + job("one", 2) + job("two", 1))
     files = ("-f", str(folder / "state.yaml"), "-f", str(folder / "group.yaml"))
@@ -140,6 +163,20 @@ def test_a_run_of_a_gang_that_does_not_fit_fails(schedctl, folder):
     assert ended.code == 1
     assert "0 of 3 pods would be placed; 3 pending; 1 of 1 group would not start" in ended.out
     assert "Permit holds" not in ended.out
+
+
+def test_pods_of_a_workload_that_wait_for_several_reasons_are_listed_once(schedctl, folder):
+    job = (
+        "apiVersion: batch/v1\nkind: Job\nmetadata: {name: tune, namespace: ml}\nspec:\n  parallelism: 5\n"
+        "  scheduling: {schedulingPolicy: {gang: {}}}\n"
+        "  template:\n    spec:\n      restartPolicy: Never\n"
+        "      containers: [{name: a, image: a, resources: {requests: {cpu: 3}}}]\n"
+    )
+    (folder / "job.yaml").write_text(job)
+    gates = ("--feature-gates", "GenericWorkload=true,WorkloadWithJob=true")
+    ended = schedctl("simulate", str(folder / "job.yaml"), "-f", str(folder / "state.yaml"), *gates)
+    assert "GANG WAITS: 2 of 5 placed, needs 5" in ended.out  # two fit, one does not, two are no longer tried
+    assert [line.split(":")[0] for line in ended.out.splitlines() if " pending: " in line] == ["  5 pending"]
 
 
 def test_while_groups_are_off_each_pod_is_judged_alone_with_a_warning_that_names_the_gate(schedctl):
@@ -250,6 +287,59 @@ def test_the_queue_of_kueue_that_a_workload_names_itself_is_never_passed_over(sc
     assert "Kueue's LocalQueue ml/team is not modelled" in " ".join(simulated.out.split())
 
 
+KUEUE_JOB = """
+apiVersion: batch/v1
+kind: Job
+metadata: {name: one, namespace: ml, labels: {kueue.x-k8s.io/queue-name: team}}
+spec: {suspend: true, parallelism: 2, template: {spec: {restartPolicy: Never, containers: [{name: a, image: a}]}}}
+"""
+KUEUE_CRON_JOB = """
+apiVersion: batch/v1
+kind: CronJob
+metadata: {name: one, namespace: ml}
+spec:
+  schedule: '@hourly'
+  jobTemplate:
+    metadata: {labels: {kueue.x-k8s.io/queue-name: team}}
+    spec: {parallelism: 2, template: {spec: {restartPolicy: Never, containers: [{name: a, image: a}]}}}
+"""
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        pytest.param(KUEUE_JOB, id="a Job, written suspended as Kueue's documentation has it"),
+        pytest.param(JOBSET.replace("spec:\n  repl", "spec:\n  suspend: true\n  repl"), id="a suspended JobSet"),
+        pytest.param(KUEUE_CRON_JOB, id="a CronJob, whose Jobs name the queue"),
+    ],
+)
+def test_pods_that_kueue_will_make_room_for_are_judged_and_never_certain(schedctl, folder, written):
+    (folder / "run.yaml").write_text(written)
+    state, run = str(folder / "state.yaml"), str(folder / "run.yaml")
+    simulated, checked = schedctl("simulate", run, "-f", state), schedctl("check", run, "-f", state)
+    assert (simulated.code, checked.code) == (5, 5)
+    assert simulated.out.startswith("2 of 2 pods would be placed; INCONCLUSIVE")
+    assert "Kueue's LocalQueue ml/team is not modelled" in simulated.out
+    if "suspend: true" in written:
+        assert "is suspended until Kueue admits it (LocalQueue team); these are its pods then" in simulated.out
+
+
+def test_a_suspended_job_of_nobody_makes_no_pods(schedctl, folder):
+    (folder / "run.yaml").write_text(KUEUE_JOB.replace(", labels: {kueue.x-k8s.io/queue-name: team}", ""))
+    ended = schedctl("simulate", str(folder / "run.yaml"), "-f", str(folder / "state.yaml"))
+    assert (ended.code, "note: is suspended and makes no pods" in ended.out) == (0, True)
+
+
+def test_a_cron_job_that_asks_for_a_gang_is_told_that_it_gets_none(schedctl, folder):
+    scheduling = "spec: {scheduling: {schedulingPolicy: {gang: {}}}, parallelism"
+    (folder / "run.yaml").write_text(KUEUE_CRON_JOB.replace("spec: {parallelism", scheduling))
+    files = (str(folder / "run.yaml"), "-f", str(folder / "state.yaml"))
+    refused = schedctl("simulate", *files)
+    assert "spec.jobTemplate.spec.scheduling: is forbidden while the gate WorkloadWithJob is off" in refused.err
+    ended = schedctl("simulate", *files, "--feature-gates", "GenericWorkload=true,WorkloadWithJob=true")
+    assert "note: its Jobs get no PodGroup" in ended.out
+
+
 def test_a_pod_of_a_job_that_kueue_admits_is_not_explained_as_if_it_stood_alone(schedctl, folder):
     owner = "ownerReferences: [{apiVersion: batch/v1, kind: Job, name: one, uid: u, controller: true}]"
     (folder / "all.yaml").write_text(
@@ -334,6 +424,70 @@ def running_gang():
     template += " containers: [{name: a, image: a, resources: {requests: {cpu: '3'}}}]}}"
     of_job += f"spec: {{selector: {{matchLabels: {{a: b}}}}, template: {template}}}\n"
     return GROUP.format(least=2) + there + of_job
+
+
+def test_fixes_of_a_group_that_a_job_makes_are_changes_of_the_job(schedctl, folder):
+    of_job = job("tune", 3).replace("schedulingGroup: {podGroupName: train}, ", "")
+    constraints = "schedulingConstraints: {topology: [{key: rack}]}"
+    gang = of_job.replace("spec: {", f"spec: {{scheduling: {{schedulingPolicy: {{gang: {{}}}}, {constraints}}}, ", 1)
+    state = STATE.replace("{name: n1}", "{name: n1, labels: {rack: a}}").replace(
+        "{name: n2}", "{name: n2, labels: {rack: b}}"
+    )
+    (folder / "job.yaml").write_text(gang)
+    (folder / "state.yaml").write_text(state + NODE.format(name="n3, labels: {rack: c}"))
+    gates = "GenericWorkload=true,TopologyAwareWorkloadScheduling=true,WorkloadWithJob=true"
+    files = (str(folder / "job.yaml"), "-f", str(folder / "state.yaml"))
+    report = json.loads(schedctl("simulate", *files, "--feature-gates", gates, "-o", "json").out)
+    fixes = {each["type"]: each for each in report["groups"][0]["hints"]}
+    assert fixes["lower-min-count"]["command"] == (
+        "kubectl patch job tune -n ml --type=merge -p"
+        ' \'{"spec":{"scheduling":{"schedulingPolicy":{"gang":{"minCount":1}}}}}\''
+    )
+    assert "delete the Job and create it again" in fixes["no-topology"]["text"]
+
+
+def test_a_gang_is_counted_as_a_whole_by_whatever_name(schedctl, folder):
+    (folder / "group.yaml").write_text(manifest(2, 2))
+    (folder / "job.yaml").write_text(GROUP.format(least=2) + job("tune", 2))
+    state = ("-f", str(folder / "state.yaml"))
+    for subject, files in (
+        ("podgroup/train", (*state, "-f", str(folder / "group.yaml"))),
+        ("pod/train-0", (*state, "-f", str(folder / "group.yaml"))),
+        ("job/tune", (*state, "-f", str(folder / "job.yaml"))),
+        (str(folder / "job.yaml"), state),
+    ):
+        first, *rest = schedctl("capacity", "--like", subject, "-n", "ml", *files, *ON).out.splitlines()
+        assert first.endswith("1 more group would start (2 pods each)"), (subject, first)
+        by_another_name = "note: its pods are scheduled as PodGroup ml/train: whole groups are counted"
+        assert (by_another_name in rest) is (subject != "podgroup/train")
+
+
+def test_a_job_whose_controller_makes_a_gang_is_counted_as_gangs(schedctl, folder):
+    gang = job("tune", 2).replace("schedulingGroup: {podGroupName: train}, ", "")
+    gang = gang.replace("spec: {", "spec: {scheduling: {schedulingPolicy: {gang: {}}}, ", 1)
+    (folder / "job.yaml").write_text(gang)
+    gates = ("--feature-gates", "GenericWorkload=true,WorkloadWithJob=true")
+    files = ("--like", str(folder / "job.yaml"), "-f", str(folder / "state.yaml"))
+    assert "1 more group would start (2 pods each)" in schedctl("capacity", *files, *gates).out
+    # a basic group takes what fits: its pods count one by one
+    (folder / "job.yaml").write_text(gang.replace("gang: {}", "basic: {}"))
+    assert "2 more pods would fit" in schedctl("capacity", *files, *gates).out
+
+
+def test_a_group_with_too_few_pods_to_start_is_not_counted_as_if_there_were_no_room(schedctl, folder):
+    (folder / "group.yaml").write_text(manifest(1, 2))
+    files = ("-f", str(folder / "state.yaml"), "-f", str(folder / "group.yaml"))
+    ended = schedctl("capacity", "--like", "podgroup/train", "-n", "ml", *files, *ON)
+    assert ended.code == 2
+    assert "PodGroup ml/train needs 2 pods to start, and 1 of them are there" in ended.err
+
+
+def test_a_pod_whose_group_is_not_there_is_counted_alone_and_that_is_said(schedctl, folder):
+    (folder / "group.yaml").write_text(manifest(1))
+    files = ("-f", str(folder / "state.yaml"), "-f", str(folder / "group.yaml"))
+    ended = schedctl("capacity", "--like", "pod/train-0", "-n", "ml", *files, *ON)
+    assert "2 more pods would fit" in ended.out
+    assert "note: PodGroup ml/train does not exist: its pods wait for it" in ended.out
 
 
 def test_the_command_of_a_fix_that_adds_nodes_lets_the_group_start(schedctl, folder):

@@ -152,3 +152,10 @@ def test_the_gates_of_a_difference_are_set_on_both_sides(schedctl):
     pair = ("profiles", "diff", "default@1.35", "default@1.36")
     assert "+ NodeDeclaredFeatures" in schedctl(*pair).out
     assert "+ NodeDeclaredFeatures" not in schedctl(*pair, "--feature-gates", "NodeDeclaredFeatures=true").out
+
+
+def test_a_configuration_that_is_not_there_is_told_as_a_file_and_a_name_as_a_name(schedctl):
+    file, name = (schedctl("profiles", "diff", each, "default") for each in ("before.yaml", "before"))
+    assert (file.code, name.code) == (2, 2)
+    assert file.err.startswith('error: unknown profile "before.yaml", and no such file\n')
+    assert name.err.startswith('error: unknown profile "before"\n')

@@ -9,7 +9,7 @@ import yaml
 
 def test_the_schemas_of_what_is_written_by_hand_are_written(schedctl, tmp_path):
     ended = schedctl("schema", "--write", str(tmp_path / "schemas"))
-    kinds = ("CheckPolicy", "CheckPolicyTest", "Config")
+    kinds = ("CheckPolicy", "CheckPolicyTest", "Config", "NodeGroups", "Study")
     assert ended.code == 0
     assert [line.split(":")[0] for line in ended.out.splitlines()] == list(kinds)
     for kind, line in zip(kinds, ended.out.splitlines(), strict=True):
@@ -27,6 +27,20 @@ def test_the_written_schema_accepts_a_policy_of_ours_and_refuses_a_misspelt_one(
     policy["spec"]["cheks"] = policy["spec"].pop("checks")
     with pytest.raises(jsonschema.ValidationError):
         jsonschema.validate(policy, schema)
+
+
+@pytest.mark.parametrize(
+    ("kind", "file"),
+    [
+        pytest.param("NodeGroups", "fixtures/autoscalers/shop-groups.yaml", id="groups of nodes"),
+        pytest.param("Study", "examples/studies/packing/study.yaml", id="a study"),
+    ],
+)
+def test_the_written_schemas_accept_our_examples(schedctl, tmp_path, kind, file):
+    schedctl("schema", "--write", str(tmp_path))
+    schema = json.loads((tmp_path / f"{kind}.schema.json").read_text())
+    with open(file, encoding="utf-8") as stream:  # noqa: PTH123
+        jsonschema.validate(yaml.safe_load(stream), schema)
 
 
 @pytest.mark.parametrize(

@@ -181,9 +181,9 @@ def test_files_and_kustomizations_can_be_named_together(simulate, tmp_path, monk
 
 
 def test_skipped_admission_plugins_are_noted(simulate):
-    ended = simulate(f"{SPRING}/preview.yaml", "--skip-admission", "resourcequota")
+    ended = simulate(f"{SPRING}/preview.yaml", "--skip-admission", "resourcequota", "--skip-admission", "LimitRanger")
     assert ended.out.startswith("3 of 3 pods would be placed\n")
-    assert "note: admission plugins not run: ResourceQuota\n" in ended.out
+    assert "note: admission plugins not run: LimitRanger, ResourceQuota\n" in ended.out
 
 
 def test_a_profile_is_used_whatever_scheduler_pods_ask_for(simulate):

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from msgspec.structs import replace
 
+from schedctl.api.pod_groups import PodGroupSchedulingConstraints, TopologyConstraint
+from schedctl.cache.pod_info import PodInfo
 from schedctl.config import loading
 from schedctl.explain.pod_groups import explain_group
 from schedctl.plugins.in_tree import plugins_of
@@ -140,6 +143,19 @@ def test_a_wider_topology_key_is_tried_before_none():
     assert "no-topology" not in found
 
 
+def test_a_misspelt_topology_key_is_told_with_the_one_that_was_meant():
+    of_group = in_racks(2)
+    constraints = PodGroupSchedulingConstraints(topology=[TopologyConstraint(key="rakc")])
+    misspelt = replace(of_group, spec=replace(of_group.spec, scheduling_constraints=constraints))
+    result = explained(misspelt, members(2)).result
+    (note,) = (each for each in result.notes if "no node has the label" in each)
+    assert note.startswith('no node has the label rakc (did you mean "rack"?)')
+    found = {each.type: each for each in result.hints}
+    assert found["rename-topology"].tried
+    assert found["rename-topology"].text.startswith("topology key rack instead of rakc: it would start in rack=a")
+    assert "no-topology" not in found
+
+
 def test_without_the_topology_key_a_group_may_start():
     assert fixes(in_racks(3), members(3))["no-topology"].tried
 
@@ -268,3 +284,19 @@ def test_what_waits_behind_a_group_is_named():
     later = pod("later", cpu="1")
     result = explained(group(5), [*members(5), later]).result
     assert result.waiting == ["Pod default/later"]
+
+
+def test_names_that_nothing_has_are_told_of_the_pods_of_a_group_as_of_a_single_pod():
+    (note,) = explained(group(2), members(2, nodeSelector={"rakc": "a"})).result.notes
+    assert note == 'label "rakc" is on no node (did you mean "rack"?)'
+    claim = [{"name": "data", "persistentVolumeClaim": {"claimName": "nope"}}]
+    (note,) = explained(group(2), members(2, volumes=claim)).result.notes
+    assert 'claim "nope"' in note
+
+
+def test_pods_that_are_being_deleted_are_told_where_they_are_missed():
+    leaving, *others = members(3)
+    metadata = replace(leaving.pod.metadata, deletion_timestamp="2026-01-01T00:00:00Z", uid="u")
+    leaving = PodInfo(replace(leaving.pod, metadata=metadata))
+    assert "1 pod of it is being deleted and not tried any more" in explained(group(3), [leaving, *others]).result.notes
+    assert explained(group(2), [leaving, *others]).result.notes == []

@@ -50,6 +50,7 @@ def test_rows_of_one_name_are_prices_in_other_zones(written):
     [
         ("", ":", "no instance type in the file", "its columns are"),
         ("nme,cpu,memory\nx,2,8Gi\n", ":1:1: nme:", 'unknown column "nme"', "did you mean name?"),
+        ("name,cpu,memory,prize\nx,2,8Gi,1\n", ":1:1: prize:", 'unknown column "prize"', "did you mean pricePerHour?"),
         ("name,memory\nx,8Gi\n", ":1:1: cpu:", 'no column "cpu"', ""),
         ("name,cpu,memory\nx,two,8Gi\n", ":2:1: cpu:", '"two" is not an amount', "a quantity, e.g. 4 or 16Gi"),
         ("name,cpu,memory\nx,2,\n", ":2:1: memory:", 'the field "memory" is required', ""),

@@ -66,6 +66,12 @@ def test_lines(block, width, text):
             id="a column that may be left out stays where it fits",
         ),
         pytest.param(
+            Table([cells("a", "one", "stopped after so many pods")], 2, ("N", "WHAT", "")),
+            20,
+            "  a\n    WHAT: one\n    stopped after so\n    many pods\n",
+            id="a row that does not fit is stacked, and a column without a title has none there",
+        ),
+        pytest.param(
             Table([cells("a", "1", "x" * 40)], 2, ("N", "SUM", "OTHER"), frozenset((1,)), optional=1),
             40,
             "  N  SUM\n  a    1\n  too wide for this terminal: OTHER\n",

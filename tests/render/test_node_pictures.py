@@ -44,6 +44,14 @@ def test_the_chosen_node_the_refused_ones_and_how_full_they_are(state):
     assert "  z2    general      2  NN      ·█\n" in printed
 
 
+def test_a_zone_is_not_taken_for_a_pool_where_no_label_tells_pools_apart():
+    state = cluster(node("a", zone="z1"), node("b", zone="z2", cpu="1"))
+    printed = wide(state, pod(cpu="2"))
+    assert "nodes by zone (* chosen, + feasible, N NodeResourcesFit):\n  ZONE  NODES  ANSWER  HOW FULL\n" in printed
+    assert "  z1        1  *       ·\n" in printed
+    assert {each.pool for each in node_map(state).nodes} == {""}
+
+
 def test_a_bar_of_the_nodes_left_after_each_filter_that_refuses_one(state):
     lines = wide(state, pod(cpu="2")).split("nodes left after each filter:\n")[1].splitlines()
     assert [line.split()[:2] for line in lines[:3]] == [

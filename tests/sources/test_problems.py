@@ -295,6 +295,34 @@ REQUEST = "spec: {devices: {requests: [{name: a, exactly: {deviceClassName: g, %
             'did you mean "persistentVolumeName"?',
             id="in an attached volume",
         ),
+        pytest.param(
+            "apiVersion: scheduling.k8s.io/v1beta1\nkind: PodGroup\nmetadata: {name: a}\n"
+            "spec: {schedulingPolicy: {basic: {}}, schedulingConstraint: {topology: [{key: rack}]}}",
+            "spec.schedulingConstraint",
+            'did you mean "schedulingConstraints"?',
+            id="in a pod group, which would go anywhere",
+        ),
+        pytest.param(
+            "apiVersion: batch/v1\nkind: Job\nmetadata: {name: a}\nspec:\n"
+            "  template: {spec: {restartPolicy: Never, containers: [{name: c}]}}\n"
+            "  scheduling: {schedulingPolicy: {gang: {mincount: 2}}}",
+            "spec.scheduling.schedulingPolicy.gang.mincount",
+            'did you mean "minCount"?',
+            id="in how a Job is scheduled",
+        ),
+        pytest.param(
+            "apiVersion: policy/v1\nkind: PodDisruptionBudget\nmetadata: {name: a}\n"
+            "spec: {selector: {matchLabels: {a: b}}, minAvailabe: 1}",
+            "spec.minAvailabe",
+            'did you mean "minAvailable"?',
+            id="in a budget, which would allow every eviction",
+        ),
+        pytest.param(
+            "apiVersion: v1\nkind: ResourceQuota\nmetadata: {name: a}\nspec: {Hard: {pods: 1}}",
+            "spec.Hard",
+            'did you mean "hard"?',
+            id="in a quota, which would limit nothing",
+        ),
     ],
 )
 def test_a_misspelt_scheduling_field_is_a_warning(read, text, path, hint):

@@ -27,6 +27,7 @@ _VICTIMS = 3
 """How many victims the answer names."""
 _SQUARES = 12_000
 """How many squares the maps of a page have together."""
+_ALONE = "Each pod is judged alone, on the cluster as it is."
 _ANSWERS = 40
 """How many answers have a part of their own."""
 
@@ -42,6 +43,8 @@ def page(report: explanations.ExplainReport) -> Page:
 
 def _page_of_one(report: explanations.ExplainReport, result: Explanation) -> Page:
     verdict, style, lead = answer(result)
+    if len(result.pods) > 1 and result.verdict is explanations.Verdict.SCHEDULED:
+        lead = f"{lead} {_ALONE}".strip()
     data: dict[str, Any] = {}
     if report.node_map is not None and result.nodes.total:
         data = {"nodes": node_maps.data(report.node_map), "maps": [_answers_data(result, report.node_map)]}
@@ -124,7 +127,7 @@ def _page_of_many(report: explanations.ExplainReport) -> Page:
         verdict,
         "bad" if held or any(each.bound is not None and each.bound.cause for each in results) else "good",
         report.metadata,
-        "Each pod is judged alone, on the cluster as it is.",
+        _ALONE,
         sections,
         data,
     )

@@ -23,6 +23,7 @@ from schedctl.simulation.runs import Options, run
 from schedctl.simulation.scale_ups import options as sorts
 from schedctl.simulation.scale_ups.bounds import Bound, lower_bound
 from schedctl.simulation.scale_ups.expanders import EXPANDERS, Expander, Growth
+from schedctl.simulation.scale_ups.gangs import gangs_of, grow_for
 from schedctl.simulation.scale_ups.options import Counts, NodeOption, Objective
 from schedctl.simulation.scale_ups.relaxation import Relaxation, relax
 from schedctl.simulation.scale_ups.trials import Placement, Trials
@@ -74,6 +75,7 @@ class ScaleUp:
         tried: how many runs were made.
         interrupted: whether the user ended the search.
         preempting: how many of them would preempt others before a new node is there.
+        gang_of: of the unplaced pods that no new nodes let start as a group, by key, the group.
     """
 
     objective: Objective
@@ -89,6 +91,7 @@ class ScaleUp:
     tried: int = 0
     interrupted: bool = False
     preempting: int = 0
+    gang_of: dict[str, str] = field(default_factory=dict)
 
     @property
     def counts(self) -> Counts:
@@ -223,6 +226,9 @@ class _Search:
 
     def _search(self, expander: Expander | None) -> None:
         facts = self._facts
+        self._leave_out_gangs()
+        if not facts.pods:
+            return
         growth, relaxation, first = self._first_growth(expander)
         if not facts.pods:
             return
@@ -259,8 +265,13 @@ class _Search:
 
     def _preempting(self) -> int:
         """Return how many of the pods that wait would preempt others rather than wait for a new node."""
-        preempting = 0
-        for each in sorts.classes_of(self._scheduler, self._facts.pods):
+        preempting, gangs = 0, gangs_of(self._facts.pods, self._scheduler.cluster)
+        for gang in gangs:
+            if self._scheduler.attempt_group(gang.group, gang.pods).awaits_preemption:
+                preempting += len(gang.pods)
+        in_gangs = {info.key for gang in gangs for info in gang.pods}
+        alone = (info for info in self._facts.pods if info.key not in in_gangs)
+        for each in sorts.classes_of(self._scheduler, alone):
             try:
                 result = self._scheduler.attempt(each.pods[0], admitted=True).post_filter
             except NotModelled:
@@ -285,6 +296,26 @@ class _Search:
             facts.unplaced += left
             self._leave_out_unplaced()
 
+    def _leave_out_gangs(self) -> None:
+        """Leave out of the question the gangs that do not start as a whole, however many nodes of an option come."""
+        facts, begin = self._facts, Placement(self._none)
+        for gang in gangs_of(facts.pods, self._scheduler.cluster):
+            if grow_for(self._scheduler, self._trials, gang, begin) is None:
+                facts.unplaced += gang.pods
+                facts.gang_of.update((info.key, gang.group.key) for info in gang.pods)
+        if facts.gang_of:
+            self._leave_out_unplaced()
+
+    def _grow_for_gangs(self, found: Placement) -> Counts:
+        """Return the counts with more nodes for the first gang that a run leaves pending, the same where none helps."""
+        pending = set(found.pending)
+        waiting = [info for info in self._facts.pods if info.key in pending]
+        for gang in gangs_of(waiting, self._scheduler.cluster):
+            counts = grow_for(self._scheduler, self._trials, gang, found)
+            if counts is not None:
+                return counts
+        return found.counts
+
     def _leave_out_unplaced(self) -> None:
         """Take the pods out of the cluster that stay pending whatever is added, so that they preempt no others."""
         facts = self._facts
@@ -301,7 +332,7 @@ class _Search:
     def _propose(self, by: str, counts: Counts, growth: Growth | None = None) -> bool:
         """Try a plan; where the run places pods less well than was expected, with more nodes for what is left."""
         facts = self._facts
-        for _ in range(_REPAIRS):
+        for _ in range(_REPAIRS + len(gangs_of(facts.pods, self._scheduler.cluster))):
             found = self._trials.run(counts)
             cost = sorts.cost_of(facts.options, counts)
             facts.proposals.append(Proposal(by, counts, cost, found.complete))
@@ -312,6 +343,8 @@ class _Search:
             if growth is None or not found.pending:
                 return False
             more, left = growth.grow(facts.pods, EXPANDERS[0], found)
+            if not left and more == counts:
+                more = self._grow_for_gangs(found)
             is_worse = facts.placement is not None and sorts.cost_of(facts.options, more) >= facts.cost - _EPSILON
             if left or more == counts or is_worse:
                 return False

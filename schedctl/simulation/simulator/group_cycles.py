@@ -20,7 +20,10 @@ from schedctl.simulation.simulator.state import RunState
 class GroupCycles:
     """Tries groups, and does what follows."""
 
-    def __init__(self, state: RunState, requeue: Requeue, evictions: Evictions, binding: BindingCycle) -> None:
+    def __init__(
+        self, state: RunState, requeue: Requeue, evictions: Evictions, binding: BindingCycle, *, makes_room: bool
+    ) -> None:
+        self._makes_room = makes_room
         self._state = state
         self._requeue = requeue
         self._evictions = evictions
@@ -81,7 +84,9 @@ class GroupCycles:
         def choose(outcome: Attempt) -> str:
             return self._binding.choose_in_trial(outcome, numbers[outcome.pod.key])
 
-        attempt = state.scheduler.attempt_group(entry.group, [queued.info for queued in waiting], choose=choose)
+        attempt = state.scheduler.attempt_group(
+            entry.group, [queued.info for queued in waiting], choose=choose, make_room=self._makes_room
+        )
         if attempt.status.code is Code.UNSCHEDULABLE and not attempt.awaits_preemption:
             self._last[entry.name] = state.world, uids, attempt
         else:
