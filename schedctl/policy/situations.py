@@ -13,6 +13,7 @@ from schedctl.api.nodes import Node
 from schedctl.api.workloads import DaemonSet
 from schedctl.cache.cluster import Cluster
 from schedctl.cache.pod_info import PodInfo
+from schedctl.policy import named_nodes
 from schedctl.policy.documents import BASELINE, Match
 from schedctl.reports.simulations import Fate
 from schedctl.scheduler import Scheduler
@@ -233,7 +234,8 @@ def released_situation(facts: Simulation, scheduler: Scheduler, sourced: Mapping
         update, workload = rollout.update, rollout.update.workload
         if workload.standing:  # of the cluster, and stays as it is; only new nodes want pods of it
             continue
-        pods = [_created_pod(facts, key, PodInfo(replica.pod)) for key, replica in update.created.items()]
+        created = {key: PodInfo(replica.pod) for key, replica in update.created.items()}
+        pods = [_where_kubelet_rejects(_created_pod(facts, key, info), info, cluster) for key, info in created.items()]
         pods += [
             JudgedPod("", PodInfo(replica.pod), Fate.NOT_CREATED, message="its controller waits for other pods")
             for replica in update.unsent.values()
@@ -344,6 +346,14 @@ def _created_pod(facts: Simulation, key: str, info: PodInfo) -> JudgedPod:
     fate, message, plugins = _waits(outcome)
     node = outcome.node if fate is Fate.PLACED else ""
     return JudgedPod("", outcome.pod, fate, node, message, plugins, keys, lost=fate is Fate.EVICTED)
+
+
+def _where_kubelet_rejects(pod: JudgedPod, created: PodInfo, cluster: Cluster) -> JudgedPod:
+    """Return a pod as it is, or as one of which nobody can tell: its manifest names a node where it may not fit."""
+    if not (pod.is_placed and created.pod.spec.node_name):
+        return pod
+    reason = named_nodes.rejection(cluster, pod.info, pod.node)
+    return replace(pod, fate=Fate.INCONCLUSIVE, node="", message=reason) if reason else pod
 
 
 def _kept_pod(now: str, info: PodInfo, facts: Simulation, cluster: Cluster) -> JudgedPod:
