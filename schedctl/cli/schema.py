@@ -34,7 +34,7 @@ def schema(
         typer.Option(
             "--write",
             metavar="DIR",
-            help="Write the schemas of CheckPolicy, CheckPolicyTest and Config to this folder",
+            help="Write the schemas of what is written by hand (policies and their tests, Config, NodeGroups, Study)",
         ),
     ] = "",
 ) -> None:

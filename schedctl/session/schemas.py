@@ -61,7 +61,7 @@ SCHEMAS: dict[str, Callable[[], dict[str, Any]]] = {
     "WatchLine": partial(_schema, "schedctl.reports.watches", "WatchLine"),
 }
 """How to make the JSON Schema of each kind of document."""
-BY_HAND = ("CheckPolicy", "CheckPolicyTest", "Config")
+BY_HAND = ("CheckPolicy", "CheckPolicyTest", "Config", "NodeGroups", "Study")
 """The kinds that people write, whose editors can check them."""
 
 

@@ -9,13 +9,25 @@ import yaml
 
 def test_the_schemas_of_what_is_written_by_hand_are_written(schedctl, tmp_path):
     ended = schedctl("schema", "--write", str(tmp_path / "schemas"))
-    kinds = ("CheckPolicy", "CheckPolicyTest", "Config")
+    kinds = ("CheckPolicy", "CheckPolicyTest", "Config", "NodeGroups", "Study")
     assert ended.code == 0
     assert [line.split(":")[0] for line in ended.out.splitlines()] == list(kinds)
     for kind, line in zip(kinds, ended.out.splitlines(), strict=True):
         file = tmp_path / "schemas" / f"{kind}.schema.json"
         assert line == f"{kind}: # yaml-language-server: $schema={file}"
         jsonschema.Draft202012Validator.check_schema(json.loads(file.read_text()))
+
+
+@pytest.mark.parametrize("study", ["fgd", "packing"])
+def test_the_written_schema_accepts_the_studies_of_the_examples(schedctl, tmp_path, study):
+    schedctl("schema", "--write", str(tmp_path))
+    schema = json.loads((tmp_path / "Study.schema.json").read_text())
+    with open(f"examples/studies/{study}/study.yaml") as file:
+        written = yaml.safe_load(file)
+    jsonschema.validate(written, schema)
+    written["spec"]["axes"]["sedes"] = written["spec"]["axes"].pop("seeds")
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate(written, schema)
 
 
 def test_the_written_schema_accepts_a_policy_of_ours_and_refuses_a_misspelt_one(schedctl, tmp_path):
