@@ -1,4 +1,4 @@
-"""Pods whose manifest names their node: no scheduler judges them, and the kubelet of the node rejects what does not fit.
+"""Pods whose manifest names their node: no scheduler judges them, and the kubelet there rejects what does not fit.
 
 What it rejects depends on which pods come first where nodes are full, so that such a pod is inconclusive, not pending.
 """
@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from schedctl.api.amounts import on_one_scale
-from schedctl.api.resources import PODS
 from schedctl.api.node_selectors import required_node_affinity
+from schedctl.api.resources import PODS
 from schedctl.cache.cluster import Cluster
 from schedctl.cache.node_matching import nodes_meeting
 from schedctl.cache.pod_info import PodInfo
@@ -46,4 +46,5 @@ def _exceeds(cluster: Cluster, info: PodInfo, name: str) -> Iterator[str]:
         offered, taken = int(node.allocatable(resource)[0]), int(node.requested(resource)[0])
         if amount and taken > offered:
             scaled = on_one_scale(resource, (amount, offered, taken))
-            yield f"{resource}: {scaled(amount)} requested, {scaled(taken)} by all its pods, {scaled(offered)} allocatable"
+            asked = f"{scaled(amount)} requested, {scaled(taken)} by all its pods"
+            yield f"{resource}: {asked}, {scaled(offered)} allocatable"

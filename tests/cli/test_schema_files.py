@@ -1,6 +1,7 @@
 """``schedctl schema --write``: schemas for editors, and the line that names them."""
 
 import json
+from pathlib import Path
 
 import jsonschema
 import pytest
@@ -22,8 +23,7 @@ def test_the_schemas_of_what_is_written_by_hand_are_written(schedctl, tmp_path):
 def test_the_written_schema_accepts_the_studies_of_the_examples(schedctl, tmp_path, study):
     schedctl("schema", "--write", str(tmp_path))
     schema = json.loads((tmp_path / "Study.schema.json").read_text())
-    with open(f"examples/studies/{study}/study.yaml") as file:
-        written = yaml.safe_load(file)
+    written = yaml.safe_load(Path(f"examples/studies/{study}/study.yaml").read_text())
     jsonschema.validate(written, schema)
     written["spec"]["axes"]["sedes"] = written["spec"]["axes"].pop("seeds")
     with pytest.raises(jsonschema.ValidationError):
