@@ -46,5 +46,5 @@ def _exceeds(cluster: Cluster, info: PodInfo, name: str) -> Iterator[str]:
         offered, taken = int(node.allocatable(resource)[0]), int(node.requested(resource)[0])
         if amount and taken > offered:
             scaled = on_one_scale(resource, (amount, offered, taken))
-            asked = f"{scaled(amount)} requested, {scaled(taken)} by all its pods"
-            yield f"{resource}: {asked}, {scaled(offered)} allocatable"
+            demand = f"{scaled(amount)} requested, {scaled(taken)} by all its pods"
+            yield f"{resource}: {demand}, {scaled(offered)} allocatable"

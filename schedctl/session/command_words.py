@@ -48,5 +48,5 @@ def _repeated(option: str, values: Sequence[str]) -> list[str]:
     return [word for value in values for word in (option, value)]
 
 
-def _flag(option: str, given: bool) -> tuple[str, ...]:
-    return (option,) if given else ()
+def _flag(option: str, is_set: bool) -> tuple[str, ...]:
+    return (option,) if is_set else ()

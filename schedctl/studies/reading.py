@@ -76,11 +76,11 @@ def read(path: str, variables: Mapping[str, str]) -> ReadStudy:
     written = _with_plain_arguments(decoder.struct(node, forms.Study, also=HEAD), decoder)
     problems = [*decoder.problems]
     filled = _Filler(variables, problems, decoder).fill(written)
-    told = {each.path for each in problems}
+    faulty = {each.path for each in problems}
     problems += (
         place(problem, decoder.places)
         for problem in (*_unknown_words(filled), *_mistakes(filled, decoder))
-        if not (problem.path in told or _follows_from(problem.path, decoder))
+        if not (problem.path in faulty or _follows_from(problem.path, decoder))
     )
     if problems:
         ordered = sorted(dict.fromkeys(problems), key=lambda each: (each.line, each.column))
