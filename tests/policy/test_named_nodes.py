@@ -63,3 +63,15 @@ def test_a_pod_that_names_its_node_passes_only_where_it_fits(
     (tmp_path / "web.yaml").write_text(web)
     assert run(("check", "web.yaml", "-f", "nodes.yaml")) == code
     assert told in capsys.readouterr().out
+
+
+def test_where_it_may_run_is_judged_by_the_node_that_it_names(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "nodes.yaml").write_text(NODES)
+    web = WEB.replace("REPLICAS", "1").replace("CPU", '"2"').replace("SPEC", "hostNetwork: false")
+    (tmp_path / "web.yaml").write_text(web)
+    check = "{name: pool, builtin: placement, with: {mustNot: {nodeSelector: {disk: ssd}}}}"
+    head = "apiVersion: schedctl.dev/v1alpha1\nkind: CheckPolicy\nmetadata: {name: p}\n"
+    (tmp_path / "policy.yaml").write_text(f"{head}spec: {{checks: [{check}]}}\n")
+    assert run(("check", "web.yaml", "-f", "nodes.yaml", "-p", "policy.yaml")) == 1
+    assert "1 of 1 pod on a node that is not allowed" in capsys.readouterr().out
