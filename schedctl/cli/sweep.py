@@ -72,13 +72,17 @@ def sweep(
         raise UsageError(f'unknown engine "{engine}"', f"--engine takes {', '.join(_ENGINES)}")
     if scheduler and engine != "dask":
         raise UsageError("--scheduler is about Dask", "add --engine dask")
+    if results == "-":
+        raise UsageError("--results names a file, since a stopped run goes on there", "e.g. `--results results.jsonl`")
     values = _variables(variables or ())
     prepared = sweeps.prepare(reading.read(study, values), notifier)
     if only >= 0:
         from schedctl.render import machine
+        from schedctl.reports import exit_codes
 
-        sys.stdout.write(machine.json(sweeps.ask_only(prepared, only)))
-        return 0
+        row = sweeps.ask_only(prepared, only)
+        sys.stdout.write(machine.json(row))
+        return exit_codes.of_answer(failed=False, inconclusive=bool(row.error))
     chosen: Engine = engine_of(1 if notifier.verbose else jobs)
     if engine == "dask":
         from schedctl.studies.dask_engine import DaskEngine

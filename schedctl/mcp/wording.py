@@ -29,13 +29,15 @@ _COMMANDS = {
 _ARGUMENTS = {"-n": "namespace", "-l": "selector", "--for": "files", "--max": "most"}
 """Options that are called otherwise, where the tool has such an argument."""
 _DETAIL = frozenset(("-o wide", "-o json", "--limit"))
-_OF_THE_STATE = frozenset(("-f", "--filename"))
-_AT_START = frozenset(
+_OF_THE_SERVER = frozenset(
     (
-        *("-f", "--feature-gates", "--kube-version", "--live", "--context", "--kubeconfig", "--plugin", "--profile"),
-        *("--root", "--scheduler-config", "--scheduler-config-from-cluster", "--timeout"),
+        *("-f", "--filename", "--no-recursive", "--live", "--context", "--kubeconfig", "--as", "--as-group"),
+        *("--feature-gates", "--kube-version", "--plugin", "--profile"),
+        *("--scheduler-config", "--scheduler-config-from-cluster"),
     )
 )
+"""Options by which commands of an answer ask about the same: a server has them for good."""
+_AT_START = _OF_THE_SERVER | {"--root", "--timeout"}
 """Options of ``schedctl mcp`` itself."""
 _CODE = re.compile(r"`([^`]+)`")
 _NEXT = re.compile(r"^next: (schedctl .+(?:\n {6}\S.*)*)$", re.MULTILINE)
@@ -105,7 +107,7 @@ class Wording:
             takes_value = bool(rest) and not rest[0].startswith("-") and option != "--all-pending"
             if takes_value and not value:
                 value = rest.pop(0)
-            if option in _OF_THE_STATE:
+            if option in _OF_THE_SERVER:
                 continue
             if option.removeprefix("--") in WORDS:
                 values.setdefault("what_ifs", []).append(f"{option.removeprefix('--')} {value}")

@@ -56,6 +56,8 @@ def _of_scale_up(arguments: documents.Schedulable) -> Iterable[Mistake]:
     most = arguments.max_new_nodes
     if most is not None and most < 0:
         yield "maxNewNodes", f"{most} is not a number of nodes", "0 or more"
+    if arguments.after not in ("", "scaleUp"):
+        yield "after", f'unknown value "{arguments.after}"', did_you_mean(arguments.after, ["scaleUp"])
     if not arguments.after:
         for name, value in (("groups", arguments.groups), ("maxNewNodes", most)):
             if value or value == 0:
@@ -87,6 +89,8 @@ def _of_spread(arguments: documents.Spread) -> Iterator[Mistake]:
     yield from _label("topologyKey", arguments.topology_key)
     if arguments.min_domains < 1:
         yield "minDomains", "minDomains must be at least 1", ""
+    elif arguments.min_domains == 1 and arguments.max_skew is None:  # which all pods meet that run
+        yield "", "spread needs minDomains of 2 or more, or maxSkew", "e.g. minDomains: 3; all pods may be in 1 domain"
     if arguments.max_skew is not None and arguments.max_skew < 1:
         yield "maxSkew", "maxSkew must be at least 1", ""
     if arguments.per != "workload":

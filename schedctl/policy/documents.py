@@ -241,7 +241,7 @@ class Spread(ConfigStruct, frozen=True):
 
     Attributes:
         topology_key: the label whose values are the domains.
-        min_domains: how many have to have a pod; at least 1.
+        min_domains: how many have to have a pod; 2 or more, unless ``maxSkew`` is given.
         max_skew: by how many pods the fullest may exceed the emptiest, at least 1; any unless given.
         per: whose pods are counted together; there is no other than ``workload``.
         ignore_pending: whether pods without a node are left out; unless it is true, a check that could turn out either

@@ -13,6 +13,7 @@ from schedctl.api.nodes import Node
 from schedctl.api.workloads import DaemonSet
 from schedctl.cache.cluster import Cluster
 from schedctl.cache.pod_info import PodInfo
+from schedctl.policy import named_nodes
 from schedctl.policy.documents import BASELINE, Match
 from schedctl.reports.simulations import Fate
 from schedctl.scheduler import Scheduler
@@ -49,6 +50,7 @@ class JudgedPod:
         plugins: who refused it.
         keys: every key it has had: its own, and those of the pods that took its place.
         lost: it had a node and no controller recreates it.
+        rejection: why the kubelet of the node that its manifest names may reject it, "" if nothing speaks for it.
     """
 
     name: str
@@ -59,6 +61,7 @@ class JudgedPod:
     plugins: tuple[str, ...] = ()
     keys: tuple[str, ...] = ()
     lost: bool = False
+    rejection: str = ""
 
     @property
     def is_placed(self) -> bool:
@@ -111,6 +114,15 @@ class JudgedWorkload:
     def unclear_pods(self) -> list[JudgedPod]:
         """Those of which nobody here can tell."""
         return [pod for pod in self.pods if pod.is_unclear]
+
+    def as_admitted(self) -> JudgedWorkload:
+        """Return it with the pods inconclusive that a kubelet may reject: whether they run nobody here can tell."""
+        doubtful = {id(pod) for pod in self.pods if pod.is_placed and pod.rejection}
+        pods = [
+            replace(pod, fate=Fate.INCONCLUSIVE, node="", message=pod.rejection) if id(pod) in doubtful else pod
+            for pod in self.pods
+        ]
+        return replace(self, pods=pods) if doubtful else self
 
     def undecided_pods(self, ignore_pending: bool) -> list[JudgedPod]:
         """Return those whose node nobody knows: they have none, or nobody can tell; pending ones can be left out."""
@@ -233,7 +245,8 @@ def released_situation(facts: Simulation, scheduler: Scheduler, sourced: Mapping
         update, workload = rollout.update, rollout.update.workload
         if workload.standing:  # of the cluster, and stays as it is; only new nodes want pods of it
             continue
-        pods = [_created_pod(facts, key, PodInfo(replica.pod)) for key, replica in update.created.items()]
+        created = {key: PodInfo(replica.pod) for key, replica in update.created.items()}
+        pods = [_with_rejection(_created_pod(facts, key, info), info, cluster) for key, info in created.items()]
         pods += [
             JudgedPod("", PodInfo(replica.pod), Fate.NOT_CREATED, message="its controller waits for other pods")
             for replica in update.unsent.values()
@@ -344,6 +357,13 @@ def _created_pod(facts: Simulation, key: str, info: PodInfo) -> JudgedPod:
     fate, message, plugins = _waits(outcome)
     node = outcome.node if fate is Fate.PLACED else ""
     return JudgedPod("", outcome.pod, fate, node, message, plugins, keys, lost=fate is Fate.EVICTED)
+
+
+def _with_rejection(pod: JudgedPod, created: PodInfo, cluster: Cluster) -> JudgedPod:
+    """Return a pod with why the kubelet of its node may reject it, if it was created with the name of the node."""
+    if pod.is_placed and created.pod.spec.node_name:
+        pod.rejection = named_nodes.rejection(cluster, pod.info, pod.node)
+    return pod
 
 
 def _kept_pod(now: str, info: PodInfo, facts: Simulation, cluster: Cluster) -> JudgedPod:

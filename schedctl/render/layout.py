@@ -283,7 +283,8 @@ def _stack_cells(row: Sequence[Cell], widths: Sequence[int], table: Table, limit
         first, indent = (Span(" " * (widths[0] - _length(first))), *first, Span("  "), *row[1]), indent + widths[0]
     yield from _fold(Line(first, table.indent, indent - table.indent), limit)
     for index, cell in enumerate(row[1 + numbered :], 1 + numbered):
-        title = (Span(f"{table.heads[index]}: ", "faint"),) if table.heads and table.heads[index] else ()
+        head = table.heads[index] if table.heads else ""  # bars and remarks have none
+        title = (Span(f"{head}: ", "faint"),) if head else ()
         if any(span.text for span in cell):
             yield from _fold(Line((*title, *cell), indent), limit)
 

@@ -105,5 +105,5 @@ def _last(report: NodeLossReport, wide: bool) -> Iterator[Block]:
     if report.summary.pending_before:
         number = counts.of(report.summary.pending_before, "pod")
         verb = "is" if report.summary.pending_before == 1 else "are"
-        yield notices.note(f"{number} {verb} pending already and not counted: `schedctl explain --all-pending`")
+        yield notices.note(f"{number} {verb} pending already and not counted: `{report.pending_command}`")
     yield notices.end(report.metadata, wide=wide)

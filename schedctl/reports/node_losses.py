@@ -89,6 +89,7 @@ class NodeLossReport(Record, frozen=True, kw_only=True):
         summary: the answer in numbers.
         results: every loss that was tried, the worst first.
         pending_before: the pods that are pending already and are not counted, as ``namespace/name``.
+        pending_command: the command that explains these, "" where there are none.
         guesses: what some answer rests on that could not be listed.
         node_map: the nodes that pictures show; null unless the output has pictures (``html``).
     """
@@ -99,5 +100,6 @@ class NodeLossReport(Record, frozen=True, kw_only=True):
     summary: NodeLossSummary
     results: list[LossResult]
     pending_before: list[str] = []
+    pending_command: str = ""
     guesses: list[ReportedAssumption] = []
     node_map: NodeMap | None = None

@@ -99,14 +99,17 @@ def complete(
         reject_with_compare(("--extender-record", extenders.record))
     found = [configurations.complete(each, state, notifier) for each in choices]
     for each in found if len(found) > 1 else ():
-        names = [one.scheduler_name for one in each.configuration.profiles]
-        if DEFAULT_SCHEDULER not in names:
-            notifier.warn(
-                f"no profile of {each.origin} is named {DEFAULT_SCHEDULER}; pods need schedulerName"
-                f" {' or '.join(names)}",
-                "`--compare NAME` puts a profile of `schedctl profiles list` in the place of the default scheduler",
-            )
+        hint = "`--compare NAME` puts a profile of `schedctl profiles list` in the place of the default scheduler"
+        warn_without_default(each, hint, notifier)
     return [extenders.connect(each, notifier, compared=len(found) > 1) for each in found]
+
+
+def warn_without_default(choice: ConfigurationChoice, hint: str, notifier: Notifier) -> None:
+    """Warn of a configuration of which no profile places the pods that name no scheduler."""
+    names = [one.scheduler_name for one in choice.configuration.profiles]
+    if DEFAULT_SCHEDULER not in names:
+        text = f"no profile of {choice.origin} is named {DEFAULT_SCHEDULER}; pods need schedulerName"
+        notifier.warn(f"{text} {' or '.join(names)}", hint)
 
 
 def reject_with_compare(*options: tuple[str, object], compare: str = "--compare") -> None:

@@ -89,7 +89,7 @@ def explain(session: Session, question: Question, options: ExplainOptions) -> Ex
     question = question.under(names)
     objects = question.with_successors(what_ifs.successors(session.changes)).objects(state.assembled)
     if not objects:
-        notifier.say(*subjects.nothing_pending(question.scope, state.assembled))
+        notifier.say(*subjects.nothing_pending(question.scope, state.assembled, of_files=not session.source.of_cluster))
     metadata = _replace(session.metadata(), sampling=options.sampling)
     node = names.name(options.node) if options.node else ""
     options = replace(options, node=node, hypothetical_nodes=what_ifs.hypothetical_nodes(session.changes))

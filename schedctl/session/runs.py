@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import random
+
 from typing_extensions import override
 
+from schedctl.cache.cluster import Cluster
 from schedctl.documents.spelling import nearest
 from schedctl.errors import UsageError
 from schedctl.session import notifiers
@@ -25,6 +28,15 @@ def rollout_strategy(name: str) -> RolloutStrategy:
         if known == name:
             return known
     raise UsageError(f'unknown rollout strategy "{name}"', f"--rollout takes {', '.join(ROLLOUT_STRATEGIES)}")
+
+
+def draw_first_node(cluster: Cluster, seed: int) -> None:
+    """Have the first search of a run that samples begin at a node that the seed draws.
+
+    Where it begins depends on all that kube-scheduler has placed before, which nobody knows.
+    """
+    if len(cluster.rows):
+        cluster.start_next_at(random.Random(f"{seed}/start").randrange(len(cluster.rows)))
 
 
 def admission_plugins(names: str) -> tuple[str, ...]:

@@ -62,6 +62,7 @@ class Session:
 
     Attributes:
         source: where the state is read from.
+        options: which scheduler is asked.
         choices: the configurations; the others are compared with the first.
         state: the state, once it is loaded.
         rules: the kube-scheduler that judges, for good once the state is loaded.
@@ -102,7 +103,7 @@ class Session:
         self.broken_groups: list[BrokenGroup] = []
         # Which gates can be set depends on the version, which the state may have to say first.
         self.rules = kube_versions.rules_of(source.versions) if source.versions.kube_version else kube_versions.Rules()
-        self._options = options
+        self.options = options
         self._extenders = options.extenders
         self._what_ifs = what_ifs
         self._reporter = schedulers.PluginFaultReporter(notifier)
@@ -176,7 +177,7 @@ class Session:
             self.source.versions, kube_version=version, option="--compare-version", setting="--compare-version "
         )
         source = replace(self.source, versions=versions)
-        other = Session(source, self._options, SILENT, self._what_ifs, self._kinds)
+        other = Session(source, self.options, SILENT, self._what_ifs, self._kinds)
         kube_versions.tell_nearest(other.rules, self.notifier)
         other.load(source.state_under(self.state, other.rules, other.kinds_of_state))
         other.notifier, other._reporter, other._recorder = self.notifier, self._reporter, self._recorder
@@ -195,7 +196,7 @@ class Session:
         return other
 
     def _choose(self, notifier: Notifier) -> list[ConfigurationChoice]:
-        options = self._options
+        options = self.options
         return comparisons.choose(
             options.compare,
             options.configuration,

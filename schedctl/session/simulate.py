@@ -68,6 +68,8 @@ class _Question:
     def run(self, choice: ConfigurationChoice) -> tuple[Scheduler, Simulation]:
         """Carry the manifests out under a configuration."""
         scheduler, options = self.session.scheduler(choice), self.options
+        if options.sampling and options.seed is not None:
+            runs.draw_first_node(scheduler.cluster, options.seed)
         with self.session.notifier.progress("scheduling") as progress:
             facts = run_simulation(
                 scheduler,

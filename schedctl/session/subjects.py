@@ -398,11 +398,13 @@ def pending_pods(state: AssembledCluster, scope: Scope) -> list[Any]:
     return _select((info.pod for info in state.cluster.pending.values()), scope, lambda metadata: True)
 
 
-def nothing_pending(scope: Scope, state: AssembledCluster) -> tuple[str, str]:
-    """Return that no pod is pending, and where pods are if the namespace has none; its name may be misspelt."""
+def nothing_pending(scope: Scope, state: AssembledCluster, *, of_files: bool) -> tuple[str, str]:
+    """Return that no pod is pending, and a hint where there is none at all, or none in a namespace maybe misspelt."""
     namespace = scope.namespace
     text = f"no pending pods in {scope}" if namespace else "no pending pods"
     there = {pod.metadata.namespace for pod in everything(POD, state)}
+    if not there and of_files:
+        return f"{text}: there are no pods at all", "is the input complete?"
     if not namespace or not there or namespace in there:
         return text, ""
     return f"{text}, which has no pods at all", suggest_names(namespace, sorted(there), "namespaces with pods")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 import shlex
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -10,11 +9,14 @@ from dataclasses import dataclass
 
 import msgspec
 
+from schedctl.api.defaults import DEFAULT_NAMESPACE
 from schedctl.errors import UsageError
 from schedctl.reports.draws import DrawnNode, DrawnPod, Draws, WorkloadDraws
 from schedctl.reports.simulations import Fate, SimulationReport, WorkloadResult
 from schedctl.scheduler import Scheduler
+from schedctl.session import runs
 from schedctl.session import simulate as use_case
+from schedctl.session.command_words import options_of
 from schedctl.session.sessions import Session
 from schedctl.session.simulate import SimulateOptions
 from schedctl.simulation import report_builder
@@ -94,9 +96,8 @@ class DrawWork:
     def _draw(self, seed: int) -> Draw:
         scheduler, cluster = self.scheduler, self.scheduler.cluster
         with scheduler.fork():
-            if self.options.sampling and len(cluster.rows):
-                # where a search begins depends on all that kube-scheduler has placed before, which nobody knows
-                cluster.start_next_at(random.Random(f"{seed}/start").randrange(len(cluster.rows)))
+            if self.options.sampling:
+                runs.draw_first_node(cluster, seed)
             facts = run_simulation(
                 scheduler,
                 self.manifests.objects,
@@ -156,7 +157,7 @@ def simulate(
                 progress.advance(len(found), draws, f"seed {first + len(found) - 1}")
     report = use_case.simulate(session, manifests, options, namespace=namespace, settings=settings)
     assert isinstance(report, SimulationReport)
-    command = _command(session, options, sources)
+    command = _command(session, options, namespace, sources)
     return msgspec.structs.replace(report, draws=summarize(found, first, command))
 
 
@@ -231,13 +232,14 @@ def _workload(result: WorkloadResult) -> DrawnWorkload:
     )
 
 
-def _command(session: Session, options: SimulateOptions, sources: Sequence[str]) -> str:
-    paths = session.source.paths
-    if not sources or STDIN in (*sources, *paths):
+def _command(session: Session, options: SimulateOptions, namespace: str, sources: Sequence[str]) -> str:
+    if not sources or STDIN in (*sources, *session.source.paths):
         return ""
-    words = ["schedctl", "simulate", *sources, *(word for path in paths for word in ("-f", path))]
+    words = ["schedctl", "simulate", *sources, *options_of(session)]
+    words += ["-n", namespace] if namespace not in ("", DEFAULT_NAMESPACE) else []
+    words += ["--skip-admission", ",".join(options.skip_admission)] if options.skip_admission else []
     if options.rollout != "replace":
         words += ["--rollout", options.rollout]
     words += ["--sampling"] if options.sampling else []
-    words += [word for option, text in session.what_if_words for word in (f"--{option}", text)]
+    words += ["--strict"] if options.strict else []
     return f"{shlex.join(words)} --seed {{seed}}".replace("{", "{{").replace("}", "}}").replace("{{seed}}", "{seed}")

@@ -7,8 +7,10 @@ were. A scenario that fails has a `Failure` in place of a result, and the others
 from __future__ import annotations
 
 import multiprocessing
+import multiprocessing.connection
 import os
 import signal
+import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -220,7 +222,16 @@ def _begin(work: Work[Any, Any]) -> None:
     # Ctrl-C reaches all processes of a terminal; the first of them ends the others.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
     _ask = work.begin()
+
+
+def _end_with_parent() -> None:
+    """End this process once the first one is gone, which a kill keeps from telling that there is no more to do."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        multiprocessing.connection.wait([parent.sentinel])
+        os._exit(1)
 
 
 def _answer_batch(scenarios: Sequence[Any]) -> tuple[list[Any], float]:

@@ -16,6 +16,7 @@ from schedctl.reports.node_losses import LossResult, NodeLossReport, NodeLossSum
 from schedctl.scheduler import Scheduler
 from schedctl.scheduler.gaps import log_assumptions
 from schedctl.session import node_maps
+from schedctl.session.command_words import options_of
 from schedctl.session.sessions import Session
 from schedctl.simulation.node_choices import label_of, nodes_chosen
 from schedctl.simulation.node_losses import NodeLoss, NodeLosses, PendingReplacement
@@ -134,6 +135,7 @@ def lose(
         ),
         results=ranked,
         pending_before=sorted(cluster.pending),
+        pending_command=_command(session) if cluster.pending else "",
         guesses=guesses,
     )
     return node_maps.add(report, cluster) if node_map else report
@@ -155,7 +157,7 @@ def _groups(cluster: Cluster, label: str) -> Iterator[Loss]:
 
 
 def _result(loss: Loss, result: NodeLoss | Failure, session: Session) -> LossResult:
-    command = _command(loss, session.source.paths_to_show)
+    command = _command(session, loss)
     if isinstance(result, Failure):
         return LossResult(
             rank=0,
@@ -202,10 +204,11 @@ def _ranked(results: list[LossResult]) -> list[LossResult]:
     return [msgspec.structs.replace(each, rank=rank) for rank, each in enumerate(ordered, 1)]
 
 
-def _command(loss: Loss, paths: Sequence[str]) -> str:
-    option = f"--remove-node {shlex.quote(loss.name)}"
-    if loss.by != NODE:
-        label = _ZONE if loss.by == topology.ZONE else loss.by
-        option = f"--lose {shlex.quote(f'{label}={loss.name}')}"
-    files = "".join(f" -f {shlex.quote(path)}" for path in paths)
-    return f"schedctl explain --all-pending{files} {option}"
+def _command(session: Session, loss: Loss | None = None) -> str:
+    """Return the command that explains the pods that are pending, or that a loss would leave pending."""
+    words = ["schedctl", "explain", "--all-pending", *options_of(session)]
+    if loss is not None and loss.by == NODE:
+        words += ["--remove-node", loss.name]
+    elif loss is not None:
+        words += ["--lose", f"{_ZONE if loss.by == topology.ZONE else loss.by}={loss.name}"]
+    return shlex.join(words)

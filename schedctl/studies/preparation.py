@@ -17,6 +17,7 @@ from schedctl.reports import counts
 from schedctl.reports.metadata import Metadata
 from schedctl.reports.sweeps import SweepHead
 from schedctl.scheduler import discovery
+from schedctl.session import comparisons
 from schedctl.session.configurations import read_bytes, shipped_files
 from schedctl.session.notifiers import SILENT, Notifier
 from schedctl.session.sessions import Session
@@ -68,7 +69,7 @@ def prepare(read: ReadStudy, notifier: Notifier = SILENT) -> Prepared:
     with _placed(read, "spec.axes"):
         grid = axis.grid_of(spec.axes, cluster)
     questions.question_of(spec)
-    session, versions = _try_each(read, grid, state)
+    session, versions = _try_each(read, grid, state, notifier)
     missing = [read.problem(path, str(each), each.hint) for path, each in questions.check_names(spec, session)]
     if missing:
         raise ConfigError(missing)
@@ -182,7 +183,7 @@ def _check_arguments(read: ReadStudy) -> None:
         raise ConfigError(sorted(problems, key=lambda each: (each.line, each.column)))
 
 
-def _try_each(read: ReadStudy, grid: Grid, state: State | None) -> tuple[Session, list[str]]:
+def _try_each(read: ReadStudy, grid: Grid, state: State | None, notifier: Notifier) -> tuple[Session, list[str]]:
     """Try all versions, gates, configurations and scales; return a session of the first scenario, and the versions."""
     spec, versions = read.study.spec, list[str]()
     first: Session | None = None
@@ -192,14 +193,23 @@ def _try_each(read: ReadStudy, grid: Grid, state: State | None) -> tuple[Session
                 with _placed(read, f"spec.axes.{_FIELDS[each.name]}[{index}]"):
                     session = session_of(spec, Scenario(0, {each.name: value} | _first_own_state(grid)), state)
                 first = first or session
+                if each.name == axis.CONFIGURATION:
+                    _warn_without_default(session, notifier)
                 if each.name == axis.VERSION:
                     versions.append(session.metadata().kubernetes_version)
     found = first or _session_of_first(read, grid, state)
+    if axis.CONFIGURATION not in (each.name for each in grid.axes):
+        _warn_without_default(found, notifier)
     for each in grid.axes:
         if each.name.startswith(f"{axis.SCALE}/"):
             with _placed(read, f"spec.axes.{each.name.replace('/', '.', 1)}"):
                 _try_change(found, each.values[0].value)
     return found, versions
+
+
+def _warn_without_default(session: Session, notifier: Notifier) -> None:
+    hint = "a name of `schedctl profiles list` puts that profile in the place of the default scheduler"
+    comparisons.warn_without_default(session.choice, hint, notifier)
 
 
 def _metadata_of_all(grid: Grid, metadata: Metadata, versions: Sequence[str]) -> Metadata:

@@ -5,6 +5,7 @@ Each is asked on a fork of the cluster, makes the changes of the scenario there,
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -36,6 +37,8 @@ from schedctl.studies.arrivals import Arrival
 from schedctl.studies.metrics import AnnotatedResource, ArrivalMetrics, CountedResource, Resource, capacity_of
 from schedctl.studies.traces import TracedPod
 
+_NAMESPACE_OPTION = re.compile(r"`-n ([^`]+)`")
+"""How a hint names a namespace on the command line."""
 _SKIPPED = 5
 """How many percent a single pod may be."""
 MOST_NAMED = 50
@@ -139,7 +142,7 @@ def check_names(spec: forms.StudySpec, session: Session) -> Iterator[tuple[str, 
         try:
             find()
         except UsageError as fault:
-            yield path, fault
+            yield path, UsageError(str(fault), _NAMESPACE_OPTION.sub(r"`namespace: \1`", fault.hint))
     if spec.run is not None:
         yield from _shares_too_large(spec.run, session)
 

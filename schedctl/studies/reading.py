@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, get_args, get_origin
 
 import msgspec
 
@@ -76,10 +76,11 @@ def read(path: str, variables: Mapping[str, str]) -> ReadStudy:
     written = _with_plain_arguments(decoder.struct(node, forms.Study, also=HEAD), decoder)
     problems = [*decoder.problems]
     filled = _Filler(variables, problems, decoder).fill(written)
+    faulty = {each.path for each in problems}
     problems += (
         place(problem, decoder.places)
-        for problem in _mistakes(filled, decoder)
-        if not _follows_from(problem.path, decoder)
+        for problem in (*_unknown_words(filled), *_mistakes(filled, decoder))
+        if not (problem.path in faulty or _follows_from(problem.path, decoder))
     )
     if problems:
         ordered = sorted(dict.fromkeys(problems), key=lambda each: (each.line, each.column))
@@ -131,15 +132,20 @@ class _Filler:
 
     def fill(self, study: forms.Study) -> forms.Study:
         """Return the study without variables; those that nobody has set are problems."""
-        return msgspec.convert(self._filled(msgspec.to_builtins(study), ""), forms.Study)
+        filled: forms.Study = self._filled(study, "")
+        return filled
 
     def _filled(self, value: Any, path: str) -> Any:
+        if isinstance(value, msgspec.Struct):
+            names = {field.name: field.encode_name for field in msgspec.structs.fields(value)}
+            parts = {name: self._filled(getattr(value, name), f"{path}.{at}".lstrip(".")) for name, at in names.items()}
+            return msgspec.structs.replace(value, **parts)
         if isinstance(value, str):
             return _VARIABLE.sub(lambda found: self._value(found.group(1), path), value)
         if isinstance(value, dict):
             return {key: self._filled(each, f"{path}.{key}".lstrip(".")) for key, each in value.items()}
         if isinstance(value, list | tuple):
-            return [self._filled(each, f"{path}[{index}]") for index, each in enumerate(value)]
+            return type(value)(self._filled(each, f"{path}[{index}]") for index, each in enumerate(value))
         return value
 
     def _value(self, name: str, path: str) -> str:
@@ -148,6 +154,17 @@ class _Filler:
             problem = Problem(f"no value for ${{{name}}}", path=path, hint=hint or f"`--set {name}=VALUE`")
             self._problems.append(place(problem, self._decoder.places))
         return self._variables.get(name, "")
+
+
+def _unknown_words(form: msgspec.Struct, path: str = "") -> Iterator[Problem]:
+    """Yield the fields that take one of a few words and have another, which may be that of a variable."""
+    for each in msgspec.structs.fields(form):
+        value, at = getattr(form, each.name), f"{path}.{each.encode_name}".lstrip(".")
+        if isinstance(value, msgspec.Struct):
+            yield from _unknown_words(value, at)
+        elif get_origin(each.type) is Literal and value not in get_args(each.type):
+            words = [word for word in get_args(each.type) if word]
+            yield Problem(f'unknown value "{value}"', path=at, hint=did_you_mean(value, words))
 
 
 def _mistakes(study: forms.Study, decoder: Decoder) -> Iterator[Problem]:

@@ -152,7 +152,7 @@ def _rows(path: str, columns: Sequence[str], numbers: Sequence[str]) -> Iterator
     problems: list[Problem] = []
     rows: list[dict[str, Any]] = []
     try:
-        with Path(path).open(encoding="utf-8", newline="") as file:
+        with Path(path).open(encoding="utf-8-sig", newline="") as file:
             reader = csv.DictReader(file)
             missing = [name for name in columns if name not in (reader.fieldnames or ())]
             if missing:

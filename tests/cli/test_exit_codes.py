@@ -148,7 +148,16 @@ def test_no_pod_to_explain_is_an_answer(shop, arguments, message):
 
 def test_no_pod_is_pending_anywhere(schedctl):
     node = "apiVersion: v1\nkind: Node\nmetadata: {name: a}"
-    assert schedctl("explain", "--all-pending", "-f", "-", stdin=node) == (0, "", "no pending pods\n")
+    pod = (
+        "\n---\napiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec: {nodeName: a, containers: [{name: c, image: c}]}"
+    )
+    assert schedctl("explain", "--all-pending", "-f", "-", stdin=node + pod) == (0, "", "no pending pods\n")
+
+
+def test_that_no_pod_is_pending_says_little_of_an_input_without_pods(schedctl):
+    node = "apiVersion: v1\nkind: Node\nmetadata: {name: a}"
+    said = "no pending pods: there are no pods at all\nhint: is the input complete?\n"
+    assert schedctl("explain", "--all-pending", "-f", "-", stdin=node) == (0, "", said)
 
 
 def test_a_command_that_is_none_ends_with_2(schedctl):

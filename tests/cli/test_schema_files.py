@@ -1,6 +1,7 @@
 """``schedctl schema --write``: schemas for editors, and the line that names them."""
 
 import json
+from pathlib import Path
 
 import jsonschema
 import pytest
@@ -16,6 +17,17 @@ def test_the_schemas_of_what_is_written_by_hand_are_written(schedctl, tmp_path):
         file = tmp_path / "schemas" / f"{kind}.schema.json"
         assert line == f"{kind}: # yaml-language-server: $schema={file}"
         jsonschema.Draft202012Validator.check_schema(json.loads(file.read_text()))
+
+
+@pytest.mark.parametrize("study", ["fgd", "packing"])
+def test_the_written_schema_accepts_the_studies_of_the_examples(schedctl, tmp_path, study):
+    schedctl("schema", "--write", str(tmp_path))
+    schema = json.loads((tmp_path / "Study.schema.json").read_text())
+    written = yaml.safe_load(Path(f"examples/studies/{study}/study.yaml").read_text())
+    jsonschema.validate(written, schema)
+    written["spec"]["axes"]["sedes"] = written["spec"]["axes"].pop("seeds")
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate(written, schema)
 
 
 def test_the_written_schema_accepts_a_policy_of_ours_and_refuses_a_misspelt_one(schedctl, tmp_path):

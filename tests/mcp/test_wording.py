@@ -47,6 +47,12 @@ WORDING = Wording(
             '`explain` with `{"pods": ["web-0"], "namespace": "shop"}`',
             id="of a pod, without the files of the state",
         ),
+        pytest.param(
+            "n_minus_1",
+            "`schedctl explain --all-pending -f x.yaml --kube-version 1.36 --profile batch --scale deploy/a=3`",
+            '`explain` with `{"all_pending": true, "what_ifs": ["scale deploy/a=3"]}`',
+            id="without the version and the scheduler, which the server has for good",
+        ),
         pytest.param("explain", "`schedctl n-1` ranks", "`n_minus_1` ranks", id="a command without arguments"),
         pytest.param(
             "explain",

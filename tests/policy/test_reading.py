@@ -252,7 +252,7 @@ CHECK = "  checks: [{name: a, builtin: schedulable}]\n"
             id="a check without a demand",
         ),
         pytest.param(
-            "  checks: [{name: a, builtin: spread, scope: pod}]\n",
+            "  checks: [{name: a, builtin: spread, scope: pod, with: {maxSkew: 1}}]\n",
             "5:46 spec.checks[0].scope: spread is judged for each workload",
             "write scope: workload, or remove it",
             id="a built-in check of something else",
@@ -355,10 +355,28 @@ CHECK = "  checks: [{name: a, builtin: schedulable}]\n"
             id="a name that YAML reads as something else",
         ),
         pytest.param(
-            "  checks: [{name: a, builtin: spread, with: {per: zone}}]\n",
+            "  checks: [{name: a, builtin: spread, with: {per: zone, maxSkew: 1}}]\n",
             '5:51 spec.checks[0].with.per: pods cannot be counted per "zone"',
             'did you mean "workload"?',
             id="pods that are counted another way",
+        ),
+        pytest.param(
+            "  checks: [{name: a, builtin: spread}]\n",
+            "5:12 spec.checks[0].with: spread needs minDomains of 2 or more, or maxSkew",
+            "e.g. minDomains: 3; all pods may be in 1 domain",
+            id="a spread that every workload has",
+        ),
+        pytest.param(
+            "  checks: [{name: a, builtin: spread, with: {topologyKey: rack, minDomains: 1}}]\n",
+            "5:45 spec.checks[0].with: spread needs minDomains of 2 or more, or maxSkew",
+            "e.g. minDomains: 3; all pods may be in 1 domain",
+            id="a spread over one domain",
+        ),
+        pytest.param(
+            "  checks: [{name: a, builtin: schedulable, with: {after: scaleup}}]\n",
+            '5:58 spec.checks[0].with.after: unknown value "scaleup"',
+            'did you mean "scaleUp"?',
+            id="something else to wait for",
         ),
         pytest.param(
             "  checks: [{name: a, builtin: spread, with: {quux: 1}}]\n",
@@ -464,6 +482,7 @@ def test_every_built_in_check_has_an_example_that_is_read():
         "headroom": "{resource: cpu, percent: 20}",
         "placement": "{must: {nodeSelector: {a: b}}}",
         "max-nodes": "{count: 3}",
+        "spread": "{maxSkew: 1}",
     }
     for name, builtin in BUILTINS.items():
         spec = f"  scenarios: [{{name: s, changes: [{{cordon: n-1}}]}}]\n  checks: [{{name: a, builtin: {name}"

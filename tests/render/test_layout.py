@@ -93,6 +93,12 @@ def test_lines(block, width, text):
             id="a table with heads is told row by row",
         ),
         pytest.param(
+            Table([cells("a", "1", "a remark")], 0, ("N", "FIRST", "")),
+            12,
+            "a\n  FIRST: 1\n  a remark\n",
+            id="and what has no head without one",
+        ),
+        pytest.param(
             Table(
                 [cells("1", "one two " * 9, "six ten " * 9)], 0, ("N", "FIRST", "SECOND"), frozenset((0,)), folding=2
             ),

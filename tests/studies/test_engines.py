@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -169,3 +171,53 @@ def test_the_size_of_a_batch_follows_the_pace_while_batches_are_made():
         found.append(len(batch))
         made.note(len(batch), 0.0)
     assert found == [1, 4, 7]
+
+
+LONG_WORK = """
+import os, sys, time
+from pathlib import Path
+from schedctl.studies.engines import Processes
+
+class Long:
+    def begin(self):
+        return self.run
+    def run(self, number):
+        if number >= 2:  # a worker that waits for more is forgotten as well as one that works
+            return number
+        Path(sys.argv[1], f"{number}.part").write_text(str(os.getpid()))
+        Path(sys.argv[1], f"{number}.part").rename(Path(sys.argv[1], str(number)))
+        time.sleep(600 * number)
+
+if __name__ == "__main__":
+    list(Processes(2, batch=1, start=sys.argv[2]).results(Long(), range(2)))
+"""
+
+
+def is_alive(process: int) -> bool:
+    """Whether a process is there, and no zombie that nobody has asked about yet."""
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="asks the processes of Linux")
+@pytest.mark.parametrize("start", ["fork", "spawn"])
+def test_no_worker_outlives_a_first_process_that_is_killed(tmp_path, start):
+    script = tmp_path / "script.py"
+    script.write_text(LONG_WORK)
+    first = subprocess.Popen([sys.executable, str(script), str(tmp_path), start])
+    files = [tmp_path / "0", tmp_path / "1"]
+    while not all(file.exists() for file in files):
+        assert first.poll() is None
+        time.sleep(0.02)
+    workers = [int(file.read_text()) for file in files]
+    first.kill()
+    first.wait()
+    end = time.monotonic() + 60
+    while any(map(is_alive, workers)) and time.monotonic() < end:
+        time.sleep(0.02)
+    left = [worker for worker in workers if is_alive(worker)]
+    for worker in left:
+        os.kill(worker, signal.SIGKILL)
+    assert left == []

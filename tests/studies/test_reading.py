@@ -245,3 +245,25 @@ def test_variables_are_part_of_the_digest(tmp_path):
     one, other = read(tmp_path, text, dir="x"), read(tmp_path, text, dir="y")
     assert one.study.spec.state == (str(Path(tmp_path) / "x/a"),)
     assert one.digest != other.digest
+
+
+@pytest.mark.parametrize(
+    ("fields", "path", "message", "hint"),
+    [
+        ("pending: wait", "spec.run.pending", 'unknown value "wait"', "expected one of drop, retry"),
+        ("ties: random", "spec.run.ties", 'unknown value "random"', "expected one of byName, shuffled, drawn"),
+        ("ties: '${TIES}'", "spec.run.ties", 'unknown value "draw"', 'did you mean "drawn"?'),
+        ("arrivals: {process: poison}", "spec.run.arrivals.process", 'unknown value "poison"', '"poisson"'),
+    ],
+)
+def test_a_word_that_a_field_does_not_take_is_told_with_those_it_takes(tmp_path, fields, path, message, hint):
+    text = HEAD + f"  run:\n    nodes: nodes.csv\n    trace: {{openb: pods.csv}}\n    {fields}\n"
+    ((line, found, told, next_step),) = problems(tmp_path, text, TIES="draw")
+    assert (line, found) == (8, path)
+    assert told == message
+    assert hint in next_step
+
+
+def test_a_variable_stands_for_a_word_too(tmp_path):
+    text = HEAD + "  run:\n    nodes: nodes.csv\n    trace: {openb: pods.csv}\n    ties: ${TIES}\n"
+    assert read(tmp_path, text, TIES="drawn").study.spec.run.ties == "drawn"

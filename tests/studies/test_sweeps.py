@@ -477,3 +477,68 @@ def test_conditions_that_scenarios_do_not_share_are_not_those_of_the_first(tmp_p
     first, last = metadata.kubernetes_version.split(" and ")
     assert (first[:5], last[:5]) == ("v1.36", "v1.37")
     assert (metadata.configuration, metadata.feature_gates) == ("2 configurations", [])
+
+
+# -- what is told on the command line ----------------------------------------------------------
+
+
+SIMULATED = f"""{HEAD}  state: [{SHOP}]
+  simulate: {{manifests: [{ROOT / "fixtures/releases/spring"}]}}
+"""
+
+
+def sweep_command(tmp_path, capsys, text, *options):
+    from schedctl.cli.running import run
+
+    file = tmp_path / "study.yaml"
+    file.write_text(text)
+    code = run(("sweep", str(file), "--jobs", "1", "--results", str(tmp_path / "out.jsonl"), *options))
+    return code, *capsys.readouterr()
+
+
+@pytest.mark.parametrize(
+    "field", ["configuration: only-batch.yaml", "axes: {configurations: [default, only-batch.yaml]}"]
+)
+def test_a_configuration_that_places_no_pod_without_a_scheduler_name_is_warned_of(tmp_path, capsys, field):
+    profile = "profiles: [{schedulerName: batch}]"
+    config = f"apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n{profile}\n"
+    (tmp_path / "only-batch.yaml").write_text(config)
+    code, _, err = sweep_command(tmp_path, capsys, f"{SIMULATED}  {field}\n")
+    assert code == 0
+    assert "only-batch.yaml is named default-scheduler; pods need schedulerName batch" in err
+    _, _, err = sweep_command(
+        tmp_path, capsys, f"{SIMULATED}  axes: {{configurations: [default, batch]}}\n", "--restart"
+    )
+    assert err == ""  # a profile by its name stands in for the default scheduler
+
+
+def test_a_scenario_without_an_answer_ends_with_5_when_it_is_asked_alone_as_in_the_study(tmp_path, capsys):
+    text = f"{HEAD}  state: [{SHOP}]\n  drain: {{nodes: [general-a-1]}}\n  axes: {{lose: {{each: node}}}}\n"
+    whole, out, _ = sweep_command(tmp_path, capsys, text)
+    assert "16 of 17 scenarios answered; 1 failed" in out
+    alone, out, _ = sweep_command(tmp_path, capsys, text, "--only", "0")
+    assert json.loads(out)["error"] == 'node "general-a-1" not found'
+    assert (whole, alone) == (5, 5)
+    assert sweep_command(tmp_path, capsys, text, "--only", "1")[0] == 0
+
+
+def test_results_go_to_a_file_and_not_to_one_called_dash(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    code, _, err = sweep_command(tmp_path, capsys, LOSSES, "--results", "-")
+    assert code == 2
+    assert "--results names a file" in err
+    assert not (tmp_path / "-").exists()
+
+
+def test_a_namespace_is_asked_for_in_the_words_of_a_study(tmp_path):
+    with pytest.raises(ConfigError) as fault:
+        prepared(tmp_path, f"{HEAD}  state: [{SHOP}]\n  capacity: {{like: [deploy/cart]}}\n")
+    assert fault.value.problems[0].hint == "there is one in namespace shop: add `namespace: shop`"
+
+
+def test_a_list_that_a_spreadsheet_saved_is_read(tmp_path):
+    from schedctl.studies.traces import read_openb_nodes
+
+    file = tmp_path / "nodes.csv"
+    file.write_text("sn,cpu_milli,memory_mib,gpu\nn0,1000,1024,0\n", encoding="utf-8-sig")
+    assert [node.metadata.name for node in read_openb_nodes(str(file))] == ["n0"]

@@ -22,8 +22,8 @@ _EFFORT = 8
 
 def judge(view: findings.View, arguments: Schedulable, about: findings.Judged) -> Iterable[findings.Finding]:
     """Judge a workload: so many of a hundred pods can be scheduled."""
-    judged = about.workload
-    assert judged is not None
+    assert about.workload is not None
+    judged = about.workload.as_admitted()
     total, placed, unclear = len(judged.pods), len(judged.placed_pods), len(judged.unclear_pods)
     if not total:
         yield findings.pass_finding(judged.wants_none)
