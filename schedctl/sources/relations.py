@@ -245,6 +245,13 @@ def _group_claim(obj: pod_groups.PodGroupResourceClaim, path: Path) -> Iterator[
         yield Finding(path, "expected exactly one of resourceClaimName and resourceClaimTemplateName")
 
 
+def _job_scheduling(obj: workloads.JobScheduling, path: Path) -> Iterator[Finding]:
+    policy, mode = obj.scheduling_policy, obj.disruption_mode
+    if mode is not None and mode.all is not None and (policy is None or policy.gang is None):
+        message = "the disruptionMode `all` is not supported with the Basic scheduling policy"
+        yield Finding((*path, "disruptionMode"), message)
+
+
 RELATIONS: dict[type, Callable[[Any, Path], Iterator[Finding]]] = {
     LabelSelectorRequirement: _label_requirement,
     pods.NodeSelectorRequirement: _label_requirement,
@@ -272,6 +279,7 @@ RELATIONS: dict[type, Callable[[Any, Path], Iterator[Finding]]] = {
     devices.ExactDeviceRequest: _device_count,
     devices.DeviceSubRequest: _device_count,
     devices.ResourceSliceSpec: _slice,
+    workloads.JobScheduling: _job_scheduling,
     pod_groups.PodGroupSchedulingPolicy: _group_policy,
     workloads.JobSchedulingPolicy: _group_policy,
     pod_groups.PodGroupSchedulingConstraints: _group_constraints,

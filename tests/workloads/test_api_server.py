@@ -460,9 +460,8 @@ def test_a_resource_claim_is_made_of_its_template_and_named_in_the_status(create
 
 
 def test_the_claim_of_an_ephemeral_volume_comes_with_its_pod(create_pod):
-    volume = (
-        "volumes: [{name: tmp, ephemeral: {volumeClaimTemplate: {spec: {resources: {requests: {storage: 1Gi}}}}}}], "
-    )
+    claim = "accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}"
+    volume = f"volumes: [{{name: tmp, ephemeral: {{volumeClaimTemplate: {{spec: {{{claim}}}}}}}}}], "
     answer, _ = create_pod(pod(spec=volume), DEFAULT_CLASS)
     assert [(claim.metadata.name, claim.spec.storage_class_name) for claim in answer.claims] == [("web-tmp", "disk")]
 

@@ -438,7 +438,8 @@ def test_a_refused_object_does_not_stop_the_others(expand_manifests):
 
 
 def test_changed_claim_templates_of_a_stateful_set_are_refused(expand_manifests):
-    claim_template = "volumeClaimTemplates: [{metadata: {name: data}, spec: {resources: {requests: {storage: %s}}}}]"
+    spec = "accessModes: [ReadWriteOnce], resources: {requests: {storage: %s}}"
+    claim_template = f"volumeClaimTemplates: [{{metadata: {{name: data}}, spec: {{{spec}}}}}]"
     before, same, other = (workload("StatefulSet", claim_template % size) for size in ("1Gi", "1024Mi", "2Gi"))
     assert expand_manifests(same, before).refused == []
     (refused,) = expand_manifests(other, before).refused
