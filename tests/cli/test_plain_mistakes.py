@@ -47,6 +47,13 @@ def test_text_that_is_no_yaml(schedctl, text, place, hint):
     assert hint in "\n".join(rest)
 
 
+def test_a_template_that_can_be_read_as_yaml_is_to_be_rendered_first(schedctl):
+    text = f"{SPEC}  nodeSelector: {{disk: '{{{{ .Values.disk }}}}'}}\n  containers: [{{name: a, image: b}}]\n"
+    ended = schedctl("simulate", "-", *SHOP, stdin=text)
+    assert ended.code == 3
+    assert "render it first" in ended.err.splitlines()[1]
+
+
 def test_a_configuration_that_is_no_yaml(schedctl, tmp_path):
     file = tmp_path / "scheduler.yaml"
     file.write_text("apiVersion: v1\n\tkind: x\n")
