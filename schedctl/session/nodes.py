@@ -81,12 +81,14 @@ def objective(name: str) -> Objective:
     raise UsageError(f'unknown --minimize "{name}"', f"--minimize takes {', '.join(OBJECTIVES)}")
 
 
-def expander(name: str) -> Expander | None:
+def expander(name: str, minimize: Objective) -> Expander | None:
     """Return what ``--expander`` stands for, None for the best plan.
 
     Raises:
-        UsageError: there is no such expander.
+        UsageError: there is no such expander, or it goes by prices and the objective does not.
     """
+    if name == "price" and minimize != "cost":
+        raise UsageError(f"--expander price chooses by price, and --minimize {minimize} knows none", "--minimize cost")
     for known in EXPANDERS:
         if known == name:
             return known

@@ -76,6 +76,7 @@ def test_instance_types_make_money_of_it(schedctl):
         pytest.param([*KARPENTER, "--shrink", "--exit-code"], 1, "", id="no node can go"),
         pytest.param([*SHOP, "--minimize", "pods"], 2, 'unknown --minimize "pods"', id="another objective"),
         pytest.param([*SHOP, "--expander", "prize"], 2, "did you mean price?", id="another expander"),
+        pytest.param([*SHOP, "--expander", "price"], 2, "hint: --minimize cost", id="prices where nodes are counted"),
         pytest.param([*SHOP, "--minimize", "cost"], 2, "no price of any node is known", id="no prices"),
         pytest.param(
             [*SHOP, "--shrink", "--minimize", "cost"], 2, "--shrink and --minimize were both given", id="cost"
