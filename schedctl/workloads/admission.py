@@ -23,7 +23,7 @@ from schedctl.api.quantities import stored_amount
 from schedctl.api.storage import CLASS_ANNOTATION, PersistentVolumeClaim, StorageClass, default_class
 from schedctl.api.tolerations import COMPARISONS
 from schedctl.cache.cluster import Cluster
-from schedctl.workloads import limit_ranges, pod_claims
+from schedctl.workloads import limit_ranges, pod_claims, pod_validation
 from schedctl.workloads.match_keys import merge_match_label_keys
 from schedctl.workloads.pod_resources import complete_pod_resources
 from schedctl.workloads.tolerations import covers, merge_tolerations
@@ -35,7 +35,7 @@ LIMIT_RANGER, POD_NODE_SELECTOR, PRIORITY = "LimitRanger", "PodNodeSelector", "P
 DEFAULT_TOLERATION_SECONDS, POD_TOLERATION_RESTRICTION = "DefaultTolerationSeconds", "PodTolerationRestriction"
 DEFAULT_STORAGE_CLASS, RUNTIME_CLASS, RESOURCE_QUOTA = "DefaultStorageClass", "RuntimeClass", "ResourceQuota"
 VALIDATION = "Validation"
-"""What refuses a pod that is not valid; it comes last and cannot be switched off."""
+"""What refuses a pod that is not valid once it is filled in; it cannot be switched off."""
 PLUGINS = (
     DEFAULTING,
     LIMIT_RANGER,
@@ -178,13 +178,15 @@ def admit_spec(
         if completed.resources != spec.resources:
             notes.note_change(DEFAULTING, "requests and limits of the pod as a whole, from its containers")
         spec = completed
+    if violations := pod_validation.violations(spec):
+        notes.refuse(VALIDATION, limit_ranges.join_messages(violations))
+    if not cluster.compares_taints:
+        _refuse_comparisons(spec.tolerations or (), notes)
     # Bounds come last: they see what all the others filled in.
     for limits in ranges:
         if violations := limit_ranges.pod_violations(spec, limits):
             notes.refuse(LIMIT_RANGER, limit_ranges.join_messages(violations))
             break
-    if not cluster.compares_taints:
-        _refuse_comparisons(spec.tolerations or (), notes)
     return spec, tuple(notes.effects), tuple(notes.refusals)
 
 

@@ -6,12 +6,14 @@ filled in. Each is sent as a dry run, so that nothing is left behind.
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import pytest
 import yaml
 
-from tests.cluster.control_plane import Refused
+from tests.cluster.control_plane import PATIENCE, Refused
+from tests.cluster.refused_pods import LIMITED, LIMITS, PODS, PREFIX, pod
 
 pytestmark = pytest.mark.cluster
 
@@ -74,6 +76,32 @@ def test_the_api_server_refuses(send, text):
 @pytest.mark.parametrize("text", list(cases("accepted.yaml")))
 def test_the_api_server_takes(send, text):
     send(text)
+
+
+@pytest.fixture(scope="module")
+def send_pod(api_of_jobs):
+    """Sends a pod as a dry run, to a server whose admission knows the LimitRange."""
+
+    def create(spec, *, limited):
+        namespace = LIMITED if limited else "default"
+        path = f"/api/v1/namespaces/{namespace}/pods?dryRun=All"
+        return api_of_jobs.request("POST", path, pod(spec, limited=limited))
+
+    api_of_jobs.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": LIMITED}})
+    api_of_jobs.request("POST", f"/api/v1/namespaces/{LIMITED}/limitranges", LIMITS)
+    probe, deadline = {"containers": [{"name": "main", "image": "example.com/main"}]}, time.monotonic() + PATIENCE
+    while "limits" not in create(probe, limited=True)["spec"]["containers"][0]["resources"]:
+        assert time.monotonic() < deadline, "admission does not know the LimitRange"
+        time.sleep(0.05)
+    return create
+
+
+@pytest.mark.parametrize("wrong", PODS)
+def test_the_api_server_refuses_a_pod_because_of(send_pod, wrong):
+    limited, spec, message = PODS[wrong]
+    with pytest.raises(Refused) as refused:
+        send_pod(spec, limited=limited)
+    assert str(refused.value).endswith(f": {PREFIX}{message}")
 
 
 def root_of(version):
