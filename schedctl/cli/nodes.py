@@ -143,12 +143,11 @@ def nodes(
 
     printer = Printer.of(output, color, pages=True)
     karpenter.check_known(as_autoscaler)
-    objective = use_case.objective(minimize)
     nodes_options = use_case.NodesOptions(
         node_groups=node_groups,
         instance_types=instance_types,
-        minimize=objective,
-        expander=use_case.expander(expander, objective),
+        minimize=use_case.objective(minimize),
+        expander=use_case.expander(expander, use_case.objective(minimize)),
         effort=effort,
         rules=RemovalRules(delete_emptydir_data=delete_emptydir_data, force=force, allow_preemption=allow_preemption),
         fail=exit_code,
