@@ -27,6 +27,8 @@ import yaml
 KIT = Path(__file__).parents[2] / "conformance" / "cluster"
 PATIENCE = 60.0  # seconds until the scheduler must have come to rest
 POLL = 0.02
+IDLE = 20.0
+"""Seconds after which a connection that nobody has used is taken for closed by the server."""
 
 _PATHS = {
     "Namespace": ("/api/v1", "namespaces", False),
@@ -115,6 +117,7 @@ class Api:
         self._token = user["token"]
         self._timeout = timeout
         self._connection = self._connect()
+        self._used = time.monotonic()
         self.kubeconfig = kubeconfig
 
     def create(self, obj: Object) -> Object:
@@ -161,6 +164,9 @@ class Api:
     def request(self, verb: str, path: str, body: Object | None = None) -> Object:
         """Send one request and return the answer."""
         headers = {"Authorization": f"Bearer {self._token}", "Content-Type": "application/json"}
+        before, self._used = self._used, time.monotonic()
+        if self._used - before > IDLE:
+            self._connection.close()  # http.client connects again
         try:
             self._connection.request(verb, path, json.dumps(body) if body is not None else None, headers)
             response = self._connection.getresponse()
