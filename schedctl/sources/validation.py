@@ -159,7 +159,7 @@ def validate(
     metadata: ObjectMeta = obj.metadata  # type: ignore[attr-defined]
     rule = syntax.dns_label if kind.name in ("Namespace", "Service") else syntax.object_name
     if metadata.name and (message := rule(metadata.name)):
-        out.append(_misshapen(("metadata", "name"), message, metadata.name))
+        out.append(_flaw(("metadata", "name"), message, metadata.name))
     if metadata.namespace:
         if not kind.namespaced:
             out.append(Finding(("metadata", "namespace"), f"a {kind} has no namespace"))
@@ -304,21 +304,21 @@ def _check_syntax(rule: syntax.Rule | tuple[syntax.Rule, syntax.Rule]) -> Check:
         for key, text in value.items():
             for message, at_key in ((rule[0](key), True), (rule[1](text), False)):
                 if message:
-                    out.append(_misshapen((*path, name, key), message, key if at_key else text, at_key=at_key))
+                    out.append(_flaw((*path, name, key), message, key if at_key else text, at_key=at_key))
 
     def check(value: Any, path: Path, name: str, out: list[Finding]) -> None:
         assert not isinstance(rule, tuple)
         if isinstance(value, str):
             if message := rule(value):
-                out.append(_misshapen((*path, name), message, value))
+                out.append(_flaw((*path, name), message, value))
             return
         for index, text in enumerate(value):
             if message := rule(text):
-                out.append(_misshapen((*path, name, index), message, text))
+                out.append(_flaw((*path, name, index), message, text))
 
     return check_pairs if isinstance(rule, tuple) else check
 
 
-def _misshapen(path: Path, message: str, text: str, *, at_key: bool = False) -> Finding:
+def _flaw(path: Path, message: str, text: str, *, at_key: bool = False) -> Finding:
     """Return what is wrong with a text; one with braces was to be rendered before, though it can be read as YAML."""
     return Finding(path, message, TEMPLATE if "{{" in text else "", at_key=at_key)

@@ -290,11 +290,13 @@ def join(expansion: Expansion, cluster: Cluster, admit: Admission) -> list[Workl
         for workload in expansion.groups
         if id(workload.object) not in gone
         # a Job whose controller cannot make its group makes no pods either
-        and not (isinstance(workload.object, Job) and any(_made_by(workload.object, each) for each in refused_groups))
+        and not (
+            isinstance(workload.object, Job) and any(_is_group_of(workload.object, each) for each in refused_groups)
+        )
     ]
 
 
-def _made_by(job: Job, group: PodGroup) -> bool:
+def _is_group_of(job: Job, group: PodGroup) -> bool:
     return group.metadata.namespace == job.metadata.namespace and has_controller(group.metadata, "Job", job.metadata)
 
 
