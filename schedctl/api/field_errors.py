@@ -26,7 +26,7 @@ def quote(text: str) -> str:
     return f'"{"".join(_ESCAPES.get(c) or (c if c.isprintable() else _escape(ord(c))) for c in text)}"'
 
 
-def invalid(path: str, value: str | Sequence[str] | None, detail: str) -> str:
+def invalid(path: str, value: str | int | Sequence[str] | None, detail: str) -> str:
     """Return ``path: Invalid value: ...: detail``."""
     return f"{path}: Invalid value: {quote(value) if isinstance(value, str) else _json(value)}: {detail}"
 
@@ -89,7 +89,7 @@ def _form(subject: str, pattern: str, *examples: str) -> str:
     return f"{subject} (e.g. {shown}regex used for validation is '{pattern}')"
 
 
-def _json(value: Sequence[str] | None) -> str:
+def _json(value: int | Sequence[str] | None) -> str:
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 

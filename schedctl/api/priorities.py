@@ -15,6 +15,12 @@ HIGHEST_OF_USERS = 1_000_000_000
 """The most that a class of a user's own is worth, and a pod group of any."""
 
 
+def class_name(stated: str, classes: Mapping[str, PriorityClass]) -> str:
+    """Return the class that a pod or a group is given: its own, else of the default ones that of least value."""
+    marked = () if stated else [each for each in classes.values() if each.global_default]
+    return min(marked, key=lambda each: each.value).metadata.name if marked else stated
+
+
 def resolve(pod: Pod, classes: Mapping[str, PriorityClass]) -> Pod:
     """Return the pod with its priority and preemption policy; a class nobody knows counts as 0.
 

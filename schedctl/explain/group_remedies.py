@@ -50,7 +50,7 @@ def find(scheduler: Scheduler, group: PodGroup, attempt: GroupAttempt) -> list[H
     return [*search.preemption(), *search.fewer(), *search.topology(), *search.nodes(), *search.priority()]
 
 
-def meant_topology_key(group: PodGroup, cluster: Cluster) -> str:
+def similar_topology_key(group: PodGroup, cluster: Cluster) -> str:
     """Return the key that was probably meant where no node has the topology key of a group, "" where none is near."""
     values = label_values(cluster)
     key = group.topology_key
@@ -123,7 +123,7 @@ class _Search:
         """Yield the topology keys under which the group would start, and that it would without any."""
         if not self._group.topology_key:
             return
-        meant = meant_topology_key(self._group, self._scheduler.cluster)
+        meant = similar_topology_key(self._group, self._scheduler.cluster)
         tries = [("rename-topology", meant)] if meant else [("wider-topology", key) for key in self._wider_keys()]
         for code, key in tries:
             attempt = self._try(_with_topology(self._group, key))

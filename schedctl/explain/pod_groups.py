@@ -311,7 +311,7 @@ def _notes(attempt: GroupAttempt, result: PodGroupResult) -> list[str]:
     if group.spec.resource_claims and not release.enabled(_OF_CLAIMS):
         notes.append(f"the API server drops spec.resourceClaims of the group while {_OF_CLAIMS} is off")
     if result.topology_key and not result.trials:
-        meant = did_you_mean(group_remedies.meant_topology_key(group, attempt.cluster))
+        meant = did_you_mean(group_remedies.similar_topology_key(group, attempt.cluster))
         key = f"{result.topology_key}{meant}"
         notes.append(f"no node has the label {key}, of which all nodes of the group need one value")
     if result.verdict is GroupVerdict.STARTS:

@@ -122,7 +122,7 @@ def lines(
         answered = _end(report.metadata, results[0].profile, wide, dry_run=dry_run)
         end = _end_of_bound(wide) if results[0].bound is not None else answered
         # equal pods that all fit one by one may not fit together
-        alone = (BLANK, _counted(report.summary)) if report.summary.pods > 1 and report.summary.scheduled else ()
+        alone = (BLANK, _verdict_counts(report.summary)) if report.summary.pods > 1 and report.summary.scheduled else ()
         after = (*alone, *_bound_not_running(report.summary), *end)
         yield _screen(results[0], levels, (*_conditions(report.metadata), *after), skip=0 if headline else 1)
         return
@@ -659,7 +659,7 @@ def _bound_not_running(summary: explanations.ExplainSummary) -> Iterator[Block]:
         yield line("kubectl get pods lists their status; schedctl explain pod NAME says why", "faint", indent=2)
 
 
-def _counted(summary: explanations.ExplainSummary) -> Line:
+def _verdict_counts(summary: explanations.ExplainSummary) -> Line:
     """Return how many pods there are of each verdict, and that none takes the room of another."""
     tally = (
         ("would be placed", summary.scheduled),
@@ -678,6 +678,6 @@ def _counted(summary: explanations.ExplainSummary) -> Line:
 
 
 def _tally(report: explanations.ExplainReport, wide: bool) -> Iterator[Block]:
-    yield _counted(report.summary)
+    yield _verdict_counts(report.summary)
     yield from _bound_not_running(report.summary)
     yield from _end(report.metadata, "", wide)

@@ -19,15 +19,15 @@ def options_of(session: Session) -> list[str]:
     Where names are redacted, those stay out that may have some.
     """
     source, chosen = session.source, session.options
-    words = [*_repeated("-f", source.paths_to_show), *_flag("--no-recursive", not source.recursive)]
-    words += [*_valued("--kube-version", source.versions.kube_version)]
-    words += [*_valued("--feature-gates", source.versions.feature_gates)]
+    words = [*_with_each("-f", source.paths_to_show), *_flag("--no-recursive", not source.recursive)]
+    words += [*_with_value("--kube-version", source.versions.kube_version)]
+    words += [*_with_value("--feature-gates", source.versions.feature_gates)]
     if source.redaction is not None:
         return words
     words += _of_live_cluster(source)
-    words += [*_valued("--scheduler-config", chosen.configuration), *_valued("--profile", chosen.profile)]
-    words += [*_repeated("--plugin", chosen.plugins), *_flag("--allow-extenders", chosen.extenders.allowed)]
-    words += [*_valued("--extender-replay", chosen.extenders.replay)]
+    words += [*_with_value("--scheduler-config", chosen.configuration), *_with_value("--profile", chosen.profile)]
+    words += [*_with_each("--plugin", chosen.plugins), *_flag("--allow-extenders", chosen.extenders.allowed)]
+    words += [*_with_value("--extender-replay", chosen.extenders.replay)]
     return words + [word for option, text in session.what_if_words for word in (f"--{option}", text)]
 
 
@@ -35,16 +35,16 @@ def _of_live_cluster(source: StateSource) -> list[str]:
     access = source.access
     words = [*_flag("--live", source.live), *_flag("--scheduler-config-from-cluster", source.configured)]
     if access is not None:
-        words += [*_valued("--context", access.context), *_valued("--kubeconfig", access.kubeconfig)]
-        words += [*_valued("--as", access.user), *_repeated("--as-group", access.groups)]
+        words += [*_with_value("--context", access.context), *_with_value("--kubeconfig", access.kubeconfig)]
+        words += [*_with_value("--as", access.user), *_with_each("--as-group", access.groups)]
     return words
 
 
-def _valued(option: str, value: str) -> tuple[str, ...]:
+def _with_value(option: str, value: str) -> tuple[str, ...]:
     return (option, value) if value else ()
 
 
-def _repeated(option: str, values: Sequence[str]) -> list[str]:
+def _with_each(option: str, values: Sequence[str]) -> list[str]:
     return [word for value in values for word in (option, value)]
 
 

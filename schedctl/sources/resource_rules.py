@@ -94,7 +94,7 @@ def _of_container(name: str) -> tuple[str, str]:
         return syntax.label_key(name), ""
     if "/" not in name:
         expected = f"expected one of {', '.join(_OF_CONTAINERS)}, hugepages-SIZE, or DOMAIN/NAME"
-        return f"{expected}, got {quote(name)}", _meant(name, _OF_CONTAINERS)
+        return f"{expected}, got {quote(name)}", _suggestion(name, _OF_CONTAINERS)
     if "kubernetes.io/" in name:
         return syntax.label_key(name), ""
     problems = extended_resource_problems(name)
@@ -104,7 +104,7 @@ def _of_container(name: str) -> tuple[str, str]:
 def _of_pod(name: str) -> tuple[str, str]:
     if is_pod_level(name):
         return "", ""
-    return f"expected one of cpu, memory, hugepages-SIZE of a whole pod, got {quote(name)}", _meant(name, _OF_PODS)
+    return f"expected one of cpu, memory, hugepages-SIZE of a whole pod, got {quote(name)}", _suggestion(name, _OF_PODS)
 
 
 def _of_quota(name: str) -> tuple[str, str]:
@@ -112,10 +112,10 @@ def _of_quota(name: str) -> tuple[str, str]:
         return syntax.label_key(name), ""
     if name in _OF_QUOTAS or name.removeprefix("requests.").startswith(_HUGE_PAGES):
         return "", ""
-    return f"a quota cannot limit {quote(name)}", _meant(name, _OF_QUOTAS)
+    return f"a quota cannot limit {quote(name)}", _suggestion(name, _OF_QUOTAS)
 
 
-def _meant(name: str, known: Sequence[str]) -> str:
+def _suggestion(name: str, known: Sequence[str]) -> str:
     """Return the question whether a name was meant that begins as this one does, or is like it."""
     alike = [each for each in known if name and (each.startswith(name) or name.startswith(each))]
     return did_you_mean(name, alike or known, "", cutoff=0 if alike else CLOSE)

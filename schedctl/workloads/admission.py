@@ -15,7 +15,7 @@ import msgspec
 
 from schedctl.api import defaults, priorities
 from schedctl.api.devices import ResourceClaim
-from schedctl.api.field_errors import quote
+from schedctl.api.field_errors import aggregate, quote
 from schedctl.api.meta import Namespace, Quantity
 from schedctl.api.pods import Container, Pod, PodSpec, Toleration
 from schedctl.api.policies import PriorityClass, RuntimeClass
@@ -179,13 +179,13 @@ def admit_spec(
             notes.note_change(DEFAULTING, "requests and limits of the pod as a whole, from its containers")
         spec = completed
     if violations := pod_validation.violations(spec):
-        notes.refuse(VALIDATION, limit_ranges.join_messages(violations))
+        notes.refuse(VALIDATION, aggregate(violations))
     if not cluster.compares_taints:
         _refuse_comparisons(spec.tolerations or (), notes)
     # Bounds come last: they see what all the others filled in.
     for limits in ranges:
         if violations := limit_ranges.pod_violations(spec, limits):
-            notes.refuse(LIMIT_RANGER, limit_ranges.join_messages(violations))
+            notes.refuse(LIMIT_RANGER, aggregate(violations))
             break
     return spec, tuple(notes.effects), tuple(notes.refusals)
 
@@ -270,11 +270,7 @@ def _apply_node_selector(spec: PodSpec, written: str, notes: _Notes) -> PodSpec:
 def _apply_priority(pod: Pod, classes: Mapping[str, PriorityClass], notes: _Notes) -> Pod:
     """Look up the priority (Priority); of several default classes the one of least value counts."""
     spec = pod.spec
-    name = spec.priority_class_name
-    if not name:
-        marked = [c for c in classes.values() if c.global_default]
-        if marked:
-            name = min(marked, key=lambda c: c.value).metadata.name
+    name = priorities.class_name(spec.priority_class_name, classes)
     # A stated priority is taken out before the class is asked: the plugin computes it anew, and then compares the two.
     stated, unknown = spec.priority, bool(name) and name not in classes and name not in priorities.SYSTEM_CLASSES
     pod = priorities.resolve(_replace(pod, spec=_replace(spec, priority_class_name=name, priority=None)), classes)

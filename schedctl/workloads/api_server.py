@@ -15,6 +15,7 @@ import msgspec
 
 from schedctl.api.defaults import storage_class, with_namespace
 from schedctl.api.devices import ResourceClaim
+from schedctl.api.field_errors import aggregate
 from schedctl.api.kinds import KINDS
 from schedctl.api.meta import Namespace
 from schedctl.api.nodes import Node
@@ -159,7 +160,7 @@ class Admission:
         if admission.LIMIT_RANGER not in self.disabled:
             for limits in limit_ranges.of(self._cluster, claim.metadata.namespace):
                 if violations := limit_ranges.claim_violations(claim, limits):
-                    return self._reject(claim, admission.LIMIT_RANGER, limit_ranges.join_messages(violations))
+                    return self._reject(claim, admission.LIMIT_RANGER, aggregate(violations))
         if admission.RESOURCE_QUOTA not in self.disabled and (message := self._quotas.charge_claim(claim)):
             return self._reject(claim, admission.RESOURCE_QUOTA, message)
         return claim

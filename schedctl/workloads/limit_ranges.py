@@ -6,11 +6,10 @@ or claims against its bounds. The words of a violation are the API server's.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 import msgspec
 
-from schedctl.api.field_errors import aggregate
 from schedctl.api.pods import Container, PodSpec, ResourceList, ResourceRequirements
 from schedctl.api.policies import LimitRange, LimitRangeItem
 from schedctl.api.quantities import stored_amount
@@ -76,11 +75,6 @@ def claim_violations(claim: PersistentVolumeClaim, limits: LimitRange) -> list[s
                 elif requests[name].more_than(bound):
                     found.append(f"{subject}, but request is {requests[name]}")
     return found
-
-
-def join_messages(violations: Iterable[str]) -> str:
-    """Return violations as one message."""
-    return aggregate(violations)
 
 
 def best_effort(spec: PodSpec) -> bool:

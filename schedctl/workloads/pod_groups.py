@@ -10,11 +10,12 @@ from collections.abc import Mapping
 
 import msgspec
 
-from schedctl.api import defaults
+from schedctl.api import defaults, field_errors
 from schedctl.api.generated_names import LONGEST_GENERATED, random_end
+from schedctl.api.meta import ObjectMeta
 from schedctl.api.pod_groups import PodGroup, PodGroupResourceClaimStatus
 from schedctl.api.policies import PriorityClass
-from schedctl.api.priorities import HIGHEST_OF_USERS, SYSTEM_CLASSES
+from schedctl.api.priorities import HIGHEST_OF_USERS, SYSTEM_CLASSES, class_name
 from schedctl.releases import GENERIC_WORKLOAD, Release
 from schedctl.workloads import admission
 
@@ -34,7 +35,7 @@ def admit_group(group: PodGroup, classes: Mapping[str, PriorityClass], release: 
         return group
     spec = group.spec
     name, named = _class_of(group, classes)
-    priority = named.value if named is not None else SYSTEM_CLASSES.get(name, 0)
+    priority = named.value if named is not None else 0
     policy = spec.preemption_policy
     if named is not None and named.preemption_policy and release.enabled(_PREEMPTION_POLICY):
         policy = named.preemption_policy
@@ -62,9 +63,9 @@ def refusal(group: PodGroup, classes: Mapping[str, PriorityClass], release: Rele
     if group.metadata.uid or not release.enabled(GENERIC_WORKLOAD):
         return "", ""
     name, named = _class_of(group, classes)
-    if name and named is None and name not in SYSTEM_CLASSES:
+    if name and named is None:
         return admission.PRIORITY, f"no PriorityClass with name {name} was found"
-    computed = named.value if named is not None else SYSTEM_CLASSES.get(name, 0)
+    computed = named.value if named is not None else 0
     if spec.priority not in (None, computed):
         return admission.PRIORITY, (
             f"priority set in the pod group ({spec.priority}) must match the priority computed ({computed})"
@@ -80,19 +81,18 @@ def refusal(group: PodGroup, classes: Mapping[str, PriorityClass], release: Rele
             f" priority admission controller computed {policy} from the given PriorityClass name"
         )
     if computed > HIGHEST_OF_USERS:
-        return admission.VALIDATION, (
-            f"spec.priority: Invalid value: {computed}: must be less than or equal to {HIGHEST_OF_USERS}"
-        )
+        most = f"must be less than or equal to {HIGHEST_OF_USERS}"
+        return admission.VALIDATION, field_errors.invalid("spec.priority", computed, most)
     return "", ""
 
 
 def _class_of(group: PodGroup, classes: Mapping[str, PriorityClass]) -> tuple[str, PriorityClass | None]:
     """Return the name of a group's class, or of the default one, and that class if it is there."""
-    name = group.spec.priority_class_name
-    if not name:
-        marked = [each for each in classes.values() if each.global_default]
-        name = min(marked, key=lambda each: each.value).metadata.name if marked else ""
-    return name, classes.get(name)
+    name = class_name(group.spec.priority_class_name, classes)
+    named = classes.get(name)
+    if named is None and name in SYSTEM_CLASSES:  # of every cluster, be it listed or not
+        named = PriorityClass(metadata=ObjectMeta(name=name), value=SYSTEM_CLASSES[name])
+    return name, named
 
 
 def _with_claims(group: PodGroup) -> PodGroup:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from schedctl.api.field_errors import invalid
 from schedctl.api.pods import Container, PodSpec, ResourceRequirements
 from schedctl.workloads.amounts import AmountList, amounts_of, container_totals
 
@@ -34,7 +35,8 @@ def _above_limits(resources: ResourceRequirements, path: str) -> Iterator[str]:
     for name, amount in sorted(amounts_of(resources.requests).items()):
         limit = limits.get(name)
         if limit is not None and amount.more_than(limit):
-            yield f'{path}.requests: Invalid value: "{amount}": must be less than or equal to {name} limit of {limit}'
+            most = f"must be less than or equal to {name} limit of {limit}"
+            yield invalid(f"{path}.requests", str(amount), most)
 
 
 def _of_pod(spec: PodSpec, resources: ResourceRequirements) -> Iterator[str]:
@@ -50,7 +52,7 @@ def _of_pod(spec: PodSpec, resources: ResourceRequirements) -> Iterator[str]:
             most = limits.get(name)
             if most is not None and amount.more_than(most):
                 where = f"spec.resources.containers[{index}][{name}].limits"
-                yield f'{where}: Invalid value: "{amount}": must be less than or equal to pod limits of {most}'
+                yield invalid(where, str(amount), f"must be less than or equal to pod limits of {most}")
 
 
 def _below_containers(stated: AmountList, totals: AmountList, side: str) -> Iterator[str]:
@@ -58,7 +60,7 @@ def _below_containers(stated: AmountList, totals: AmountList, side: str) -> Iter
         total = totals.get(name)
         if total is not None and total.more_than(amount):
             least = f"must be greater than or equal to aggregate container {side} of {total}"
-            yield f'spec.resources.{side}[{name}]: Invalid value: "{amount}": {least}'
+            yield invalid(f"spec.resources.{side}[{name}]", str(amount), least)
 
 
 def _limits_of(container: Container) -> AmountList:

@@ -151,11 +151,8 @@ def test_what_the_api_server_refuses_of_a_job_we_refuse_at_the_same_field(api_of
 def made_of(api, obj):
     """Return the groups and pods that the controller has made of a Job, once it has made as many pods as it wants."""
     spec, name = obj["spec"], obj["metadata"]["name"]
-    wanted = (
-        0
-        if spec.get("suspend")
-        else min(1 if spec[key] is None else spec[key] for key in ("parallelism", "completions"))
-    )
+    at_once = (1 if spec[key] is None else spec[key] for key in ("parallelism", "completions"))
+    wanted = 0 if spec.get("suspend") else min(at_once)
     deadline = time.monotonic() + PATIENCE
     while True:
         pods = [pod for pod in api.all("Pod") if is_of(pod, name)]

@@ -7,17 +7,16 @@ filled in. Each is sent as a dry run, so that nothing is left behind.
 from __future__ import annotations
 
 import time
-from pathlib import Path
 
 import pytest
 import yaml
 
 from tests.cluster.control_plane import PATIENCE, Refused
 from tests.cluster.refused_pods import LIMITED, LIMITS, PODS, PREFIX, pod
+from tests.sources.test_validation import cases
 
 pytestmark = pytest.mark.cluster
 
-SOURCES = Path(__file__).parents[1] / "sources"
 ELSEWHERE = {
     'metadata.namespace: "-a" is not a name': "the namespace stands in the address that is asked",
     "metadata.namespace: a Node has no namespace": "the namespace stands in the address that is asked",
@@ -29,12 +28,12 @@ ELSEWHERE = {
 """Cases that say nothing about a request, and why."""
 
 
-def cases(file):
-    for document in (SOURCES / file).read_text().split("---\n")[1:]:
-        comment, _, text = document.partition("\n")
-        what = comment.removeprefix("# ")
+def of_requests(file):
+    """The cases of a file that a request can show."""
+    for case in cases(file):
+        text, what = case.values
         if "kind: List" not in text and not any(what.startswith(each) for each in ELSEWHERE):  # a List is no object
-            yield pytest.param(text, id=what[:120])
+            yield pytest.param(text, id=case.id)
 
 
 @pytest.fixture(scope="module")
@@ -67,13 +66,13 @@ def send(api_of_jobs, resources):
     return create
 
 
-@pytest.mark.parametrize("text", list(cases("refused.yaml")))
+@pytest.mark.parametrize("text", list(of_requests("refused.yaml")))
 def test_the_api_server_refuses(send, text):
     with pytest.raises(Refused, match=r"is invalid|is forbidden|cannot be handled"):
         send(text)
 
 
-@pytest.mark.parametrize("text", list(cases("accepted.yaml")))
+@pytest.mark.parametrize("text", list(of_requests("accepted.yaml")))
 def test_the_api_server_takes(send, text):
     send(text)
 
