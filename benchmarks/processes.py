@@ -1,6 +1,7 @@
 """Measuring in a process of its own: its memory and its caches are then nobody else's.
 
-What is run is a function of one of our modules, by name. Its arguments and what it returns travel as JSON.
+What is run is a function of one of our modules, by name. Its arguments and what it returns travel as JSON. The process
+collects garbage as seldom as schedctl's own do.
 """
 
 import gc
@@ -13,15 +14,20 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from schedctl.cli import COLLECT_AFTER
+
 ROOT = Path(__file__).parents[1]
-CODE = "import json, sys; from {0} import {1}; json.dump({1}(*json.loads(sys.argv[1])), sys.stdout)"
+CODE = (
+    "import gc, json, sys; from {0} import {1}; gc.set_threshold({2}); "
+    "json.dump({1}(*json.loads(sys.argv[1])), sys.stdout)"
+)
 STATUS = Path("/proc/self/status")
 
 
 def command(function: Callable[..., Any], *arguments: Any) -> list[str]:
     """The words that call a function in a process of its own; they are run in `ROOT`."""
     module = function.__globals__["__spec__"].name  # not `__module__`, which is __main__ for whoever was run with -m
-    code = CODE.format(module, function.__name__)
+    code = CODE.format(module, function.__name__, COLLECT_AFTER)
     return [sys.executable, "-c", code, json.dumps(arguments)]
 
 

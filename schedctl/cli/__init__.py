@@ -10,6 +10,13 @@ from __future__ import annotations
 import sys
 from typing import NoReturn
 
+COLLECT_AFTER = 200_000
+"""After how many new objects the garbage collector looks among them.
+
+Nearly all that starting makes (classes, functions, the cluster) stays until the end: to look for garbage among it after
+every 700 new objects, as Python does, costs a twentieth of a short command and finds none.
+"""
+
 
 def main() -> NoReturn:
     """Run the command line of this process and end it with the exit code."""
@@ -17,9 +24,7 @@ def main() -> NoReturn:
 
     from schedctl.cli.running import run
 
-    # Nearly all that starting makes (classes, functions, the cluster) stays until the end: to look for garbage among it
-    # after every 700 new objects, as Python does, costs a twentieth of a short command and finds none.
-    gc.set_threshold(200_000)
+    gc.set_threshold(COLLECT_AFTER)
     sys.exit(run(sys.argv[1:]))
 
 
