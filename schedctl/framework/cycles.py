@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar, cast
 
@@ -59,6 +59,14 @@ class CycleState:
     def take(self, other: CycleState) -> None:
         """Take over all entries of another state."""
         self._entries.update(other._entries)
+
+    @classmethod
+    def union(cls, states: Iterable[CycleState]) -> CycleState:
+        """Return a state with the entries of several; of one that is in two of them, the later."""
+        union = cls()
+        for state in states:
+            union._entries.update(state._entries)
+        return union
 
     def copy(self) -> CycleState:
         """Return a state of its own with the same entries."""

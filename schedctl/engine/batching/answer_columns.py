@@ -44,11 +44,14 @@ class AnswerColumn:
         runner: asks the plugin, and knows what the answers rest on.
         generation: of the cluster that the answers are of.
         pre_filter: what PreFilter says.
+        skips_filter: whether Filter is left out.
         asked_at: the generation at which PreFilter was asked last.
         rejected: bool (n,), which nodes Filter rejects; None where it rejects none.
         verdicts: what Filter says of all nodes at once, while that holds.
         filter_log: where `rejected` has changed, or is to be asked for.
         pre_score: what PreScore says.
+        is_prepared: whether it has been asked.
+        skips_score: whether Score is left out.
         scores: by position the raw scores, int64 (n,), or the normalised ones, int8 (n,), if they are the same; None
             while nobody has asked.
         score_log: where `scores` have changed, or are to be asked for.
@@ -104,7 +107,6 @@ class AnswerColumn:
     def begin_from(self, shared: AnswerColumn) -> None:
         """Go on from what PreFilter has left in a shared column."""
         self.cycle.state = shared.cycle.state.copy()
-        self.cycle.skip_filter = set(shared.cycle.skip_filter)
         self.asked_at = shared.asked_at
 
     def rejects(self, column: Nodes) -> BoolArray:
@@ -151,13 +153,14 @@ class AnswerColumn:
         self._rests_on_row_alone = False
         self.asked_at = -1
         self.pre_filter = None
+        self.skips_filter = False
         self._forget_filter(generation)
         self.reset_scores()
 
     def reset_scores(self) -> None:
         """Forget what PreScore and Score say."""
         self.pre_score = None
-        self.is_prepared = False
+        self.is_prepared = self.skips_score = False
         self._forget_scores(self._cluster.generation)
 
     def update(self, foresight: Foresight | None = None) -> None:
@@ -308,14 +311,9 @@ class AnswerColumn:
         return self._filter_known is None
 
     @property
-    def skips_filter(self) -> bool:
-        """Whether Filter is left out."""
-        return self.name in self.cycle.skip_filter
-
-    @property
     def _filters(self) -> bool:
         """Whether Filter has been asked, so that there are answers to keep."""
-        return self._is_judged and self.name not in self.cycle.skip_filter
+        return self._is_judged and not self.skips_filter
 
     def ask_pre_filter(self) -> None:
         """Ask PreFilter, if that is still to be done."""
@@ -323,8 +321,7 @@ class AnswerColumn:
             return
         if isinstance(self.plugin, PreFilterPlugin):
             self.pre_filter = self.runner.pre_filter(self.plugin, self.cycle, self._around.every)
-            if _skips(self.pre_filter):
-                self.cycle.skip_filter.add(self.name)
+            self.skips_filter = _skips(self.pre_filter)
         self.asked_at = self._cluster.generation
         self._note_reads()
 
@@ -445,11 +442,6 @@ class AnswerColumn:
             self._uniform_worth = int(in_range(normalized)[0])
         return self._uniform_worth
 
-    @property
-    def skips_score(self) -> bool:
-        """Whether Score is left out."""
-        return self.name in self.cycle.skip_score
-
     def ask_pre_score(self, feasible: Nodes) -> None:
         """Ask PreScore, if that is still to be done.
 
@@ -459,13 +451,11 @@ class AnswerColumn:
         """
         if self.is_prepared:
             return
-        self.cycle.skip_score.discard(self.name)
         if isinstance(self.plugin, PreScorePlugin):
             self.pre_score = self.runner.pre_score(self.plugin, self.cycle, feasible)
             self._note_reads()
-            if _skips(self.pre_score):
-                self.cycle.skip_score.add(self.name)
-            elif self.pre_score is not None and not self.pre_score.successful:
+            self.skips_score = _skips(self.pre_score)
+            if not self.skips_score and self.pre_score is not None and not self.pre_score.successful:
                 raise CannotUpdate
         self.is_prepared = True
 

@@ -15,14 +15,12 @@ import numpy.typing as npt
 from schedctl.cache.arrays import NO_ROWS, BoolArray, IndexArray, IntArray
 from schedctl.cache.nodes import Nodes
 from schedctl.engine.batching.answer_columns import AnswerColumn, CannotUpdate, in_range
+from schedctl.engine.batching.plugin_orders import PluginOrder
 from schedctl.engine.batching.surroundings import Surroundings, distinct
-from schedctl.framework.arithmetic import MAX_NODE_SCORE
 from schedctl.framework.points import ScorePlugin
-from schedctl.framework.profiles import Profile
 
 _SCORE = np.int8
 _EVERYWHERE = slice(None)
-_MOST_OF_INT32 = np.iinfo(np.int32).max
 Scores = npt.NDArray[np.int64 | np.int8]
 
 
@@ -75,19 +73,14 @@ class Contributions:
         is_prepared_anew: whether PreScore was asked in the last update.
     """
 
-    def __init__(self, around: Surroundings, profile: Profile, columns: Mapping[str, AnswerColumn]) -> None:
+    def __init__(self, around: Surroundings, order: PluginOrder, columns: Mapping[str, AnswerColumn]) -> None:
         self._around = around
-        self._profile = profile
+        self._order = order
         self._columns = columns
-        # int32 halves the memory to go through for each placement; weights are not bounded, so it may not do
-        widest = sum(profile.weights[plugin.name] for plugin in profile.score) * MAX_NODE_SCORE
-        self._dtype = np.dtype(np.int32 if widest <= _MOST_OF_INT32 else np.int64)
+        self._dtype = order.sum_dtype
         self.sums: npt.NDArray[np.int32 | np.int64] = np.zeros(0, self._dtype)
         self._parts: dict[str, Contribution] = {}
         self._private: dict[str, AnswerColumn] = {}
-        self._preparing = tuple(plugin for plugin in profile.pre_score if plugin.name in columns)
-        self._scorers = tuple(plugin for plugin in profile.score if plugin.name in columns)
-        self._names = tuple(dict.fromkeys(plugin.name for plugin in (*self._preparing, *self._scorers)))
         self._shifted = False
         self.is_prepared_anew = False
         self.generation = -1
@@ -100,7 +93,7 @@ class Contributions:
     @property
     def skipping(self) -> set[str]:
         """The plugins whose PreScore skips."""
-        return {plugin.name for plugin in self._preparing if self._column_of(plugin.name).skips_score}
+        return {name for name in self._order.preparing if self._column_of(name).skips_score}
 
     def has(self, name: str) -> bool:
         """Return whether a plugin contributes."""
@@ -203,7 +196,7 @@ class Contributions:
 
     def _prepare(self, nodes: Callable[[], Nodes], *, same: bool) -> None:
         """Ask PreScore where its answer may be another."""
-        for name in self._names:
+        for name in self._order.scoring:
             column = self._columns[name]
             if column.plugin.reads_feasible_set:
                 column = self._seed(name, same=same)
@@ -225,14 +218,16 @@ class Contributions:
 
     def _choose_parts(self) -> bool:
         """See who contributes; return whether that are others than before."""
-        names = [plugin.name for plugin in self._scorers if not self._column_of(plugin.name).skips_score]
-        if names == list(self._parts):
+        private, columns = self._private, self._columns
+        those = [(each, private.get(each.name) or columns[each.name]) for each in self._order.scorers]
+        contributing = [(plugin, column) for plugin, column in those if not column.skips_score]
+        before = self._parts
+        if [plugin.name for plugin, _ in contributing] == list(before):
             return False
-        before, weights = self._parts, self._profile.weights
-        scorers = {plugin.name: plugin for plugin in self._scorers}
+        weights = self._order.profile.weights
         self._parts = {
-            name: before.get(name) or Contribution(scorers[name], self._column_of(name), weights[name])
-            for name in names
+            plugin.name: before.get(plugin.name) or Contribution(plugin, column, weights[plugin.name])
+            for plugin, column in contributing
         }
         return True
 

@@ -18,10 +18,10 @@ from schedctl.cache.pod_info import PodInfo
 from schedctl.engine.batching.answer_columns import AnswerColumn, CannotUpdate
 from schedctl.engine.batching.contributions import Contributions
 from schedctl.engine.batching.lookahead import Lookahead
+from schedctl.engine.batching.plugin_orders import PluginOrder
 from schedctl.engine.batching.surroundings import Foresight, Surroundings, distinct
 from schedctl.framework.cycles import Cycle, CycleState
 from schedctl.framework.points import NodeSet
-from schedctl.framework.profiles import Profile
 
 _INFEASIBLE = -1
 """The total of an infeasible node; totals of others are never negative."""
@@ -47,11 +47,11 @@ class EquivalenceClass:
         is_new: whether no pod of it has come yet; whoever asks says when one has.
     """
 
-    def __init__(self, around: Surroundings, profile: Profile, columns: Mapping[str, AnswerColumn]) -> None:
+    def __init__(self, around: Surroundings, order: PluginOrder, columns: Mapping[str, AnswerColumn]) -> None:
         """Begin, with nothing known yet."""
         self._around = around
         self._cluster = around.cluster
-        self.profile = profile
+        self.profile, self.anew = order.profile, order.anew
         self.every, self.nodes = around.every, around.nodes
         self.is_new = True
         self.generation = -1
@@ -59,10 +59,9 @@ class EquivalenceClass:
         self._all = tuple(columns.values())
         self._resting_on_pods: Sequence[AnswerColumn] = self._all
         self._epoch = -1
-        self.anew = frozenset(p.name for p in profile.deciding_plugins if p.name not in columns)
-        self._filters = tuple(columns[plugin.name] for plugin in profile.filter if plugin.name in columns)
-        self._judging = self._filters
-        self._contributions = Contributions(around, profile, columns)
+        self._pre_filters = [columns[name] for name in order.pre_filters]
+        self._judging = self._filters = [columns[name] for name in order.filters]
+        self._contributions = Contributions(around, order, columns)
         self.pre_filter_nodes: frozenset[str] | None = None
         self.narrowing_plugins: frozenset[str] = frozenset()
         self._searched: BoolArray | None = None
@@ -90,11 +89,13 @@ class EquivalenceClass:
             foresight = self._foresee(since, now)
             self.generation = -1  # should a plugin fail, all of it is worked out again
             renewed = since < 0
-            everything = renewed or self._cluster.objects_since > since or self._epoch != self._around.epoch
+            objects_since = self._cluster.objects_since
+            everything = renewed or objects_since > since or self._epoch != self._around.epoch
             # what rests on no pod is as it was, and need not even be looked at
             for column in self._all if everything else self._resting_on_pods:
-                column.cycle.pod = pod
-                column.update(foresight)
+                if column.depends_on_pods or column.generation < objects_since:
+                    column.cycle.pod = pod
+                    column.update(foresight)
                 renewed = renewed or column.asked_at > since or column.asked_at < 0
             if renewed:
                 self._ask_pre_filters()
@@ -117,21 +118,20 @@ class EquivalenceClass:
         """Ask PreFilter where that is to be done, and find out which nodes are left."""
         narrowed: frozenset[str] | None = None
         plugins: list[str] = []
-        for plugin in self.profile.pre_filter:
-            column = self.columns.get(plugin.name)
-            if column is None:
-                continue
-            column.ask_pre_filter()
+        for column in self._pre_filters:
+            if column.asked_at < 0:
+                column.ask_pre_filter()
             answer = column.pre_filter
             if isinstance(answer, NodeSet):
-                plugins.append(plugin.name)
+                plugins.append(column.name)
                 narrowed = answer.names if narrowed is None else narrowed & answer.names
             elif answer is not None and not (answer.successful or column.skips_filter):
                 raise CannotUpdate
         for column in self._all:
-            column.ask_pre_filter()  # of those that have no such point, it is noted that they begin
+            if column.asked_at < 0:
+                column.ask_pre_filter()  # of those that have no such point, it is noted that they begin
         self.pre_filter_nodes, self.narrowing_plugins = narrowed, frozenset(plugins)
-        self._judging = tuple(column for column in self._filters if not column.skips_filter)
+        self._judging = [column for column in self._filters if not column.skips_filter]
         self._searched = None
         self._state = None
         if narrowed is not None:
@@ -285,9 +285,8 @@ class EquivalenceClass:
     def prepare(self, cycle: Cycle) -> None:
         """Give a cycle the state that the plugins' PreFilter and PreScore have left, but for those asked anew."""
         if self._state is None:
-            self._state = CycleState()
-            for column in (*self._all, *self._contributions.private_columns):
-                self._state.take(column.cycle.state)
+            columns = (*self._all, *self._contributions.private_columns)
+            self._state = CycleState.union([column.cycle.state for column in columns])
             self._skip_filter = {column.name for column in self._all if column.skips_filter}
             self._skip_score = self._contributions.skipping
         # copies: plugins asked anew write into the pod's cycle, and the class must not see it

@@ -7,7 +7,7 @@ know (`CachedRunner`).
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Iterable
+from collections.abc import Collection, Hashable, Iterable, Mapping
 from weakref import WeakValueDictionary
 
 from schedctl.api.resources import grant_identity, kubelet_grant
@@ -18,6 +18,7 @@ from schedctl.cache.pod_info import PodInfo
 from schedctl.engine.batching.answer_columns import AnswerColumn, CannotUpdate
 from schedctl.engine.batching.cached_runner import CachedRunner
 from schedctl.engine.batching.equivalence_classes import EquivalenceClass
+from schedctl.engine.batching.plugin_orders import PluginOrder
 from schedctl.engine.batching.reading import signature_of
 from schedctl.engine.batching.surroundings import Surroundings
 from schedctl.engine.faults import PASSING, CycleError
@@ -56,6 +57,8 @@ class SignatureCache:
         self._columns: WeakValueDictionary[tuple[str, str, Hashable], AnswerColumn] = WeakValueDictionary()
         self._written: dict[tuple[str, bytes], _Written] = {}
         self._contents: dict[Hashable, tuple[PodInfo, bytes]] = {}
+        self._latest: dict[str, tuple[tuple[Hashable, ...], dict[str, AnswerColumn]]] = {}
+        self._orders: dict[tuple[str, frozenset[str]], PluginOrder] = {}
         self._around = Surroundings(cluster, placement)
 
     def within(self, placement: Nodes) -> SignatureCache | None:
@@ -108,6 +111,7 @@ class SignatureCache:
             self._nodes_since = self._cluster.nodes_since
             self._classes.clear()
             self._columns.clear()
+            self._latest.clear()
             self._written.clear()
             self._around = Surroundings(self._cluster, self._placement)
         written = self._written_as(profile, pod)
@@ -127,14 +131,36 @@ class SignatureCache:
         return found
 
     def _make_class(self, profile: Profile, pod: PodInfo, signatures: tuple[Hashable, ...]) -> EquivalenceClass:
-        named = zip(profile.deciding_plugins, signatures, strict=True)
-        columns = {plugin.name: self._column(profile, plugin, part, pod) for plugin, part in named if part is not None}
+        columns = self._columns_of(profile, pod, signatures)
         if len(self._classes) >= max(_FEWEST, min(_KEPT, _ROWS_KEPT // max(1, len(self._around.nodes)))):
             gone = self._classes.pop(next(iter(self._classes)))
             for written in self._written.values():
                 if written.found is gone:
                     written.found = None
-        return EquivalenceClass(self._around, profile, columns)
+        return EquivalenceClass(self._around, self._order(profile, columns), columns)
+
+    def _columns_of(self, profile: Profile, pod: PodInfo, signatures: tuple[Hashable, ...]) -> dict[str, AnswerColumn]:
+        """Return the columns of all plugins that have a signature for a pod, by name."""
+        plugins = profile.deciding_plugins
+        # most plugins read alike what most pods ask for: their columns are those of the class made last
+        before, latest = self._latest.get(profile.scheduler_name) or ((None,) * len(plugins), {})
+        columns = {
+            plugin.name: latest[plugin.name] if part == other else self._column(profile, plugin, part, pod)
+            for plugin, part, other in zip(plugins, signatures, before, strict=True)
+            if part is not None
+        }
+        self._latest[profile.scheduler_name] = signatures, columns
+        return columns
+
+    def _order(self, profile: Profile, columns: Mapping[str, AnswerColumn]) -> PluginOrder:
+        anew = frozenset[str]()
+        if len(columns) < len(profile.deciding_plugins):
+            anew = frozenset(plugin.name for plugin in profile.deciding_plugins if plugin.name not in columns)
+        key = profile.scheduler_name, anew
+        order = self._orders.get(key)
+        if order is None:
+            order = self._orders[key] = PluginOrder(profile, anew)
+        return order
 
     def _column(self, profile: Profile, plugin: Plugin, signature: Hashable, pod: PodInfo) -> AnswerColumn:
         key = profile.scheduler_name, plugin.name, signature

@@ -1,0 +1,40 @@
+"""`PluginOrder`: which plugins of a profile take part in an equivalence class, and in which order at each point.
+
+That rests on the profile, and on which of its plugins have no signature for the pods of the class; so thousands of
+classes share a few orders, and none of them goes through the profile.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from schedctl.framework.arithmetic import MAX_NODE_SCORE
+from schedctl.framework.profiles import Profile
+
+_MOST_OF_INT32 = np.iinfo(np.int32).max
+
+
+class PluginOrder:
+    """The plugins of a profile but those that are asked about every pod.
+
+    Attributes:
+        profile: the profile.
+        anew: the names of those that are asked about every pod.
+        pre_filters, filters: the names of the others, at their points.
+        scorers: the plugins that score, in order.
+        preparing: the names of those that have a PreScore.
+        scoring: the names of those that have a PreScore or a Score, in the order of asking.
+        sum_dtype: of weighted sums of scores.
+    """
+
+    def __init__(self, profile: Profile, anew: frozenset[str]) -> None:
+        self.profile = profile
+        self.anew = anew
+        self.pre_filters = tuple([plugin.name for plugin in profile.pre_filter if plugin.name not in anew])
+        self.filters = tuple([plugin.name for plugin in profile.filter if plugin.name not in anew])
+        self.scorers = tuple([plugin for plugin in profile.score if plugin.name not in anew])
+        self.preparing = tuple([plugin.name for plugin in profile.pre_score if plugin.name not in anew])
+        self.scoring = tuple(dict.fromkeys((*self.preparing, *(plugin.name for plugin in self.scorers))))
+        # int32 halves the memory to go through for each placement; weights are not bounded, so it may not do
+        widest = sum(profile.weights[plugin.name] for plugin in profile.score) * MAX_NODE_SCORE
+        self.sum_dtype: np.dtype[np.int32 | np.int64] = np.dtype(np.int32 if widest <= _MOST_OF_INT32 else np.int64)
