@@ -81,7 +81,7 @@ class NodeTable:
         self.image_sets: Interner[tuple[Image, ...]] = Interner()
         self.feature_sets: Interner[frozenset[str]] = Interner()
         self.ports: dict[tuple[str, int], dict[int, tuple[str, ...]]] = {}
-        self._codes_of: dict[tuple[str, ...], tuple[int, ...]] = {}
+        self._codes_of: dict[tuple[str, ...], slice | IndexArray] = {}
         self.has_large_amounts = False
 
     def __len__(self) -> int:
@@ -181,26 +181,31 @@ class NodeTable:
         code = self.resource_names.codes.get(resource)
         return matrix[code] if code is not None else np.zeros(matrix.shape[1], np.int64)
 
-    def codes(self, names: tuple[str, ...]) -> tuple[int, ...] | None:
-        """Return where some resources stand in a matrix; None where nobody has spoken of one."""
+    def codes(self, names: tuple[str, ...]) -> slice | IndexArray | None:
+        """Return where some resources stand in a matrix, to index it with; None where nobody has spoken of one."""
         found = self._codes_of.get(names)
         if found is None:
             known = self.resource_names.codes
             if not all(name in known for name in names):
                 return None
-            found = self._codes_of[names] = tuple([known[name] for name in names])
+            codes = [known[name] for name in names]
+            in_a_row = codes == [*range(codes[0], codes[0] + len(codes))]  # indexing with a slice copies nothing
+            found = slice(codes[0], codes[0] + len(codes)) if in_a_row else np.array(codes, np.intp)
+            self._codes_of[names] = found
         return found
 
-    def numbers(self, rows: IndexArray) -> tuple[list[list[int]], ...]:
-        """Return of a few rows what is offered, taken, and taken with the minimum, by resource and position.
+    def amounts(self, rows: IndexArray) -> tuple[IntArray, IntArray, IntArray]:
+        """Return what some rows offer, what is taken, and taken with the minimum, int64 (resources, rows) each.
 
         Of pods it is their number that is taken.
         """
         known = len(self.resource_names)
-        offered = self.allocatable[:known].take(rows, axis=1).tolist()
-        taken = self.requested[:known].take(rows, axis=1).tolist()
-        taken[_PODS] = self.pod_count[rows].tolist()
-        return offered, taken, [*self.scored.take(rows, axis=1).tolist(), *taken[SCORED:]]
+        offered = self.allocatable[:known].take(rows, axis=1)
+        taken = self.requested[:known].take(rows, axis=1)
+        taken[_PODS] = self.pod_count[rows]
+        with_minimum = taken.copy()
+        with_minimum[:SCORED] = self.scored.take(rows, axis=1)
+        return offered, taken, with_minimum
 
     def usage(self, quantity: str) -> IntArray:
         """Return what pods have taken of a resource, or of one of the quantities of `footprints`, int64 (nodes,)."""

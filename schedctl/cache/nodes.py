@@ -40,8 +40,6 @@ from schedctl.cache.term_counters import TermCounter
 from schedctl.releases import NEWEST, Release
 
 T = TypeVar("T")
-FEW_ROWS = 64
-"""Up to how many rows plain arithmetic is cheaper than NumPy's calls."""
 
 
 class ReadObserver(Protocol):
@@ -375,6 +373,7 @@ class Nodes:
 
     __slots__ = (
         "__dict__",
+        "_amounts",
         "_before",
         "_known",
         "_more",
@@ -397,6 +396,7 @@ class Nodes:
         self._more: PodChanges | None = None  # or the changes that it adds
         self._known: dict[str, IntArray] = {}  # usage by quantity, as far as it was asked for
         self._offered: dict[str, IntArray] = {}  # and what is offered of resources
+        self._amounts: tuple[IntArray, IntArray, IntArray] | None = None  # both of all resources, and with the minimum
         self._passing = False  # whether it is dropped before the cluster changes, so that it may keep what it gathers
         self.bare = False
 
@@ -587,32 +587,32 @@ class Nodes:
             known = self._offered[resource] = self.gather(table.column(table.allocatable, resource))
         return known
 
-    def numbers(self, names: tuple[str, ...], *, scored: bool = False) -> list[tuple[list[int], list[int]]] | None:
-        """Return of each resource what each node offers and what pods have taken, as Python's own numbers, to be read.
+    def amounts(self, names: tuple[str, ...], *, scored: bool = False) -> tuple[IntArray, IntArray] | None:
+        """Return what each node offers of some resources and what pods have taken, int64 (resources, n) each.
 
-        For columns of a few rows, for which these are cheaper than arrays. None for others, and where there is more to
-        it: pods are supposed, nobody has spoken of a resource, or amounts are too large for plain arithmetic.
+        None for the column of all nodes, of which single resources can be read without copying them, and where there
+        is more to it: pods are supposed, nobody has spoken of a resource, or amounts are too large for arithmetic that
+        need not mind the bounds of int64 and float64.
 
         Args:
             names: of the resources; of pods it is their number that is taken.
             scored: whether of cpu and memory what was taken has the minimum for containers that ask for none.
         """
         table = self.cluster._node_table
-        if len(self.rows) > FEW_ROWS or self.is_hypothetical or table.has_large_amounts:
+        if self._whole or self.is_hypothetical or table.has_large_amounts:
             return None
         reads = self.cluster.reads
         reads.description = reads.occupancy = True
         codes = table.codes(names)
         if codes is None:
             return None
-        found = self.__dict__.get("numbers_known")
+        found = self._amounts
         if found is None:
-            found = table.numbers(self.rows)
+            found = table.amounts(self.rows)
             if self._passing:
-                self.__dict__["numbers_known"] = found
+                self._amounts = found
         offered, requested, with_minimum = found
-        taken = with_minimum if scored else requested
-        return [(offered[code], taken[code]) for code in codes]
+        return offered[codes], (with_minimum if scored else requested)[codes]
 
     # -- what pods have taken ----------------------------------------------------
 

@@ -91,8 +91,12 @@ def resource_columns(
     return columns
 
 
-class FewRows:
-    """Rates a few nodes one by one in Python's own numbers, which is cheaper than NumPy's calls, with equal results."""
+class PlainResources:
+    """Rates some of the nodes by resources that nothing stands in for, with the same results as whole columns.
+
+    That is what has changed since the last pod, as a rule a few dozen nodes: it is the number of NumPy's calls that
+    counts, so all resources are rated together, and a few nodes in Python's own numbers, which is cheaper still.
+    """
 
     def __init__(self, resources: Sequence[ResourceSpec], *, minimum: bool) -> None:
         self._names = tuple(spec.name for spec in resources)
@@ -103,54 +107,75 @@ class FewRows:
 
     def weighted_mean(self, nodes: Nodes, pod_requests: Mapping[str, int], rate: Rate) -> IntArray | None:
         """Return the same as `weighted_mean`; None where that has to be asked."""
-        found, of_each = self._numbers(nodes, pod_requests), _OF_EACH.get(rate)
-        if found is None or of_each is None:
+        found = self._amounts(nodes, pod_requests)
+        if found is None:
             return None
-        scores = [
-            of_each([had + amount for had in taken], offered, weight)
-            for (offered, taken, amount), weight in zip(found, self._weights, strict=True)
-        ]
-        return np.array([sum(of_one) // self._weight for of_one in zip(*scores, strict=True)], np.int64)
+        offered, taken, amounts = found
+        requested = taken + np.array(amounts, np.int64)[:, np.newaxis]
+        if len(nodes) > FEW_ROWS or rate not in _OF_EACH:
+            scores: IntArray = np.array(self._weights, np.int64) @ rate(requested, offered)
+            return scores // self._weight  # no rate is negative
+        numbers = zip(requested.tolist(), offered.tolist(), self._weights, strict=True)
+        of_each = [_OF_EACH[rate](*of_one) for of_one in numbers]
+        return np.array([sum(of_one) // self._weight for of_one in zip(*of_each, strict=True)], np.int64)
 
     def balance(self, nodes: Nodes, pod_requests: Mapping[str, int], *, improves: bool) -> IntArray | None:
         """Return the same as `improvement` or `evenness`, for two resources; None where these have to be asked."""
-        found = self._numbers(nodes, pod_requests) if len(self._names) == PAIR else None
+        found = self._amounts(nodes, pod_requests) if len(self._names) == PAIR else None
         if found is None:
             return None
-        (offered, taken, amount), (other_offered, other_taken, other_amount) = found
-        after = _evenness_of_each(
-            [had + amount for had in taken], offered, [had + other_amount for had in other_taken], other_offered
-        )
-        if not improves:
-            return np.array(after, np.int64)
-        before = _evenness_of_each(taken, offered, other_taken, other_offered)
-        # no evenness is below 50, so that what the division cuts off is never negative
-        return np.array([(150 + now - then) // 2 for now, then in zip(after, before, strict=True)], np.int64)
+        offered, taken, amounts = found
+        if len(nodes) > FEW_ROWS:
+            return _balance_at_once(offered, taken, np.array(amounts, np.int64)[:, np.newaxis], improves=improves)
+        shares, before = offered.tolist(), taken.tolist()
+        after = [[had + amount for had in of_one] for of_one, amount in zip(before, amounts, strict=True)]
+        now = _evenness_of_each(*after, *shares)
+        if improves:
+            # no evenness is below 50, so that what the division cuts off is never negative
+            then = _evenness_of_each(*before, *shares)
+            now = [(150 + with_pod - without) // 2 for with_pod, without in zip(now, then, strict=True)]
+        return np.array(now, np.int64)
 
-    def _numbers(self, nodes: Nodes, pod_requests: Mapping[str, int]) -> list[tuple[list[int], list[int], int]] | None:
-        """Return of each resource what nodes offer, what is taken, and what the pod requests; None if more is to it."""
-        found = nodes.numbers(self._names, scored=self._minimum) if self._applies else None
+    def _amounts(self, nodes: Nodes, pod_requests: Mapping[str, int]) -> tuple[IntArray, IntArray, list[int]] | None:
+        """Return what nodes offer and what is taken, int64 (resources, n), and what the pod requests of each.
+
+        None if there is more to it.
+        """
+        found = nodes.amounts(self._names, scored=self._minimum) if self._applies else None
         if found is None:
             return None
-        numbers = []
-        for name, (offered, taken) in zip(self._names, found, strict=True):
-            amount = pod_requests.get(name, 0)
-            if 0 in offered or not 0 <= amount < LARGE:  # what a node does not offer takes no part
-                return None
-            numbers.append((offered, taken, amount))
-        return numbers
+        offered, taken = found
+        amounts = [pod_requests.get(name, 0) for name in self._names]
+        if not (min(amounts) >= 0 and max(amounts) < LARGE and offered.all()):  # what is not offered takes no part
+            return None
+        return offered, taken, amounts
 
 
 PAIR = 2
 """Cpu and memory, the usual case."""
+FEW_ROWS = 16
+"""Up to how many nodes plain arithmetic is cheaper than NumPy's calls."""
+
+
+def _balance_at_once(offered: IntArray, taken: IntArray, amounts: IntArray, *, improves: bool) -> IntArray:
+    """Return the same as `improvement` or `evenness` of two resources, which all nodes offer, int64 (2, n) each."""
+    if not improves:
+        return _evenness(_gap(*_fraction(taken + amounts, offered)))
+    use = np.empty((2, *taken.shape))  # before, and with the pod
+    np.divide(taken, offered, out=use[0])
+    np.divide(taken + amounts, offered, out=use[1])
+    np.minimum(use, 1.0, out=use)
+    before, after = _evenness(_gap(use[:, 0], use[:, 1]))
+    balance: IntArray = (150 + after - before) // 2
+    return balance
 
 
 def _evenness_of_each(
-    first: Sequence[int], all_of_first: Sequence[int], second: Sequence[int], all_of_second: Sequence[int]
+    first: Sequence[int], second: Sequence[int], all_of_first: Sequence[int], all_of_second: Sequence[int]
 ) -> list[int]:
     """Return how even the use of two resources is on each node."""
     scores = []
-    for taken, offered, other_taken, other_offered in zip(first, all_of_first, second, all_of_second, strict=True):
+    for taken, other_taken, offered, other_offered in zip(first, second, all_of_first, all_of_second, strict=True):
         fraction, other = taken / offered, other_taken / other_offered
         if fraction > 1.0:
             fraction = 1.0

@@ -19,7 +19,7 @@ from schedctl.framework.device_classes import DEVICE_KINDS
 from schedctl.framework.handles import Handle
 from schedctl.framework.points import PreScorePlugin, ScorePlugin
 from schedctl.framework.resource_scoring import (
-    FewRows,
+    PlainResources,
     evenness,
     improvement,
     resource_columns,
@@ -40,7 +40,7 @@ class NodeResourcesBalancedAllocation(PreScorePlugin, ScorePlugin):
         self._improves = self.release.includes(ReleaseChange.BALANCE_IMPROVEMENT)
         self._rate = improvement if self._improves else evenness
         self._names = [spec.name for spec in args.resources]
-        self._few = FewRows(args.resources, minimum=False)
+        self._plain = PlainResources(args.resources, minimum=False)
 
     def signature(self, pod: PodInfo) -> Hashable:
         """Its requests, as written."""
@@ -60,7 +60,7 @@ class NodeResourcesBalancedAllocation(PreScorePlugin, ScorePlugin):
         requests = cycle.pod.demand.balanced_allocation_requests
         if not self._requests_any(requests):
             return np.zeros(len(nodes), np.int64)
-        scores = self._few.balance(nodes, requests, improves=self._improves)
+        scores = self._plain.balance(nodes, requests, improves=self._improves)
         if scores is not None:
             return scores
         columns = resource_columns(nodes, self.args.resources, requests, minimum=False, selectors=False)

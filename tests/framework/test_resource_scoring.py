@@ -1,16 +1,16 @@
-"""A few nodes are rated one by one, many at once: both give the same scores."""
+"""A few nodes are rated one by one, some at once, all by columns: each gives the same scores."""
 
 import random
 
 import pytest
 
-from schedctl.cache.nodes import FEW_ROWS
 from schedctl.config.args import ResourceSpec
 from schedctl.framework import resource_scoring
-from schedctl.framework.resource_scoring import FewRows, resource_columns
+from schedctl.framework.resource_scoring import FEW_ROWS, PlainResources, resource_columns
 from schedctl.testing.builders import cluster, node, pod
 
-MANY = 2 * FEW_ROWS
+MANY = 8 * FEW_ROWS
+SOME = [1, FEW_ROWS, FEW_ROWS + 1, MANY - 1]
 HUGE = 2**53
 
 
@@ -42,32 +42,33 @@ REQUESTS = {"cpu": 700, "memory": 2**31 + 5}
 @pytest.mark.parametrize("minimum", [True, False])
 @pytest.mark.parametrize("weights", [(1, 1), (3, 2)])
 @pytest.mark.parametrize("rate", [resource_scoring.least_allocated, resource_scoring.most_allocated])
-def test_the_mean_of_a_few_nodes_is_that_of_many(rate, weights, minimum):
+@pytest.mark.parametrize("some", SOME)
+def test_the_mean_of_some_nodes_is_that_of_all(some, rate, weights, minimum):
     nodes = a_cluster().nodes
     columns = resource_columns(nodes, specs(*weights), REQUESTS, minimum=minimum)
     expected = resource_scoring.weighted_mean(columns, rate, MANY).tolist()
-    few = FewRows(specs(*weights), minimum=minimum)
-    assert (
-        few.weighted_mean(nodes.take(range(MANY - 1, MANY - FEW_ROWS - 1, -1)), REQUESTS, rate).tolist()
-        == (expected[: MANY - FEW_ROWS - 1 : -1])
-    )
+    plain = PlainResources(specs(*weights), minimum=minimum)
+    backwards = range(MANY - 1, MANY - some - 1, -1)
+    assert plain.weighted_mean(nodes.take(backwards), REQUESTS, rate).tolist() == [expected[i] for i in backwards]
     assert len(set(expected)) > 10
 
 
 @pytest.mark.parametrize("improves", [True, False])
-def test_the_balance_of_a_few_nodes_is_that_of_many(improves):
+@pytest.mark.parametrize("some", SOME)
+def test_the_balance_of_some_nodes_is_that_of_all(some, improves):
     nodes = a_cluster().nodes
     columns = resource_columns(nodes, specs(1, 1), REQUESTS, minimum=False)
     rate = resource_scoring.improvement if improves else resource_scoring.evenness
-    few = FewRows(specs(1, 1), minimum=False).balance(nodes.take(range(FEW_ROWS)), REQUESTS, improves=improves)
-    assert few.tolist() == rate(columns, MANY)[:FEW_ROWS].tolist()
-    assert len(set(few.tolist())) > 5
+    expected = rate(columns, MANY).tolist()
+    plain = PlainResources(specs(1, 1), minimum=False)
+    assert plain.balance(nodes.take(range(some)), REQUESTS, improves=improves).tolist() == expected[:some]
+    assert len(set(expected)) > 5
 
 
 @pytest.mark.parametrize(
     ("nodes", "requests"),
     [
-        pytest.param(a_cluster().nodes, REQUESTS, id="many nodes"),
+        pytest.param(a_cluster().nodes, REQUESTS, id="all nodes"),
         pytest.param(a_cluster(memory=str(HUGE)).nodes.take([0]), REQUESTS, id="an offer that float64 may round"),
         pytest.param(a_cluster().nodes.take([0]), {"memory": HUGE}, id="a request that float64 may round"),
         pytest.param(a_cluster(cpu="0").nodes.take([0]), REQUESTS, id="a resource that is not offered"),
@@ -77,9 +78,9 @@ def test_the_balance_of_a_few_nodes_is_that_of_many(improves):
     ],
 )
 def test_where_there_is_more_to_it_whole_columns_are_asked_for(nodes, requests):
-    few = FewRows(specs(1, 1), minimum=True)
-    assert few.weighted_mean(nodes, requests, resource_scoring.least_allocated) is None
-    assert few.balance(nodes, requests, improves=True) is None
+    plain = PlainResources(specs(1, 1), minimum=True)
+    assert plain.weighted_mean(nodes, requests, resource_scoring.least_allocated) is None
+    assert plain.balance(nodes, requests, improves=True) is None
 
 
 def test_amounts_that_become_large_while_pods_run_are_noticed():
@@ -87,4 +88,4 @@ def test_amounts_that_become_large_while_pods_run_are_noticed():
     assert not c.node_table.has_large_amounts
     with c.fork():
         c.assume(pod("large", memory=str(HUGE)), "n0")
-        assert c.nodes.take([0]).numbers(("memory",)) is None
+        assert c.nodes.take([0]).amounts(("memory",)) is None

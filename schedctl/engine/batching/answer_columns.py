@@ -7,7 +7,7 @@ first, at the rows that have changed in what the plugin read there; the others s
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import cast
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -84,6 +84,7 @@ class AnswerColumn:
         self._around = around
         self._cluster = around.cluster
         self.plugin = plugin
+        self._plugin: Any = plugin  # at whichever of its points it is asked
         self.name = plugin.name
         self.cycle = Cycle(pod)
         self._listens = listens
@@ -135,12 +136,12 @@ class AnswerColumn:
 
     def _note_reads(self) -> None:
         """Take note of what the plugin has read by now; classes that share the column may have to look at it anew."""
-        on_its_node, elsewhere = self.runner.changes_with_pods()
-        depends = on_its_node or elsewhere
+        elsewhere = self.runner.rests_on_other_rows
+        depends = elsewhere or self.runner.rows.occupancy
         if depends and not self.depends_on_pods:
             self._around.epoch += 1
         self.depends_on_pods = depends
-        self._rests_on_row_alone = on_its_node and not elsewhere
+        self._rests_on_row_alone = depends and not elsewhere
 
     # -- keeping current ---------------------------------------------------------
 
@@ -178,7 +179,7 @@ class AnswerColumn:
             try:
                 if self._rests_on_row_alone and not moved_objects:  # nearly always: pods have come, and nothing else
                     if foresight is None or foresight.since != since or not self._take(foresight):
-                        self._renew(self._around.changed_rows(since)[1], foresight)
+                        self._ask_again(self._around.occupied_positions(since))
                 elif self._has_lapsed(since, moved_objects=moved_objects):
                     self.reset()
                 else:
@@ -211,12 +212,6 @@ class AnswerColumn:
             self._forget_filter(self._cluster.generation)
             self._forget_scores(self._cluster.generation)
             return
-        self._renew(changed, foresight)
-
-    def _renew(self, changed: IndexArray, foresight: Foresight | None) -> None:
-        """Bring the answers about some node rows up to date."""
-        if not len(changed):
-            return
         if foresight is not None and len(changed) == 1 and int(changed[0]) == foresight.row and self._take(foresight):
             return
         self._ask_again(changed if self._around.whole else self._around.nodes.positions(changed))
@@ -243,7 +238,7 @@ class AnswerColumn:
                 parts.append(self._around.within(rows))
         if not parts:
             return NO_ROWS
-        if max(map(len, parts)) * _FEW > len(self._around.nodes):
+        if max(map(len, parts)) * _FEW > self._around.size:
             return self._around.nodes.rows
         return parts[0] if len(parts) == 1 else distinct(parts, len(self._cluster.node_table))
 
@@ -253,7 +248,7 @@ class AnswerColumn:
         rejected, score = foresight.rejected.get(self.name), foresight.scores.get(self.name)
         if (rejected is None and score is None) or not self.is_foreseeable:
             return False
-        filters = self._filter_known is None and self._filters
+        filters = self._filter_known is None and self._is_judged and not self.skips_filter
         if (filters and rejected is None) or (self.scores is not None and score is None):
             return False
         if filters and rejected is not None:
@@ -269,13 +264,16 @@ class AnswerColumn:
         return True
 
     def _ask_again(self, positions: IndexArray) -> None:
-        now, around = self._cluster.generation, self._around
-        many = len(positions) * _FEW > len(around.nodes)
+        """Ask about some nodes what is known of all, and take note that the rest is not known of them."""
+        if not len(positions):
+            return
+        around = self._around
+        many = len(positions) * _FEW > around.size
         self.verdicts = None
-        if self._filters:
+        if self._is_judged and not self.skips_filter:
             if self._filter_known is not None:
                 self._filter_known[positions] = False
-                self.filter_log.note(now, positions)
+                self.filter_log.note(self._cluster.generation, positions)
             elif many:
                 self._judge_all()
             else:
@@ -285,7 +283,7 @@ class AnswerColumn:
         if self._score_known is not None:
             self._score_known[positions] = False
             self._is_known_everywhere = False
-            self.score_log.note(now, positions)
+            self.score_log.note(self._cluster.generation, positions)
         elif many:
             self._score_all()
         else:
@@ -309,11 +307,6 @@ class AnswerColumn:
     def is_judged(self) -> bool:
         """Whether it is known of all nodes whether Filter rejects them."""
         return self._filter_known is None
-
-    @property
-    def _filters(self) -> bool:
-        """Whether Filter has been asked, so that there are answers to keep."""
-        return self._is_judged and not self.skips_filter
 
     def ask_pre_filter(self) -> None:
         """Ask PreFilter, if that is still to be done."""
@@ -342,7 +335,7 @@ class AnswerColumn:
     def judge_whole(self, cycle: Cycle, nodes: Nodes) -> Verdicts:
         """Return what Filter says of all nodes, from memory if that holds."""
         if self.verdicts is None:
-            verdicts = self.runner.filter(cast(FilterPlugin, self.plugin), cycle, nodes)
+            verdicts = self.runner.filter(self._plugin, cycle, nodes)
             self._note_reads()
             if verdicts.findings is not None:
                 self.has_findings = True
@@ -389,7 +382,7 @@ class AnswerColumn:
 
     def _ask_filter(self, column: Nodes) -> BoolArray | None:
         """Return which rows of a column Filter rejects, None for none."""
-        verdicts = self.runner.filter(cast(FilterPlugin, self.plugin), self.cycle, column)
+        verdicts = self.runner.filter(self._plugin, self.cycle, column)
         self._note_reads()
         if verdicts.findings is not None:
             self.has_findings = True
@@ -402,12 +395,12 @@ class AnswerColumn:
     def _rejections(self) -> BoolArray:
         """Return what Filter rejects, to be written to."""
         if self.rejected is None:
-            self.rejected = np.zeros(len(self._around.nodes), np.bool_)
+            self.rejected = np.zeros(self._around.size, np.bool_)
         return self.rejected
 
     def _forget_filter(self, generation: int) -> None:
         self.rejected = self.verdicts = None
-        self._filter_known = np.zeros(len(self._around.nodes), np.bool_)
+        self._filter_known = np.zeros(self._around.size, np.bool_)
         self._is_judged = False
         self.filter_log.begin(generation)
         self.forgotten += 1
@@ -438,7 +431,7 @@ class AnswerColumn:
         if self._uniform_worth is None:
             assert self.scores is not None
             raw, nodes = self.scores[:1].astype(np.int64), self._around.column(_FIRST)  # it may look at scores alone
-            normalized = self.runner.normalize(cast(ScorePlugin, self.plugin), self.cycle, nodes, raw)
+            normalized = self.runner.normalize(self._plugin, self.cycle, nodes, raw)
             self._uniform_worth = int(in_range(normalized)[0])
         return self._uniform_worth
 
@@ -477,7 +470,7 @@ class AnswerColumn:
     def raw_scores(self, nodes: Nodes) -> IntArray:
         """Return the raw scores of a column of feasible nodes, int64 (n,), asked for where they are not known."""
         positions = self._around.nodes.positions(nodes.rows)
-        feasible = np.zeros(len(self._around.nodes), np.bool_)
+        feasible = np.zeros(self._around.size, np.bool_)
         feasible[positions] = True
         self.rate(feasible, lambda: nodes)
         if self.scores is None or self.out_of_range:
@@ -494,7 +487,7 @@ class AnswerColumn:
 
     def _set_scores(self, where: IndexArray, raw: IntArray) -> None:
         if self.scores is None:
-            self.scores = np.zeros(len(self._around.nodes), self._dtype)
+            self.scores = np.zeros(self._around.size, self._dtype)
             self.is_blank = True
         self.score_log.note(self._cluster.generation, where)
         self.scores[where] = self._checked(raw)
@@ -514,7 +507,7 @@ class AnswerColumn:
         self._is_uniform = self._uniform_worth = None
 
     def _ask_score(self, column: Nodes) -> IntArray:
-        raw = self.runner.score(cast(ScorePlugin, self.plugin), self.cycle, column)
+        raw = self.runner.score(self._plugin, self.cycle, column)
         self._note_reads()
         return raw
 
@@ -523,7 +516,7 @@ class AnswerColumn:
         self._note_new_scores()
         self.out_of_range = False
         self.is_blank = True
-        self._score_known = np.zeros(len(self._around.nodes), np.bool_)
+        self._score_known = np.zeros(self._around.size, np.bool_)
         self._is_known_everywhere = False
         self.score_log.begin(generation)
         self.forgotten += 1

@@ -14,7 +14,7 @@ from schedctl.cache.nodes import ClusterView, Nodes
 from schedctl.cache.pod_info import PodInfo
 from schedctl.cache.reads import Reads
 from schedctl.engine import answers
-from schedctl.engine.calls import PluginRunner
+from schedctl.engine.calls import DIRECT, PluginRunner
 from schedctl.engine.faults import PASSING, plugin_fault
 from schedctl.framework import points
 from schedctl.framework.cycles import Cycle
@@ -37,10 +37,11 @@ class ReadingRunner(PluginRunner):
         self.before = Reads()
         self.rows = Reads()
 
-    def changes_with_pods(self) -> tuple[bool, bool]:
-        """Return whether a pod that comes or goes may change answers: about its own node, and about others as well."""
+    @property
+    def rests_on_other_rows(self) -> bool:
+        """Whether a pod that comes or goes may change answers about others than its own node."""
         before, rows = self.before, self.rows
-        others = bool(
+        return bool(
             rows.tracked
             or before.tracked
             or rows.everything
@@ -48,7 +49,6 @@ class ReadingRunner(PluginRunner):
             or Pod in before.versions
             or Pod in rows.versions
         )
-        return rows.occupancy, others
 
     def rows_changed(self, since: int) -> IndexArray | None:
         """Return the node rows that have changed after a generation in what was read; None where it may be any."""
@@ -75,7 +75,7 @@ class ReadingRunner(PluginRunner):
         cluster, before = self._cluster, self._cluster.reads
         cluster.reads = self.before
         try:
-            return super().pre_filter(plugin, cycle, nodes)
+            return DIRECT.pre_filter(plugin, cycle, nodes)
         finally:
             self._rest_on_all_rows()
             cluster.reads = before
@@ -85,7 +85,7 @@ class ReadingRunner(PluginRunner):
         cluster, before = self._cluster, self._cluster.reads
         cluster.reads = self.rows
         try:
-            return super().filter(plugin, cycle, nodes)
+            return DIRECT.filter(plugin, cycle, nodes)
         finally:
             cluster.reads = before
 
@@ -94,7 +94,7 @@ class ReadingRunner(PluginRunner):
         cluster, before = self._cluster, self._cluster.reads
         cluster.reads = self.before
         try:
-            return super().pre_score(plugin, cycle, nodes)
+            return DIRECT.pre_score(plugin, cycle, nodes)
         finally:
             self._rest_on_all_rows()
             cluster.reads = before
@@ -104,7 +104,7 @@ class ReadingRunner(PluginRunner):
         cluster, before = self._cluster, self._cluster.reads
         cluster.reads = self.rows
         try:
-            return super().score(plugin, cycle, nodes)
+            return DIRECT.score(plugin, cycle, nodes)
         finally:
             cluster.reads = before
 
@@ -113,7 +113,7 @@ class ReadingRunner(PluginRunner):
         cluster, before = self._cluster, self._cluster.reads
         cluster.reads = self.rows
         try:
-            return super().normalize(plugin, cycle, nodes, scores)
+            return DIRECT.normalize(plugin, cycle, nodes, scores)
         finally:
             cluster.reads = before
 

@@ -87,6 +87,7 @@ class Surroundings:
         every: all its nodes, which PreFilter is asked about.
         nodes: the nodes among which pods are placed: all of them, or those of a placement; they are the same ones as
             long as this is used.
+        size: how many these are.
         whole: whether positions among them are rows of the table.
         epoch: grows when a column comes to rest on pods that did not before.
     """
@@ -96,7 +97,8 @@ class Surroundings:
         self.every = cluster.nodes
         self.nodes = self.every if placement is None else placement
         self.epoch = 0
-        self.whole = len(self.nodes) == len(cluster.node_table)
+        self.size = len(self.nodes)
+        self.whole = self.size == len(cluster.node_table)
         self._within: BoolArray | None = None
         if placement is not None:
             self._within = np.zeros(len(cluster.node_table), np.bool_)
@@ -117,6 +119,11 @@ class Surroundings:
                 described = (table.described[: len(table)] > since).nonzero()[0]
             found = self._changed[since] = self.within(described), self.within(occupied)
         return found
+
+    def occupied_positions(self, since: int) -> IndexArray:
+        """Return where nodes are occupied otherwise than at a generation."""
+        rows = self.changed_rows(since)[1]
+        return rows if self.whole else self.nodes.positions(rows)
 
     def within(self, rows: IndexArray) -> IndexArray:
         """Return those of some rows that are in question."""

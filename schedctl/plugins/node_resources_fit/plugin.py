@@ -69,7 +69,7 @@ class NodeResourcesFit(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
         self._ignored_groups = frozenset(args.ignored_resource_groups)
         strategy = args.scoring_strategy
         self._resources = strategy.resources
-        self._few = resource_scoring.FewRows(self._resources, minimum=True)
+        self._plain = resource_scoring.PlainResources(self._resources, minimum=True)
         self._mean = resource_scoring.weighted_mean
         self._rate: resource_scoring.Rate = resource_scoring.least_allocated
         if strategy.type == "MostAllocated":
@@ -105,8 +105,9 @@ class NodeResourcesFit(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
     def pre_filter(self, cycle: Cycle, nodes: Nodes) -> None:
         """Add up what the pod asks for."""
         amounts = cycle.pod.demand.fit_requests
-        least = {resources.PODS: 1} | {name: amount for name, amount in amounts.items() if amount}
-        requests = Requests(amounts, tuple(least), tuple(least.values()))
+        some = {resources.PODS: 1} | {name: amount for name, amount in amounts.items() if amount}
+        least = np.array([*some.values()], np.int64)[:, np.newaxis]
+        requests = Requests(amounts, tuple(some), least)
         cycle.state[REQUESTS] = resizes.less_what_it_has(cycle.pod, requests, nodes.cluster)
 
     def filter(self, cycle: Cycle, nodes: Nodes) -> Verdicts:
@@ -134,7 +135,7 @@ class NodeResourcesFit(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
         """Rate each configured resource with the pod added, and take the mean by weight."""
         requests = cycle.pod.demand.fit_score_requests
         if self._mean is resource_scoring.weighted_mean:
-            scores = self._few.weighted_mean(nodes, requests, self._rate)
+            scores = self._plain.weighted_mean(nodes, requests, self._rate)
             if scores is not None:
                 return scores
         columns = resource_scoring.resource_columns(nodes, self._resources, requests, minimum=True)
@@ -216,15 +217,12 @@ class NodeResourcesFit(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
 
 
 def _has_room(nodes: Nodes, requests: Requests) -> bool:
-    """Return whether all of a few nodes are sure to have room, as mostly they have; False says nothing."""
-    found = nodes.numbers(requests.names)
+    """Return whether all of some nodes are sure to have room, as mostly they have; False says nothing."""
+    found = nodes.amounts(requests.names)
     if found is None:
         return False
-    for (offered, taken), amount in zip(found, requests.least, strict=True):
-        for capacity, used in zip(offered, taken, strict=True):
-            if capacity - used < amount:
-                return False
-    return True
+    offered, taken = found
+    return bool((offered - taken >= requests.least).all())
 
 
 def _delegates(pod: PodInfo, cluster: ClusterView, resource: str) -> bool:

@@ -35,7 +35,7 @@ class Requests(NamedTuple):
 
     amounts: Mapping[str, int]
     names: tuple[str, ...]
-    least: tuple[int, ...]
+    least: IntArray
     held: Mapping[str, int] = {}
     holder: int = NO_NODE
 
