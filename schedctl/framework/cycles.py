@@ -65,7 +65,8 @@ class CycleState:
         """Return a state with the entries of several; of one that is in two of them, the later."""
         union = cls()
         for state in states:
-            union._entries.update(state._entries)
+            if state._entries:
+                union._entries.update(state._entries)
         return union
 
     def copy(self) -> CycleState:

@@ -86,7 +86,6 @@ class AnswerColumn:
         self.plugin = plugin
         self._plugin: Any = plugin  # at whichever of its points it is asked
         self.name = plugin.name
-        self.cycle = Cycle(pod)
         self._listens = listens
         self.generation = around.cluster.generation
         self._filters_any_row = isinstance(plugin, FilterPlugin) and (plugin.filters_all_nodes or plugin.foreseeable)
@@ -95,9 +94,7 @@ class AnswerColumn:
         self.has_findings = False
         self.depends_on_pods = True
         self.forgotten = 0
-        self.filter_log = ChangeLog(self.generation)
-        self.score_log = ChangeLog(self.generation)
-        self.reset()
+        self._begin(pod)
 
     def copy_for_scores(self) -> AnswerColumn:
         """Return a column of a class's own for PreScore and Score, which go on from what PreFilter has left here."""
@@ -147,15 +144,17 @@ class AnswerColumn:
 
     def reset(self) -> None:
         """Forget everything."""
-        generation = self._cluster.generation
-        self.cycle = Cycle(self.cycle.pod)
+        self._begin(self.cycle.pod)
+
+    def _begin(self, pod: PodInfo) -> None:
+        self.cycle = Cycle(pod)
         self.runner = ReadingRunner(self._cluster)
         self.runner.before.everything = self._listens
         self._rests_on_row_alone = False
         self.asked_at = -1
         self.pre_filter = None
         self.skips_filter = False
-        self._forget_filter(generation)
+        self._forget_filter(self._cluster.generation)
         self.reset_scores()
 
     def reset_scores(self) -> None:
@@ -402,7 +401,7 @@ class AnswerColumn:
         self.rejected = self.verdicts = None
         self._filter_known = np.zeros(self._around.size, np.bool_)
         self._is_judged = False
-        self.filter_log.begin(generation)
+        self.filter_log = ChangeLog(generation)
         self.forgotten += 1
 
     # -- PreScore and Score ------------------------------------------------------
@@ -518,7 +517,7 @@ class AnswerColumn:
         self.is_blank = True
         self._score_known = np.zeros(self._around.size, np.bool_)
         self._is_known_everywhere = False
-        self.score_log.begin(generation)
+        self.score_log = ChangeLog(generation)
         self.forgotten += 1
 
 

@@ -122,10 +122,12 @@ class EquivalenceClass:
             if column.asked_at < 0:
                 column.ask_pre_filter()
             answer = column.pre_filter
+            if answer is None or column.skips_filter:
+                continue
             if isinstance(answer, NodeSet):
                 plugins.append(column.name)
                 narrowed = answer.names if narrowed is None else narrowed & answer.names
-            elif answer is not None and not (answer.successful or column.skips_filter):
+            elif not answer.successful:
                 raise CannotUpdate
         for column in self._all:
             if column.asked_at < 0:
