@@ -68,9 +68,10 @@ class DomainSums:
             if self.eligible is not None:
                 taking_part = self.eligible[rows]
                 rows, amounts, pods = rows[taking_part], amounts[taking_part], pods[taking_part]
-            at = codes[rows]
-            self.sums += np.bincount(at, amounts, minlength=len(domains)).astype(np.int64)
-            self.pairs += int(pods[at != NO_DOMAIN].sum())
+            if len(rows):
+                at = codes[rows]
+                np.add.at(self.sums, at, amounts)
+                self.pairs += int(pods[at != NO_DOMAIN].sum())
         self.sums[NO_DOMAIN] = 0
         self._present: BoolArray | None = None
         self.minimum: int | None = None

@@ -63,10 +63,15 @@ class Domains:
         return not self._size[0]
 
     @property
+    def inhabited(self) -> BoolArray:
+        """Which domains have a row, bool (domains,)."""
+        return self._size > 0
+
+    @property
     def _size(self) -> IntArray:
         """How many rows each domain has, int64 (domains,)."""
         if self._sizes is None:
-            self._sizes = np.bincount(self.codes, minlength=1)
+            self._sizes = np.bincount(self.codes, minlength=len(self.values))
         return self._sizes
 
     def members(self, domain: int) -> IndexArray:
@@ -178,6 +183,11 @@ class LabelColumns:
             )
             self._columns[key] = column
         return column[: len(self.maps)]
+
+    def may_have(self, key: str, value: str) -> bool:
+        """Return whether a row may have a label; where it was never seen at all, none has."""
+        self.column(key)  # with which its values have become known
+        return value in self.strings.codes
 
     def select(self, query: LabelQuery) -> BoolArray:
         """Return which rows a selector selects, bool (rows,); owned by the caller."""

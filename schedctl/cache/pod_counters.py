@@ -20,17 +20,20 @@ from schedctl.cache.reads import Journal, Tracked
 
 NO_MINIMUM = 2**31 - 1
 """The minimum over no domains, which upstream has as MaxInt32."""
+_FEW = 128
+"""Up to how many nodes with such pods are kept in mind."""
 
 
 class PodCounter(Counter, Tracked):
     """The running pods that a query selects, by node row; as something that is read, how many are on each node."""
 
-    __slots__ = ("_by_row", "_domains", "_journal", "query")
+    __slots__ = ("_by_row", "_domains", "_journal", "_occupied", "query")
 
     def __init__(self, cluster: CountedCluster, registry: Registry, query: PodQuery) -> None:
         super().__init__(cluster, registry)
         self.query = query
         self._by_row: IntArray = np.zeros(0, np.int64)
+        self._occupied: set[int] | None = set()  # None where they are many
         # those that nobody reads any more are not counted on
         self._domains: WeakValueDictionary[tuple[str, bytes | None], DomainCounter] = WeakValueDictionary()
         self._journal = Journal(cluster._generation)
@@ -51,9 +54,20 @@ class PodCounter(Counter, Tracked):
         self._cluster.reads.add_tracked(self)
         return self._by_row
 
+    @property
+    def occupied(self) -> IndexArray:
+        """The nodes that have such pods, intp, in any order."""
+        self.refresh()
+        self._cluster.reads.add_tracked(self)
+        return self._occupied_rows()
+
+    def _occupied_rows(self) -> IndexArray:
+        few = self._occupied
+        return np.flatnonzero(self._by_row) if few is None else np.fromiter(few, np.intp, len(few))
+
     def part(self) -> Part:
         """Return the nodes that have such pods, and how many."""
-        rows = np.flatnonzero(self._by_row)
+        rows = self._occupied_rows()
         pods = self._by_row[rows]
         return rows, pods, pods
 
@@ -67,7 +81,11 @@ class PodCounter(Counter, Tracked):
         """Count a pod in (``+1``) or out (``-1``)."""
         if self.is_stale:
             return
-        self._by_row[row] += sign
+        self._by_row[row] = now = self._by_row.item(row) + sign
+        if self._occupied is not None:
+            (self._occupied.add if now else self._occupied.discard)(row)
+            if len(self._occupied) > _FEW:
+                self._occupied = None
         self._journal.note(self._cluster._generation, row)
         for each in self._domains.valuerefs():
             if (by_domain := each()) is not None:
@@ -75,8 +93,10 @@ class PodCounter(Counter, Tracked):
 
     @override
     def recount(self) -> None:
-        rows = len(self._cluster._node_table)
-        self._by_row = np.bincount(self.query.nodes(self._cluster._pod_table), minlength=rows)
+        self._by_row = np.zeros(len(self._cluster._node_table), np.int64)
+        nodes = self.query.nodes(self._cluster._pod_table)
+        np.add.at(self._by_row, nodes, 1)
+        self._occupied = set(nodes.tolist()) if len(nodes) <= _FEW else None
         self._journal.begin(self._cluster._generation)
         for by_domain in self._domains.values():
             by_domain.refill()

@@ -280,9 +280,10 @@ class _Participants:
         self._pod = pod
         self.complete: BoolArray | None = None
         if all_keys:
-            for key in dict.fromkeys(constraint.topology_key for constraint in constraints):
-                self.complete = _intersect(self.complete, cluster.table_of_nodes().labels.domains(key).codes != 0)
-            self.complete = _none_if_all(self.complete)
+            labels = cluster.table_of_nodes().labels
+            for domains in [labels.domains(key) for key in {constraint.topology_key for constraint in constraints}]:
+                if not domains.is_complete:
+                    self.complete = _intersect(self.complete, domains.codes != 0)
 
     def of(self, constraint: Constraint) -> BoolArray | None:
         """Return the nodes that take part, bool (node rows,), None for all; dead rows do not matter."""
@@ -344,8 +345,11 @@ def _weight(domains: Domains, scored: IndexArray, *, by_node: bool) -> float:
 
 def _count_domains(domains: Domains, scored: IndexArray) -> int:
     """Return how many domains the nodes that are scored are in."""
-    candidates = np.zeros(len(domains), np.bool_)
-    candidates[domains.codes[scored]] = True
+    if len(scored) == len(domains.codes):  # each node once, and these are all there are
+        candidates = domains.inhabited
+    else:
+        candidates = np.zeros(len(domains), np.bool_)
+        candidates[domains.codes[scored]] = True
     blank = domains.values.find_code("")
     if blank >= 0:
         candidates[blank] |= candidates[0]
@@ -359,5 +363,3 @@ def _intersect(one: BoolArray | None, other: BoolArray | None) -> BoolArray | No
     return one & other
 
 
-def _none_if_all(mask: BoolArray | None) -> BoolArray | None:
-    return None if mask is None or mask.all() else mask
