@@ -9,6 +9,7 @@ import numpy as np
 from schedctl.cache.arrays import NO_ROWS, BoolArray, IndexArray, IntArray, grow
 from schedctl.cache.counting import CountedCluster
 from schedctl.cache.reads import Journal
+from schedctl.cache.tallies import Tally
 
 NO_DOMAIN = 0
 """The domain of nodes without the label, in which nothing is counted."""
@@ -21,7 +22,7 @@ class DomainSums:
 
     Attributes:
         eligible: bool (node rows,), the nodes that take part; None for all.
-        sums: int64 (domains,).
+        tally: the sum of each domain.
         pairs: how many pods, or terms, were counted in a domain.
         journal: the node rows whose domain's sum changed.
         presence: those whose domain's sum became positive, or no longer is.
@@ -42,7 +43,7 @@ class DomainSums:
         "minimum_since",
         "pairs",
         "presence",
-        "sums",
+        "tally",
     )
 
     def __init__(
@@ -62,17 +63,18 @@ class DomainSums:
             self.eligible = grow(self.eligible, len(self._cluster._node_table))
         domains = self.domains = self._cluster._node_table.labels.domains(self.key)
         codes = domains.codes
-        self.sums: IntArray = np.zeros(len(domains), np.int64)
+        self.tally = Tally(len(domains))
         self.pairs = 0
         for rows, amounts, pods in parts:
+            if not len(rows):
+                continue
             if self.eligible is not None:
                 taking_part = self.eligible[rows]
                 rows, amounts, pods = rows[taking_part], amounts[taking_part], pods[taking_part]
-            if len(rows):
-                at = codes[rows]
-                np.add.at(self.sums, at, amounts)
-                self.pairs += int(pods[at != NO_DOMAIN].sum())
-        self.sums[NO_DOMAIN] = 0
+            at = codes[rows]
+            placed = at != NO_DOMAIN
+            self.tally.add_all(at[placed], amounts[placed])
+            self.pairs += int(pods[placed].sum())
         self._present: BoolArray | None = None
         self.minimum: int | None = None
         self.minimum_since = self.empty_since = self._cluster._generation
@@ -94,8 +96,8 @@ class DomainSums:
         if domain == NO_DOMAIN or (self.eligible is not None and not self.eligible[row]):
             return
         generation = self._cluster._generation
-        before = int(self.sums[domain])
-        self.sums[domain] = now = before + amount
+        now = self.tally.add(domain, amount)
+        before = now - amount
         if not self.pairs or not self.pairs + pods:
             self.empty_since = generation
         self.pairs += pods
@@ -103,7 +105,7 @@ class DomainSums:
         if (before > 0) != (now > 0):
             self.presence.note(generation, row)
         if self.minimum is not None and self.present[domain] and (before == self.minimum or now < self.minimum):
-            least = int(self.sums[self.present].min())
+            least = int(self.tally.array[self.present].min())
             if least != self.minimum:
                 self.minimum, self.minimum_since = least, generation
 
@@ -119,10 +121,3 @@ class DomainSums:
         if len(shared) == 1 and not alone:
             return shared[0]
         return np.concatenate((np.array(alone, np.intp), *shared))
-
-    def positive_at(self, domains: IndexArray) -> BoolArray:
-        """Return in which of some domains the sum is above 0, bool (n,)."""
-        positive: BoolArray = (
-            (self.sums > 0)[domains] if len(domains) > len(self.sums) else self.sums[domains] > 0
-        )  # `NO_DOMAIN` has none
-        return positive

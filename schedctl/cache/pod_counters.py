@@ -17,23 +17,21 @@ from schedctl.cache.domain_sums import DomainSums, Part
 from schedctl.cache.labels import Domains
 from schedctl.cache.pod_queries import PodQuery
 from schedctl.cache.reads import Journal, Tracked
+from schedctl.cache.tallies import Tally
 
 NO_MINIMUM = 2**31 - 1
 """The minimum over no domains, which upstream has as MaxInt32."""
-_FEW = 128
-"""Up to how many nodes with such pods are kept in mind."""
 
 
 class PodCounter(Counter, Tracked):
     """The running pods that a query selects, by node row; as something that is read, how many are on each node."""
 
-    __slots__ = ("_by_row", "_domains", "_journal", "_occupied", "query")
+    __slots__ = ("_domains", "_journal", "_tally", "query")
 
     def __init__(self, cluster: CountedCluster, registry: Registry, query: PodQuery) -> None:
         super().__init__(cluster, registry)
         self.query = query
-        self._by_row: IntArray = np.zeros(0, np.int64)
-        self._occupied: set[int] | None = set()  # None where they are many
+        self._tally = Tally(0)
         # those that nobody reads any more are not counted on
         self._domains: WeakValueDictionary[tuple[str, bytes | None], DomainCounter] = WeakValueDictionary()
         self._journal = Journal(cluster._generation)
@@ -49,26 +47,19 @@ class PodCounter(Counter, Tracked):
 
     @property
     def by_row(self) -> IntArray:
-        """How many pods are on each node, int64 (node rows,); it is live: read it, copy what you keep."""
-        self.refresh()
-        self._cluster.reads.add_tracked(self)
-        return self._by_row
+        """How many pods are on each node, int64 (node rows,); it may be live: read it, copy what you keep."""
+        return self.tally.array
 
     @property
-    def occupied(self) -> IndexArray:
-        """The nodes that have such pods, intp, in any order."""
+    def tally(self) -> Tally:
+        """How many pods are on each node, by node row, live."""
         self.refresh()
         self._cluster.reads.add_tracked(self)
-        return self._occupied_rows()
-
-    def _occupied_rows(self) -> IndexArray:
-        few = self._occupied
-        return np.flatnonzero(self._by_row) if few is None else np.fromiter(few, np.intp, len(few))
+        return self._tally
 
     def part(self) -> Part:
         """Return the nodes that have such pods, and how many."""
-        rows = self._occupied_rows()
-        pods = self._by_row[rows]
+        rows, pods = self._tally.some
         return rows, pods, pods
 
     @override
@@ -81,11 +72,7 @@ class PodCounter(Counter, Tracked):
         """Count a pod in (``+1``) or out (``-1``)."""
         if self.is_stale:
             return
-        self._by_row[row] = now = self._by_row.item(row) + sign
-        if self._occupied is not None:
-            (self._occupied.add if now else self._occupied.discard)(row)
-            if len(self._occupied) > _FEW:
-                self._occupied = None
+        self._tally.add(row, sign)
         self._journal.note(self._cluster._generation, row)
         for each in self._domains.valuerefs():
             if (by_domain := each()) is not None:
@@ -93,10 +80,8 @@ class PodCounter(Counter, Tracked):
 
     @override
     def recount(self) -> None:
-        self._by_row = np.zeros(len(self._cluster._node_table), np.int64)
-        nodes = self.query.nodes(self._cluster._pod_table)
-        np.add.at(self._by_row, nodes, 1)
-        self._occupied = set(nodes.tolist()) if len(nodes) <= _FEW else None
+        self._tally = Tally(len(self._cluster._node_table))
+        self._tally.add_all(self.query.nodes(self._cluster._pod_table), 1)
         self._journal.begin(self._cluster._generation)
         for by_domain in self._domains.values():
             by_domain.refill()
@@ -141,10 +126,16 @@ class DomainCounter(Tracked):
 
     @property
     def sums(self) -> IntArray:
-        """How many pods are in each domain, int64 (domains,); it is live: read it, copy what you keep."""
+        """How many pods are in each domain, int64 (domains,); it may be live: read it, copy what you keep."""
         self._counter.refresh()
         self._cluster.reads.add_tracked(self)
-        return self._sums.sums
+        return self._sums.tally.array
+
+    def at(self, domains: IndexArray) -> IntArray:
+        """Return how many pods are in some domains, int64 (n,), owned by the caller."""
+        self._counter.refresh()
+        self._cluster.reads.add_tracked(self)
+        return self._sums.tally.at(domains)
 
     @property
     def minimum(self) -> int:
@@ -153,7 +144,7 @@ class DomainCounter(Tracked):
         self._cluster.reads.add_tracked(_Minimum(self))
         sums = self._sums
         if sums.minimum is None:
-            sums.minimum = int(sums.sums[sums.present].min(initial=NO_MINIMUM))
+            sums.minimum = int(sums.tally.array[sums.present].min(initial=NO_MINIMUM))
         return sums.minimum
 
     @property
@@ -174,7 +165,7 @@ class DomainCounter(Tracked):
         """Return in which of some domains there are pods, bool (n,)."""
         self._counter.refresh()
         self._cluster.reads.add_tracked(_Presence(self))
-        return self._sums.positive_at(domains)
+        return self._sums.tally.positive_at(domains)
 
     @override
     def rows_changed(self, since: int) -> IndexArray | None:

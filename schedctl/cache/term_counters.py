@@ -54,12 +54,11 @@ class TermCounter(Counter, Tracked):
 
     def at(self, key: str, domains: IndexArray) -> IntArray:
         """Return the sum of the weights in some domains of a key, int64 (n,)."""
-        sums: IntArray = self._sums[key].sums[domains]
-        return sums
+        return self._sums[key].tally.at(domains)
 
     def positive_at(self, key: str, domains: IndexArray) -> BoolArray:
         """Return in which of some domains of a key there is such a term, bool (n,)."""
-        return self._sums[key].positive_at(domains)
+        return self._sums[key].tally.positive_at(domains)
 
     @override
     def rows_changed(self, since: int) -> IndexArray | None:

@@ -203,7 +203,7 @@ def _lacks_company(state: AffinityState, nodes: Nodes) -> BoolArray:
         domains = domains_of(nodes, key)
         present = domains != NO_DOMAIN  # a pod supposed on a node without the label is in no domain
         everywhere &= present
-        together &= (pods.sums[domains] + state.supposed.attracting) * present > 0
+        together &= (pods.at(domains) + state.supposed.attracting) * present > 0
         pairs = pairs + state.supposed.attracting * present
     return ~(np.where(pairs != 0, together, everywhere) if state.attracts_itself else together)
 
@@ -223,7 +223,7 @@ def _meets_unwanted(state: AffinityState, nodes: Nodes) -> BoolArray | None:
         domains = domains_of(nodes, key)
         of_key = [pods for pods in state.unwanted if pods.key == key]
         if key in supposed:
-            found = sum((pods.sums[domains] for pods in of_key), supposed[key])
+            found = sum((pods.at(domains) for pods in of_key), supposed[key])
             here = found * (domains != NO_DOMAIN) > 0  # a supposed pod, too, needs the label
             met = here if met is None else met | here
             continue

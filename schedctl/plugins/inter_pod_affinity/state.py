@@ -73,7 +73,7 @@ class ScoreState:
             return domains[key]
 
         for pods, weight in self.preferences:
-            found = pods.sums[domains_at(pods.key)]
+            found = pods.at(domains_at(pods.key))
             found *= weight
             total = found if total is None else total + found
         for terms, factor in self.others:

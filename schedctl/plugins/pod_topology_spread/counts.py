@@ -361,5 +361,3 @@ def _intersect(one: BoolArray | None, other: BoolArray | None) -> BoolArray | No
     if one is None or other is None:
         return other if one is None else one
     return one & other
-
-
