@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from schedctl.api import field_errors
 from schedctl.api.meta import LabelSelector
@@ -163,9 +164,18 @@ def compile_selector(selector: LabelSelector | None) -> LabelQuery:
     """
     if selector is None:
         return NOTHING
-    requirements = [requirement(key, "In", (value,)) for key, value in sorted((selector.match_labels or {}).items())]
-    for expression in selector.match_expressions or ():
+    plain = _plain_query(tuple(sorted((selector.match_labels or {}).items())))
+    if not selector.match_expressions:
+        return plain
+    requirements = [*plain.requirements]
+    for expression in selector.match_expressions:
         if expression.operator not in ("In", "NotIn", "Exists", "DoesNotExist"):  # Gt and Lt are for nodes alone
             raise SelectorError([f"{field_errors.quote(expression.operator)} is not a valid label selector operator"])
         requirements.append(requirement(expression.key, expression.operator, expression.values or None))
     return LabelQuery(tuple(requirements))
+
+
+@lru_cache(maxsize=8192)
+def _plain_query(labels: tuple[tuple[str, str], ...]) -> LabelQuery:
+    """Return the query of labels that an object must have; a template's selector is compiled by all who read it."""
+    return LabelQuery(tuple([requirement(key, "In", (value,)) for key, value in labels]))

@@ -45,7 +45,8 @@ def carried_terms(info: PodInfo) -> CarriedTerms:
     if known is None:
         if len(_CARRIED) >= _CARRIED_KEPT:
             _CARRIED.clear()
-        once = PodInfo(info.pod)  # a pod remembers its parsed terms, and thousands would
+        # a pod remembers its parsed terms, and thousands of running ones would; one that was judged does already
+        once = info if info.__dict__ else PodInfo(info.pod)
         known = _CARRIED[key] = (
             affinity,
             CarriedTerms(

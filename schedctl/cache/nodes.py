@@ -178,12 +178,12 @@ class ClusterView:
             labels: of the pod.
             namespace: of the pod.
         """
-        counter = self._counters.of_terms(self, kind, labels, namespace)
-        counter.refresh()
+        about = self._counters.of_terms(self, labels, namespace)
+        about.sums(kind)
         self.reads.objects[Namespace, namespace] = self._object_versions.get((Namespace, namespace), 0)
-        if counter.reads_namespace:
+        if about.reads_namespace:
             self.get(Namespace, namespace)  # for whoever wants to know that it may be missing
-        return counter
+        return about.of(kind)
 
     def claim_users(self, key: str) -> int:
         """Return how many times running pods mount a PersistentVolumeClaim (``namespace/name``) by name, live."""

@@ -7,7 +7,7 @@ the sums of the terms of running pods, and `evidence` finds the pods behind a re
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -154,9 +154,11 @@ class InterPodAffinity(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
 
     def signature(self, pod: PodInfo) -> Hashable | None:
         """Namespace, labels and all terms; nothing is reused for a pod with a malformed term."""
-        if _selector_error(pod):
+        try:
+            terms = _terms_of(pod) if pod.pod.spec.affinity is not None else ()
+        except selectors.SelectorError:
             return None
-        return (pod.namespace, frozenset(pod.labels.items()), _terms_of(pod))
+        return (pod.namespace, frozenset(pod.labels.items()), terms)
 
     @override
     def wording(self) -> Mapping[str, Wording]:
@@ -253,13 +255,19 @@ def _selector_error(pod: PodInfo) -> str:
     """Return what is wrong with the selectors of the pod's terms, as upstream words it; "" when nothing is."""
     if pod.pod.spec.affinity is None:
         return ""
-    wrong = []
+    try:
+        _terms_of(pod)
+    except selectors.SelectorError:
+        return field_errors.aggregate(_selector_errors(pod))
+    return ""
+
+
+def _selector_errors(pod: PodInfo) -> Iterator[str]:
     for name, terms in _TERMS.items():
         try:
             terms(pod)
         except selectors.SelectorError as fault:
-            wrong.append(f"{name}: {fault}")
-    return field_errors.aggregate(wrong) if wrong else ""
+            yield f"{name}: {fault}"
 
 
 _TERMS: Mapping[str, Callable[[PodInfo], tuple[Any, ...]]] = {
@@ -272,4 +280,4 @@ _TERMS: Mapping[str, Callable[[PodInfo], tuple[Any, ...]]] = {
 
 
 def _terms_of(pod: PodInfo) -> tuple[tuple[Any, ...], ...]:
-    return tuple(terms(pod) for terms in _TERMS.values())
+    return pod.required_affinity, pod.required_anti_affinity, pod.preferred_affinity, pod.preferred_anti_affinity
