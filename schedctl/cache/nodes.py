@@ -409,6 +409,11 @@ class Nodes:
         names = self.cluster._node_table.names
         return ReadOnlyList([names[row] for row in self.rows.tolist()])
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether it is of all nodes, and positions are rows of the table."""
+        return self._whole
+
     def positions(self, rows: IndexArray) -> IndexArray:
         """Return where some node rows stand in a column of nodes in order of arrival, intp (rows,)."""
         return rows if self._whole else np.searchsorted(self.rows, rows)

@@ -79,7 +79,7 @@ class Tally:
         return positive
 
     @property
-    def is_short(self) -> bool:
+    def is_sparse(self) -> bool:
         """Whether few numbers are not 0, so that it is cheap to go through `some`."""
         return self._entries is not None
 

@@ -26,9 +26,7 @@ class TermsAboutPod:
 
     __slots__ = ("__weakref__", "_cluster", "_kinds", "_registry", "labels", "namespace", "reads_namespace")
 
-    def __init__(
-        self, cluster: CountedCluster, registry: Registry, labels: Mapping[str, str], namespace: str
-    ) -> None:
+    def __init__(self, cluster: CountedCluster, registry: Registry, labels: Mapping[str, str], namespace: str) -> None:
         self._cluster = cluster
         self._registry = registry
         self._kinds: dict[str, _Sums] = {}

@@ -20,7 +20,7 @@ from schedctl.cache.domain_sums import NO_DOMAIN
 from schedctl.cache.nodes import Nodes
 from schedctl.cache.pod_info import PodInfo
 from schedctl.errors import PluginError
-from schedctl.framework.arithmetic import MAX_NODE_SCORE, round_half_up, truncdiv
+from schedctl.framework.arithmetic import MAX_NODE_SCORE, truncdiv
 from schedctl.framework.cycles import Cycle, StateKey
 from schedctl.framework.events import (
     Action,
@@ -163,14 +163,10 @@ class PodTopologySpread(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlug
         if SOFT not in cycle.state:
             raise PluginError(f'error reading "{SOFT.name}" from cycleState: not found')
         state = cycle.state[SOFT]
-        first, *others = state.spreads
-        scores = first.worth(nodes)
-        for spread in others:
-            scores += spread.worth(nodes)
-        rounded = round_half_up(scores)
+        scores = state.scores(nodes)
         if state.ignored is not None:
-            rounded[state.ignored[nodes.rows]] = 0
-        return rounded
+            scores[state.ignored[nodes.rows]] = 0
+        return scores
 
     def normalize(self, cycle: Cycle, nodes: Nodes, scores: IntArray) -> IntArray:
         """Turn scores round: the least becomes 100. Nodes that lack a topology key get 0."""
