@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 from schedctl.api import field_errors
 from schedctl.api.meta import LabelSelector
@@ -41,8 +41,7 @@ def parse_int64(text: str) -> int | None:
     return value if -MAX_INT64 - 1 <= value <= MAX_INT64 else None
 
 
-@dataclass(frozen=True, slots=True)
-class Requirement:
+class Requirement(NamedTuple):
     """One condition on one label key (``labels.Requirement``); NotIn and DoesNotExist hold for an absent key.
 
     Attributes:
@@ -77,8 +76,7 @@ class Requirement:
         return mine > bound if self.operator == "Gt" else mine < bound
 
 
-@dataclass(frozen=True, slots=True)
-class LabelQuery:
+class LabelQuery(NamedTuple):
     """A compiled label selector: all requirements must hold; none at all selects everything.
 
     `nothing` marks the selector that was absent: it selects no object.

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Generic, TypeVar
 from weakref import WeakValueDictionary, ref
 
-from schedctl.cache.affinity_terms import NO_TERMS, CarriedTerms, carried_terms, demanded_labels
+from schedctl.cache.affinity_terms import carried_terms
 from schedctl.cache.claim_users import ClaimUsers
 from schedctl.cache.counting import CountedCluster
 from schedctl.cache.pod_counters import PodCounter
-from schedctl.cache.pod_info import AffinityTerm, PodInfo
+from schedctl.cache.pod_info import PodInfo
 from schedctl.cache.pod_queries import Label, PodQuery
 from schedctl.cache.term_counters import TermsAboutPod
 
@@ -69,9 +69,9 @@ class Counters:
                 for counter in self._pods_filed.under(label):
                     if counter.query.matches(info):
                         counter.count(row, sign)
-        if self._terms_filed and (carried := carried_terms(info)) is not NO_TERMS:
-            for kind, term, weight in _terms_by_kind(carried):
-                for label in demanded_labels(term.selector):
+        if self._terms_filed:
+            for kind, term, weight, labels in carried_terms(info).each:
+                for label in labels:
                     for about in self._terms_filed.under(label):
                         about.count(kind, term, weight, row, sign)
 
@@ -108,12 +108,3 @@ class _Files(Generic[K, C]):
             else:
                 del self._files[name]
         return found
-
-
-def _terms_by_kind(carried: CarriedTerms) -> Iterator[tuple[str, AffinityTerm, int]]:
-    for kind in ("required", "required_anti"):
-        for term in getattr(carried, kind):
-            yield kind, term, 1
-    for kind in ("preferred", "preferred_anti"):
-        for term, weight in getattr(carried, kind):
-            yield kind, term, weight

@@ -114,6 +114,8 @@ class DomainSums:
         if not moved:
             return None if moved is None else NO_ROWS
         domains = self.domains
+        if domains.are_single_rows:
+            return np.fromiter(moved, np.intp, len(moved))
         alone = [row for row in moved if domains.alone(row)]
         if len(alone) == len(moved):
             return np.array(alone, np.intp)

@@ -27,11 +27,12 @@ class Domains:
         values: the value of each domain; None for domain 0.
     """
 
-    __slots__ = ("_codes", "_members", "_rows", "_sizes", "_view", "values")
+    __slots__ = ("_codes", "_members", "_rows", "_single", "_sizes", "_view", "values")
 
     def __init__(self) -> None:
         self._sizes: IntArray | None = None
         self._view: IndexArray | None = None
+        self._single: bool | None = None
         self._members: dict[int, IndexArray] = {}
         self.values: Interner[str | None] = Interner()
         self.values.code(None)
@@ -52,6 +53,13 @@ class Domains:
         """Forget all rows but the first few."""
         self._rows = min(self._rows, rows)
         self._forget_columns()
+
+    @property
+    def are_single_rows(self) -> bool:
+        """Whether no two rows share a domain."""
+        if self._single is None:
+            self._single = bool(self._size.max(initial=0) <= 1)
+        return self._single
 
     def alone(self, row: int) -> bool:
         """Return whether no other row is in the domain of a row."""
@@ -82,7 +90,7 @@ class Domains:
         return found
 
     def _forget_columns(self) -> None:
-        self._sizes = self._view = None
+        self._sizes = self._view = self._single = None
         if self._members:
             self._members = {}
 

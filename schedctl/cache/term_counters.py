@@ -56,7 +56,7 @@ class TermsAboutPod:
             found = self._kinds[kind] = _Sums()
         if found.epoch != self._registry.epoch:
             found.epoch = self._registry.epoch
-            self._recount(found, getattr(self._cluster._affinity_terms, kind))
+            self._recount(found, self._cluster._affinity_terms.of(kind))
         return found
 
     def _recount(self, found: _Sums, table: TermTable) -> None:

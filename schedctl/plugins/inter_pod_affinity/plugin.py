@@ -97,10 +97,13 @@ class InterPodAffinity(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
             lonely = _lacks_company(state, nodes)
             if lonely.any():
                 verdicts = self.unmatched.where(lonely, cause=CauseColumn(missing_company, state, nodes))
-        for reason, met, cause in (  # kube-scheduler's order, of which a node is told the first
-            (self.unwanted, _meets_unwanted(state, nodes), unwanted_company),
-            (self.repelled, _is_repelled(state, nodes), repelling_pods),
+        for reason, meets, cause in (  # kube-scheduler's order, of which a node is told the first
+            (self.unwanted, _meets_unwanted, unwanted_company),
+            (self.repelled, _is_repelled, repelling_pods),
         ):
+            if verdicts.parts and verdicts.mask.all():  # as where a pod like this one has just come
+                break
+            met = meets(state, nodes)
             if met is not None and met.any():
                 verdicts = verdicts.then(reason.where(met, cause=CauseColumn(cause, state, nodes)))
         return verdicts
@@ -219,7 +222,12 @@ def _has_no_company(state: AffinityState) -> bool:
 def _meets_unwanted(state: AffinityState, nodes: Nodes) -> BoolArray | None:
     """Which nodes have, in any domain, a pod that one of the pod's anti-affinity terms is about; None for none."""
     met: BoolArray | None = None
-    supposed = state.supposed.unwanted if state.supposed is not None else {}
+    if state.supposed is None:
+        for pods in state.unwanted:
+            here = pods.positive_at(domains_of(nodes, pods.key))
+            met = here if met is None else met | here
+        return met
+    supposed = state.supposed.unwanted
     keys = dict.fromkeys((*(pods.key for pods in state.unwanted), *supposed))
     for key in keys:
         domains = domains_of(nodes, key)

@@ -288,7 +288,7 @@ class SoftState:
         return scores
 
     def _add_up(self, of_domains: FloatArray, rows: IndexArray | None) -> FloatArray:
-        """Return the sum of what the domains that nodes share amount to, and the nodes in some rows; None for no pod."""
+        """Return what the domains that nodes share amount to, with the nodes in some rows; None for bare ones."""
         total: FloatArray | float = 0.0  # in the order of the constraints, as everywhere
         for spread in self.spreads:
             if isinstance(spread, SoftSpreadByDomain):
