@@ -87,7 +87,11 @@ class LabelQuery(NamedTuple):
 
     def matches(self, labels: Mapping[str, str] | None) -> bool:
         """Return whether an object with these labels is selected."""
-        return not self.nothing and all(r.matches(labels or {}) for r in self.requirements)
+        if self.nothing:
+            return False
+        known = labels or {}
+        met = [requirement.matches(known) for requirement in self.requirements]  # no generator: most have only one
+        return all(met)
 
     @property
     def everything(self) -> bool:

@@ -52,8 +52,6 @@ class DomainSums:
         self._cluster = cluster
         self.key = key
         self.eligible = eligible
-        self.journal = Journal(cluster._generation)
-        self.presence = Journal(cluster._generation)
         self.refill(parts)
 
     def refill(self, parts: Iterable[Part]) -> None:
@@ -78,8 +76,8 @@ class DomainSums:
         self._present: BoolArray | None = None
         self.minimum: int | None = None
         self.minimum_since = self.empty_since = self._cluster._generation
-        self.journal.begin(self.minimum_since)
-        self.presence.begin(self.minimum_since)
+        self.journal = Journal(self.minimum_since)
+        self.presence = Journal(self.minimum_since)
 
     @property
     def present(self) -> BoolArray:

@@ -5,7 +5,7 @@ The count, the minimum, "is there any" and "where are any" are read apart, and e
 
 from __future__ import annotations
 
-from weakref import WeakValueDictionary
+from weakref import ref
 
 import numpy as np
 from typing_extensions import override
@@ -33,16 +33,18 @@ class PodCounter(Counter, Tracked):
         self.query = query
         self._tally = Tally(0)
         # those that nobody reads any more are not counted on
-        self._domains: WeakValueDictionary[tuple[str, bytes | None], DomainCounter] = WeakValueDictionary()
+        self._domains: dict[tuple[str, bytes | None], ref[DomainCounter]] = {}
         self._journal = Journal(cluster._generation)
 
     def by_domain(self, key: str, eligible: BoolArray | None = None) -> DomainCounter:
         """Return the pods by domain of a topology key, on the nodes that take part (bool by node row, None for all)."""
         self.refresh()
         name = key, None if eligible is None else eligible.tobytes()
-        found = self._domains.get(name)
+        known = self._domains.get(name)
+        found = None if known is None else known()
         if found is None:
-            found = self._domains[name] = DomainCounter(self._cluster, self, key, eligible)
+            found = DomainCounter(self._cluster, self, key, eligible)
+            self._domains[name] = ref(found)
         return found
 
     @property
@@ -74,17 +76,22 @@ class PodCounter(Counter, Tracked):
             return
         self._tally.add(row, sign)
         self._journal.note(self._cluster._generation, row)
-        for each in self._domains.valuerefs():
-            if (by_domain := each()) is not None:
-                by_domain.add(row, sign)
+        for by_domain in self._by_domain():
+            by_domain.add(row, sign)
 
     @override
     def recount(self) -> None:
         self._tally = Tally(len(self._cluster._node_table))
         self._tally.add_all(self.query.nodes(self._cluster._pod_table), 1)
         self._journal.begin(self._cluster._generation)
-        for by_domain in self._domains.values():
+        for by_domain in self._by_domain():
             by_domain.refill()
+
+    def _by_domain(self) -> list[DomainCounter]:
+        found = [by_domain for each in self._domains.values() if (by_domain := each()) is not None]
+        if len(found) < len(self._domains):
+            self._domains = {name: each for name, each in self._domains.items() if each() is not None}
+        return found
 
 
 class DomainCounter(Tracked):

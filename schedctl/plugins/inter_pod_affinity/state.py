@@ -65,20 +65,13 @@ class ScoreState:
     def sums(self, nodes: Nodes) -> IntArray:
         """Return the weights that each node's domains add up to, int64 (n,)."""
         total: IntArray | None = None
-        domains: dict[str, IndexArray] = {}
-
-        def domains_at(key: str) -> IndexArray:
-            if key not in domains:
-                domains[key] = domains_of(nodes, key)
-            return domains[key]
-
         for pods, weight in self.preferences:
-            found = pods.at(domains_at(pods.key))
+            found = pods.at(nodes.gather(pods.domains.codes))
             found *= weight
             total = found if total is None else total + found
         for terms, factor in self.others:
             for key in terms.keys:
-                found = terms.at(key, domains_at(key))
+                found = terms.at(key, domains_of(nodes, key))
                 if factor != 1:
                     found *= factor
                 total = found if total is None else total + found

@@ -7,6 +7,7 @@ DoNotSchedule constraints filter: a node is rejected when its domain would excee
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -15,7 +16,7 @@ from typing_extensions import override
 
 from schedctl.api.nodes import Node
 from schedctl.api.selectors import SelectorError
-from schedctl.cache.arrays import BoolArray, IntArray
+from schedctl.cache.arrays import BoolArray, IntArray, read_only
 from schedctl.cache.domain_sums import NO_DOMAIN
 from schedctl.cache.nodes import Nodes
 from schedctl.cache.pod_info import PodInfo
@@ -301,9 +302,15 @@ class PodTopologySpread(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlug
 def _turned(scores: IntArray, most: int, least: int) -> IntArray:
     """Return scores of 0 to `most` turned round; where they are small numbers, each is worked out once."""
     if most < len(scores):
-        turned: IntArray = truncdiv(MAX_NODE_SCORE * (most + least - np.arange(most + 1)), most).take(scores)
+        turned: IntArray = _turned_numbers(most, least).take(scores)
         return turned
     return truncdiv(MAX_NODE_SCORE * (most + least - scores), most)
+
+
+@lru_cache(maxsize=256)
+def _turned_numbers(most: int, least: int) -> IntArray:
+    """Return what each score of 0 to `most` is turned round; templates whose pods are spread alike share it."""
+    return read_only(truncdiv(MAX_NODE_SCORE * (most + least - np.arange(most + 1)), most))
 
 
 def _standing(refused: BoolArray, standing: BoolArray | None) -> BoolArray:
