@@ -63,7 +63,7 @@ class Domains:
 
     def alone(self, row: int) -> bool:
         """Return whether no other row is in the domain of a row."""
-        return bool(self._size[self._codes[row]] == 1)
+        return self._size.item(self._codes.item(row)) == 1
 
     @property
     def is_complete(self) -> bool:
@@ -96,7 +96,7 @@ class Domains:
 
     def of(self, row: int) -> int:
         """Return the domain of a row."""
-        return int(self._codes[row])
+        return self._codes.item(row)
 
     @property
     def codes(self) -> IndexArray:

@@ -14,7 +14,7 @@ _SHORT = 256
 """Columns of up to this length are written out from the start."""
 _MOST = 128
 """Of how many indices at most the numbers are kept one by one."""
-_FEW = 8
+_FEW = 32
 """Up to how many indices are looked up one by one."""
 _NOT_WRITTEN: IntArray = np.zeros(0, np.int64)
 

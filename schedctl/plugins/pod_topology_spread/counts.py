@@ -239,6 +239,11 @@ class SoftSpreadByNode(SoftSpread):
 
     counter: PodCounter
 
+    @property
+    def is_sparse(self) -> bool:
+        """Whether all nodes have the label, and few have such pods."""
+        return self.domains.is_complete and self.counter.tally.is_sparse
+
     def worth(self, nodes: Nodes) -> FloatArray:
         """Return what each node gets for its pods, of which a bare one has none, float64 (n,)."""
         worth = self.of_counts(np.zeros(len(nodes), np.int64) if nodes.bare else self.counter.tally.at(nodes.rows))
@@ -267,44 +272,29 @@ class SoftState:
         """Return what the pods in each node's domains amount to, int64 (n,)."""
         by_domain = [spread for spread in self.spreads if isinstance(spread, SoftSpreadByDomain)]
         by_node = [spread for spread in self.spreads if isinstance(spread, SoftSpreadByNode)]
-        if nodes.is_whole and len(by_domain) == 1 and all(map(_is_sparse, by_node)):
-            return self._scores_by_domain(nodes, by_domain[0], by_node)
+        if nodes.is_whole and len(by_domain) == 1 and (not by_node or (len(by_node) == 1 and by_node[0].is_sparse)):
+            return self._scores_by_domain(nodes, by_domain[0], by_node[0] if by_node else None)
         first, *others = self.spreads
         worth = first.worth(nodes)
         for spread in others:
             worth += spread.worth(nodes)
         return round_half_up(worth)
 
-    def _scores_by_domain(
-        self, nodes: Nodes, shared: SoftSpreadByDomain, by_node: Sequence[SoftSpreadByNode]
-    ) -> IntArray:
-        """Score each domain of the one constraint that nodes share, and then the few nodes with pods of their own."""
+    def _scores_by_domain(self, nodes: Nodes, shared: SoftSpreadByDomain, own: SoftSpreadByNode | None) -> IntArray:
+        """Score each domain of the constraint that nodes share, and then the few nodes with pods of their own."""
         codes, worth = shared.domains.codes, shared.by_domain(nodes.cluster)
-        scores = round_half_up(self._add_up(worth, None)).take(codes)
-        for spread in by_node:
-            rows, _ = spread.counter.tally.some
-            if len(rows) and not nodes.bare:
-                scores[rows] = round_half_up(self._add_up(worth.take(codes.take(rows)), rows))
+        if own is None:
+            return round_half_up(worth).take(codes)
+        scores = round_half_up(worth + own.of_none).take(codes)  # a sum of two is the same in either order
+        rows, counts = own.counter.tally.some
+        if len(rows) and not nodes.bare:
+            scores[rows] = round_half_up(worth.take(codes.take(rows)) + own.of_counts(counts))
         return scores
-
-    def _add_up(self, of_domains: FloatArray, rows: IndexArray | None) -> FloatArray:
-        """Return what the domains that nodes share amount to, with the nodes in some rows; None for bare ones."""
-        total: FloatArray | float = 0.0  # in the order of the constraints, as everywhere
-        for spread in self.spreads:
-            if isinstance(spread, SoftSpreadByDomain):
-                total = total + of_domains
-            else:
-                total = total + (spread.of_none if rows is None else spread.of_counts(spread.counter.tally.at(rows)))
-        return np.asarray(total)
 
     def among(self, nodes: Nodes) -> SoftState:
         """Return the state with other nodes feasible."""
         scored = _rows_to_score(nodes, self.ignored)
         return SoftState(tuple([spread.among(scored) for spread in self.spreads]), self.ignored)
-
-
-def _is_sparse(spread: SoftSpreadByNode) -> bool:
-    return spread.domains.is_complete and spread.counter.tally.is_sparse
 
 
 def hard_state(cluster: ClusterView, pod: PodInfo, constraints: Sequence[Constraint]) -> HardState:
