@@ -84,8 +84,11 @@ class DomainSums:
         """The domains with a node that takes part, bool (domains,)."""
         if self._present is None:
             rows, codes = self._cluster.rows, self.domains.codes
-            self._present = np.zeros(len(self.domains), np.bool_)
-            self._present[codes[rows if self.eligible is None else rows[self.eligible[rows]]]] = True
+            if self.eligible is None and len(rows) == len(codes):
+                self._present = self.domains.inhabited
+            else:
+                self._present = np.zeros(len(self.domains), np.bool_)
+                self._present[codes[rows if self.eligible is None else rows[self.eligible[rows]]]] = True
         return self._present
 
     def add(self, row: int, amount: int, pods: int) -> None:

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Mapping
 
 import numpy as np
 from typing_extensions import override
 
 from schedctl.api.meta import Namespace
 from schedctl.cache.affinity_terms import TermTable
-from schedctl.cache.arrays import NO_ROWS, BoolArray, IndexArray, IntArray
+from schedctl.cache.arrays import NO_ROWS, IndexArray
 from schedctl.cache.counting import Aspect, CountedCluster, Registry
 from schedctl.cache.domain_sums import DomainSums, Part
 from schedctl.cache.pod_info import AffinityTerm
 from schedctl.cache.reads import Tracked
+from schedctl.cache.tallies import Tally
 
 
 class TermsAboutPod:
@@ -34,10 +35,6 @@ class TermsAboutPod:
         self.namespace = namespace
         self.reads_namespace = False
 
-    def of(self, kind: str) -> TermCounter:
-        """Return the counter of the terms of one kind, a field of `CarriedTerms`; a required term weighs 1."""
-        return TermCounter(self, kind)
-
     def count(self, kind: str, term: AffinityTerm, weight: int, row: int, sign: int) -> None:
         """Count a term that came with a pod (``+1``), or went (``-1``), if it is about this one."""
         found = self._kinds.get(kind)
@@ -56,7 +53,9 @@ class TermsAboutPod:
             found = self._kinds[kind] = _Sums()
         if found.epoch != self._registry.epoch:
             found.epoch = self._registry.epoch
-            self._recount(found, self._cluster._affinity_terms.of(kind))
+            table = self._cluster._affinity_terms.of(kind)
+            if len(table) or found.by_key:
+                self._recount(found, table)
         return found
 
     def _recount(self, found: _Sums, table: TermTable) -> None:
@@ -108,47 +107,44 @@ class _Sums:
 
 
 class TermCounter(Tracked):
-    """What the terms of one kind that running pods carry say about a pod, summed by domain."""
+    """What the terms of some kinds that running pods carry say about a pod, summed by domain."""
 
-    __slots__ = ("_about", "_kind")
+    __slots__ = ("_about", "_kinds")
 
-    def __init__(self, about: TermsAboutPod, kind: str) -> None:
+    def __init__(self, about: TermsAboutPod, kinds: tuple[str, ...]) -> None:
         self._about = about
-        self._kind = kind
+        self._kinds = kinds
 
     @property
     @override
     def name(self) -> Hashable:
-        return self._about, self._kind
+        return self._about, self._kinds
 
     @property
-    def keys(self) -> Iterable[str]:
-        """The topology keys of the terms about the pod."""
-        self._about._cluster.reads.add_tracked(self)
-        return self._about.sums(self._kind).by_key
+    def sums(self) -> list[tuple[str, str, Tally]]:
+        """Each kind and topology key of the terms about the pod, and the sum of their weights in each domain, live."""
+        about = self._about
+        about._cluster.reads.add_tracked(self)
+        return [(kind, key, each.tally) for kind in self._kinds for key, each in about.sums(kind).by_key.items()]
 
     @property
     def is_empty(self) -> bool:
         """Whether no such term is carried on a node that has the term's topology key."""
         self._about._cluster.reads.add_tracked(_TermEmptiness(self))
-        return self._about.sums(self._kind).is_empty
-
-    def at(self, key: str, domains: IndexArray) -> IntArray:
-        """Return the sum of the weights in some domains of a key, int64 (n,)."""
-        return self._about.sums(self._kind).by_key[key].tally.at(domains)
-
-    def positive_at(self, key: str, domains: IndexArray) -> BoolArray:
-        """Return in which of some domains of a key there is such a term, bool (n,)."""
-        return self._about.sums(self._kind).by_key[key].tally.positive_at(domains)
+        empty = [self._about.sums(kind).is_empty for kind in self._kinds]
+        return all(empty)
 
     @override
     def rows_changed(self, since: int) -> IndexArray | None:
-        by_key = self._about.sums(self._kind).by_key
-        found = [sums.rows_in_domains_of(sums.journal.since(since)) for sums in by_key.values()]
-        if len(found) == 1:
-            return found[0]
-        rows = [each for each in found if each is not None]
-        return None if len(rows) < len(found) else np.concatenate(rows) if rows else NO_ROWS
+        found: list[IndexArray] = []
+        for kind in self._kinds:
+            for sums in self._about.sums(kind).by_key.values():
+                rows = sums.rows_in_domains_of(sums.journal.since(since))
+                if rows is None:
+                    return None
+                if len(rows):
+                    found.append(rows)
+        return found[0] if len(found) == 1 else np.concatenate(found) if found else NO_ROWS
 
 
 class _TermEmptiness(Aspect[TermCounter]):
@@ -163,5 +159,7 @@ class _TermEmptiness(Aspect[TermCounter]):
 
     @override
     def rows_changed(self, since: int) -> IndexArray | None:
-        of = self._of
-        return None if of._about.sums(of._kind).empty_since > since else NO_ROWS
+        for kind in self._of._kinds:
+            if self._of._about.sums(kind).empty_since > since:
+                return None
+        return NO_ROWS

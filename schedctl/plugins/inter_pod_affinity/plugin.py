@@ -70,9 +70,10 @@ class InterPodAffinity(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
         pod, cluster = cycle.pod, nodes.cluster
         if malformed := _selector_error(pod):
             return unresolvable(f"parsing pod: {malformed}")
-        repelling = cluster.term_counter("required_anti", pod.labels, pod.namespace)
-        required = resolve_namespaces(pod.required_affinity, cluster)
-        anti = resolve_namespaces(pod.required_anti_affinity, cluster)
+        has_terms = pod.pod.spec.affinity is not None
+        repelling = cluster.term_counter(("required_anti",), pod.labels, pod.namespace)
+        required = resolve_namespaces(pod.required_affinity, cluster) if has_terms else ()
+        anti = resolve_namespaces(pod.required_anti_affinity, cluster) if has_terms else ()
         if not (required or anti) and repelling.is_empty:
             return SKIP
         keys = dict.fromkeys(term.topology_key for term in required)
@@ -119,9 +120,9 @@ class InterPodAffinity(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
         if self.args.ignore_preferred_terms_of_existing_pods and not preferences:
             return SKIP  # with it what required terms of running pods would add, as upstream does
         counters = [(count_pods(cluster, (t,)).by_domain(t.topology_key), weight) for t, weight in preferences]
-        kinds = (("required", self.args.hard_pod_affinity_weight), ("preferred", 1), ("preferred_anti", -1))
-        others = [(cluster.term_counter(kind, pod.labels, pod.namespace), f) for kind, f in kinds if f]
-        state = ScoreState(tuple(counters), tuple(others))
+        weight = self.args.hard_pod_affinity_weight
+        factors = {"preferred": 1, "preferred_anti": -1, **({"required": weight} if weight else {})}
+        state = ScoreState(tuple(counters), cluster.term_counter(tuple(factors), pod.labels, pod.namespace), factors)
         if state.is_empty:
             return SKIP
         cycle.state[SCORES] = state
@@ -184,6 +185,8 @@ class InterPodAffinity(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
 
 def _preferences(pod: PodInfo, cluster: ClusterView) -> tuple[tuple[AffinityTerm, int], ...]:
     """Return the preferred terms of an incoming pod, resolved, with their signed weights."""
+    if pod.pod.spec.affinity is None:
+        return ()
     weighted = (*pod.preferred_affinity, *((term, -weight) for term, weight in pod.preferred_anti_affinity))
     terms = resolve_namespaces((term for term, _ in weighted), cluster)
     return tuple(zip(terms, (weight for _, weight in weighted), strict=True))
@@ -247,14 +250,14 @@ def _is_repelled(state: AffinityState, nodes: Nodes) -> BoolArray | None:
     """Which nodes have, in any domain, a pod with an anti-affinity term about the pod; None for none."""
     met: BoolArray | None = None
     supposed = state.supposed.repelling if state.supposed is not None else {}
-    running = state.repelling.keys
+    running = {key: sums for _, key, sums in state.repelling.sums}
     for key in dict.fromkeys((*running, *supposed)):
         domains = domains_of(nodes, key)
         if key in supposed:
-            found = state.repelling.at(key, domains) if key in running else np.zeros(len(nodes), np.int64)
+            found = running[key].at(domains) if key in running else np.zeros(len(nodes), np.int64)
             here = (found + supposed[key]) * (domains != NO_DOMAIN) > 0
         else:
-            here = state.repelling.positive_at(key, domains)
+            here = running[key].positive_at(domains)
         met = here if met is None else met | here
     return met
 

@@ -350,6 +350,9 @@ class _Participants:
 
     @cached_property
     def _usable(self) -> BoolArray | None:
+        spec = self._pod.pod.spec
+        if not spec.node_selector and (spec.affinity is None or spec.affinity.node_affinity is None):
+            return None
         required = required_node_affinity(self._pod.pod)
         return None if required.everywhere else nodes_meeting(self._cluster.table_of_nodes(), required)
 
