@@ -149,9 +149,8 @@ class Carriers:
         slot = self._slot_of.get(node_row)
         if slot is None:
             slot = self._slot_of[node_row] = len(self._slot_of)
-            self._nodes = grow(self._nodes, slot + 1)
-            self._counts = grow(self._counts, slot + 1)
-            self._weights = grow(self._weights, slot + 1)
+            if slot >= len(self._nodes):
+                self._make_room(slot + 1)
             self._nodes[slot] = node_row
         self.pods += sign
         self._counts[slot] += sign
@@ -165,8 +164,7 @@ class Carriers:
         slot_of = self._slot_of
         for node_row in nodes.tolist():
             slot_of.setdefault(node_row, len(slot_of))
-        for name in ("_nodes", "_counts", "_weights"):
-            setattr(self, name, grow(getattr(self, name), len(slot_of)))
+        self._make_room(len(slot_of))
         slots = np.fromiter(map(slot_of.__getitem__, nodes.tolist()), np.intp, len(nodes))
         self.pods += sign * len(node_rows)
         self._nodes[slots] = nodes
@@ -175,6 +173,11 @@ class Carriers:
         if sign < 0:
             for node_row in nodes[self._counts[slots] == 0].tolist():
                 self._vacate(slot_of[node_row])
+
+    def _make_room(self, slots: int) -> None:
+        self._nodes = grow(self._nodes, slots)
+        self._counts = grow(self._counts, slots)
+        self._weights = grow(self._weights, slots)
 
     def _vacate(self, slot: int) -> None:
         """Give up the slot of a node that no carrier is left on, for the node may go; the last slot moves there."""

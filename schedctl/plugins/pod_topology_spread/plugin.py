@@ -223,18 +223,19 @@ class PodTopologySpread(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlug
         if spread.supposed is None:
             floor = spread.floor
             most = constraint.max_skew - (spread.self_match - floor)
-            if len(nodes) > len(spread.counts):
-                crowded = spread.counts > most
+            sums = spread.counts
+            if len(nodes) > len(sums):
+                crowded = sums > most
                 crowded[NO_DOMAIN] = False  # those nodes are refused for the missing label
                 if not crowded.any():
                     return verdicts
                 refused = crowded.take(domains)
             else:
-                refused = _standing(spread.counts[domains] > most, standing)
+                refused = _standing(sums[domains] > most, standing)
                 if not refused.any():
                     return verdicts
             domains = domains.copy()
-            counts = Lookup(spread.counts.copy(), domains)
+            counts = Lookup(sums.copy(), domains)
         else:
             counts = here = spread.counts[domains] + spread.supposed
             floor = spread.floors(domains, here)
