@@ -227,7 +227,7 @@ def _meets_unwanted(state: AffinityState, nodes: Nodes) -> BoolArray | None:
     met: BoolArray | None = None
     if state.supposed is None:
         for pods in state.unwanted:
-            here = pods.positive_at(domains_of(nodes, pods.key))
+            here = pods.positive_at(nodes.gather(pods.domains.codes))
             met = here if met is None else met | here
         return met
     supposed = state.supposed.unwanted
