@@ -209,15 +209,20 @@ class SoftSpreadByDomain(SoftSpread):
 
     def worth(self, nodes: Nodes) -> FloatArray:
         """Return what each node gets for the pods in its domain, float64 (n,)."""
-        return self.by_domain(nodes.cluster).take(nodes.gather(self.domains.codes))
+        domains = nodes.gather(self.domains.codes)
+        if len(nodes) > len(self.domains) or self._has_blank:  # fewer domains than nodes: each is worked out once
+            return self.by_domain(nodes.cluster).take(domains)
+        worth = self.of_counts(self.counter.at(domains))
+        if not self.domains.is_complete:
+            worth *= domains != NO_DOMAIN
+        return worth
 
     def by_domain(self, cluster: ClusterView) -> FloatArray:
         """Return what the nodes of each domain get, float64 (domains,)."""
         sums = self.counter.sums
-        blank = self.domains.values.find_code("")
-        if blank >= 0:  # upstream reads a label that a node does not have as an empty one: the two are one domain
+        if self._has_blank:
             sums = sums.copy()
-            sums[blank] += self._count_unlabelled(cluster)
+            sums[self.domains.values.find_code("")] += self._count_unlabelled(cluster)
         worth = self.of_counts(sums)
         worth[NO_DOMAIN] = 0.0
         return worth
@@ -225,6 +230,11 @@ class SoftSpreadByDomain(SoftSpread):
     def among(self, scored: IndexArray) -> SoftSpreadByDomain:
         """Return the spread over other nodes that are scored, intp."""
         return replace(self, weight=_weight(_count_domains(self.domains, scored)))
+
+    @property
+    def _has_blank(self) -> bool:
+        """Whether a label may be empty: upstream reads one that is not there as such, and the two are one domain."""
+        return "" in self.domains.values.codes
 
     def _count_unlabelled(self, cluster: ClusterView) -> int:
         cluster.rest_on_everything()  # no row of the domain changes when a pod comes to a node without the label
