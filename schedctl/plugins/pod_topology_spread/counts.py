@@ -290,15 +290,17 @@ class SoftState:
             worth += spread.worth(nodes)
         return round_half_up(worth)
 
-    def _scores_by_domain(self, nodes: Nodes, shared: SoftSpreadByDomain, own: SoftSpreadByNode | None) -> IntArray:
+    def _scores_by_domain(
+        self, nodes: Nodes, shared: SoftSpreadByDomain, unshared: SoftSpreadByNode | None
+    ) -> IntArray:
         """Score each domain of the constraint that nodes share, and then the few nodes with pods of their own."""
         codes, worth = shared.domains.codes, shared.by_domain(nodes.cluster)
-        if own is None:
+        if unshared is None:
             return round_half_up(worth).take(codes)
-        scores = round_half_up(worth + own.of_none).take(codes)  # a sum of two is the same in either order
-        rows, counts = own.counter.tally.some
+        scores = round_half_up(worth + unshared.of_none).take(codes)  # a sum of two is the same in either order
+        rows, counts = unshared.counter.tally.some
         if len(rows) and not nodes.bare:
-            scores[rows] = round_half_up(worth.take(codes.take(rows)) + own.of_counts(counts))
+            scores[rows] = round_half_up(worth.take(codes.take(rows)) + unshared.of_counts(counts))
         return scores
 
     def among(self, nodes: Nodes) -> SoftState:
