@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from functools import lru_cache
+from typing import NamedTuple
 
 from schedctl.api import field_errors
 from schedctl.api.meta import LabelSelector
@@ -40,8 +41,7 @@ def parse_int64(text: str) -> int | None:
     return value if -MAX_INT64 - 1 <= value <= MAX_INT64 else None
 
 
-@dataclass(frozen=True, slots=True)
-class Requirement:
+class Requirement(NamedTuple):
     """One condition on one label key (``labels.Requirement``); NotIn and DoesNotExist hold for an absent key.
 
     Attributes:
@@ -76,8 +76,7 @@ class Requirement:
         return mine > bound if self.operator == "Gt" else mine < bound
 
 
-@dataclass(frozen=True, slots=True)
-class LabelQuery:
+class LabelQuery(NamedTuple):
     """A compiled label selector: all requirements must hold; none at all selects everything.
 
     `nothing` marks the selector that was absent: it selects no object.
@@ -88,7 +87,11 @@ class LabelQuery:
 
     def matches(self, labels: Mapping[str, str] | None) -> bool:
         """Return whether an object with these labels is selected."""
-        return not self.nothing and all(r.matches(labels or {}) for r in self.requirements)
+        if self.nothing:
+            return False
+        known = labels or {}
+        met = [requirement.matches(known) for requirement in self.requirements]  # no generator: most have only one
+        return all(met)
 
     @property
     def everything(self) -> bool:
@@ -163,9 +166,18 @@ def compile_selector(selector: LabelSelector | None) -> LabelQuery:
     """
     if selector is None:
         return NOTHING
-    requirements = [requirement(key, "In", (value,)) for key, value in sorted((selector.match_labels or {}).items())]
-    for expression in selector.match_expressions or ():
+    plain = _plain_query(tuple(sorted((selector.match_labels or {}).items())))
+    if not selector.match_expressions:
+        return plain
+    requirements = [*plain.requirements]
+    for expression in selector.match_expressions:
         if expression.operator not in ("In", "NotIn", "Exists", "DoesNotExist"):  # Gt and Lt are for nodes alone
             raise SelectorError([f"{field_errors.quote(expression.operator)} is not a valid label selector operator"])
         requirements.append(requirement(expression.key, expression.operator, expression.values or None))
     return LabelQuery(tuple(requirements))
+
+
+@lru_cache(maxsize=8192)
+def _plain_query(labels: tuple[tuple[str, str], ...]) -> LabelQuery:
+    """Return the query of labels that an object must have; a template's selector is compiled by all who read it."""
+    return LabelQuery(tuple([requirement(key, "In", (value,)) for key, value in labels]))

@@ -18,13 +18,65 @@ from schedctl.cache.pod_info import AffinityTerm, PodInfo, WeightedTerm
 T = TypeVar("T")
 
 
-class CarriedTerms(NamedTuple):
-    """The affinity terms of a running pod. A list of which one term cannot be parsed counts as empty, as upstream."""
+class CarriedTerm(NamedTuple):
+    """One term of a running pod.
 
-    required: tuple[AffinityTerm, ...] = ()
-    required_anti: tuple[AffinityTerm, ...] = ()
-    preferred: tuple[WeightedTerm, ...] = ()
-    preferred_anti: tuple[WeightedTerm, ...] = ()
+    Attributes:
+        kind: the field of `CarriedTerms` it is in.
+        term: the term.
+        weight: that of a preferred one; a required term weighs 1.
+        labels: those of which a pod must have one for the term to be about it; None stands for "any pod".
+    """
+
+    kind: str
+    term: AffinityTerm
+    weight: int
+    labels: Sequence[tuple[str, str] | None]
+
+
+class CarriedTerms:
+    """The affinity terms of a running pod. A list of which one term cannot be parsed counts as empty, as upstream.
+
+    Attributes:
+        required, required_anti, preferred, preferred_anti: the terms of each kind.
+        each: all of them.
+    """
+
+    __slots__ = ("each", "preferred", "preferred_anti", "required", "required_anti")
+
+    def __init__(
+        self,
+        required: tuple[AffinityTerm, ...] = (),
+        required_anti: tuple[AffinityTerm, ...] = (),
+        preferred: tuple[WeightedTerm, ...] = (),
+        preferred_anti: tuple[WeightedTerm, ...] = (),
+    ) -> None:
+        self.required = required
+        self.required_anti = required_anti
+        self.preferred = preferred
+        self.preferred_anti = preferred_anti
+        weighted = (
+            ("required", [(term, 1) for term in required]),
+            ("required_anti", [(term, 1) for term in required_anti]),
+            ("preferred", preferred),
+            ("preferred_anti", preferred_anti),
+        )
+        self.each = tuple(
+            [
+                CarriedTerm(kind, term, weight, demanded_labels(term.selector))
+                for kind, of in weighted
+                for term, weight in of
+            ]
+        )
+
+
+def demanded_labels(selector: LabelQuery) -> Sequence[tuple[str, str] | None]:
+    """Return the labels of which a pod must have one to be selected; None stands for "any pod may be"."""
+    # all requirements have to hold, so that one of them is enough to file a selector by
+    for requirement in selector.requirements:
+        if requirement.operator == "In":
+            return [(requirement.key, value) for value in requirement.values]
+    return (None,)
 
 
 NO_TERMS = CarriedTerms()
@@ -45,7 +97,8 @@ def carried_terms(info: PodInfo) -> CarriedTerms:
     if known is None:
         if len(_CARRIED) >= _CARRIED_KEPT:
             _CARRIED.clear()
-        once = PodInfo(info.pod)  # a pod remembers its parsed terms, and thousands would
+        # a pod remembers its parsed terms, and thousands of running ones would; one that was judged does already
+        once = info if info.__dict__ else PodInfo(info.pod)
         known = _CARRIED[key] = (
             affinity,
             CarriedTerms(
@@ -96,9 +149,8 @@ class Carriers:
         slot = self._slot_of.get(node_row)
         if slot is None:
             slot = self._slot_of[node_row] = len(self._slot_of)
-            self._nodes = grow(self._nodes, slot + 1)
-            self._counts = grow(self._counts, slot + 1)
-            self._weights = grow(self._weights, slot + 1)
+            if slot >= len(self._nodes):
+                self._make_room(slot + 1)
             self._nodes[slot] = node_row
         self.pods += sign
         self._counts[slot] += sign
@@ -112,8 +164,7 @@ class Carriers:
         slot_of = self._slot_of
         for node_row in nodes.tolist():
             slot_of.setdefault(node_row, len(slot_of))
-        for name in ("_nodes", "_counts", "_weights"):
-            setattr(self, name, grow(getattr(self, name), len(slot_of)))
+        self._make_room(len(slot_of))
         slots = np.fromiter(map(slot_of.__getitem__, nodes.tolist()), np.intp, len(nodes))
         self.pods += sign * len(node_rows)
         self._nodes[slots] = nodes
@@ -122,6 +173,11 @@ class Carriers:
         if sign < 0:
             for node_row in nodes[self._counts[slots] == 0].tolist():
                 self._vacate(slot_of[node_row])
+
+    def _make_room(self, slots: int) -> None:
+        self._nodes = grow(self._nodes, slots)
+        self._counts = grow(self._counts, slots)
+        self._weights = grow(self._weights, slots)
 
     def _vacate(self, slot: int) -> None:
         """Give up the slot of a node that no carrier is left on, for the node may go; the last slot moves there."""
@@ -211,19 +267,15 @@ class AffinityTerms:
     def __len__(self) -> int:
         return len(self.required) + len(self.required_anti) + len(self.preferred) + len(self.preferred_anti)
 
+    def of(self, kind: str) -> TermTable:
+        """Return the table of one kind of terms."""
+        table: TermTable = getattr(self, kind)
+        return table
+
     def count(self, info: PodInfo, node_row: int, sign: int) -> None:
         """Count the terms of a pod on a node in (``+1``) or out (``-1``)."""
-        carried = carried_terms(info)
-        if carried is NO_TERMS:
-            return
-        for term in carried.required:
-            self.required.count(term, 1, node_row, sign)
-        for term in carried.required_anti:
-            self.required_anti.count(term, 1, node_row, sign)
-        for term, weight in carried.preferred:
-            self.preferred.count(term, weight, node_row, sign)
-        for term, weight in carried.preferred_anti:
-            self.preferred_anti.count(term, weight, node_row, sign)
+        for kind, term, weight, _ in carried_terms(info).each:
+            self.of(kind).count(term, weight, node_row, sign)
 
     def count_all(self, first: Sequence[PodInfo], of: IndexArray, node_rows: IndexArray, sign: int = 1) -> None:
         """Count the terms of many pods in (``+1``) or out (``-1``) at once.
@@ -241,14 +293,8 @@ class AffinityTerms:
         codes = np.array([code_of[id(carried)] for carried in terms], np.intp)
         for carried, at in zip(distinct.values(), positions(codes[of], len(distinct)), strict=True):
             rows = node_rows[at]
-            for term in carried.required:
-                self.required.count_all(term, 1, rows, sign)
-            for term in carried.required_anti:
-                self.required_anti.count_all(term, 1, rows, sign)
-            for term, weight in carried.preferred:
-                self.preferred.count_all(term, weight, rows, sign)
-            for term, weight in carried.preferred_anti:
-                self.preferred_anti.count_all(term, weight, rows, sign)
+            for kind, term, weight, _ in carried.each:
+                self.of(kind).count_all(term, weight, rows, sign)
 
 
 _NOTHING_FILED: dict[AffinityTerm, Carriers] = {}
@@ -259,12 +305,3 @@ def _read_or_nothing(read: Callable[[], tuple[T, ...]]) -> tuple[T, ...]:
         return read()
     except SelectorError:
         return ()
-
-
-def demanded_labels(selector: LabelQuery) -> Sequence[tuple[str, str] | None]:
-    """Return the labels of which a pod must have one to be selected; None stands for "any pod may be"."""
-    # all requirements have to hold, so that one of them is enough to file a selector by
-    for requirement in selector.requirements:
-        if requirement.operator == "In":
-            return [(requirement.key, value) for value in requirement.values]
-    return (None,)

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Generic, TypeVar
 from weakref import WeakValueDictionary, ref
 
-from schedctl.cache.affinity_terms import NO_TERMS, CarriedTerms, carried_terms, demanded_labels
+from schedctl.cache.affinity_terms import carried_terms
 from schedctl.cache.claim_users import ClaimUsers
 from schedctl.cache.counting import CountedCluster
 from schedctl.cache.pod_counters import PodCounter
-from schedctl.cache.pod_info import AffinityTerm, PodInfo
+from schedctl.cache.pod_info import PodInfo
 from schedctl.cache.pod_queries import Label, PodQuery
-from schedctl.cache.term_counters import TermCounter
+from schedctl.cache.term_counters import TermsAboutPod
 
 K = TypeVar("K")
-C = TypeVar("C", PodCounter, TermCounter)
+C = TypeVar("C", PodCounter, TermsAboutPod)
 
 
 class Counters:
@@ -29,9 +29,9 @@ class Counters:
         self.epoch = 0
         self._claims: ClaimUsers | None = None
         self._pods: WeakValueDictionary[PodQuery, PodCounter] = WeakValueDictionary()
-        self._terms: WeakValueDictionary[tuple[str, frozenset[Label], str], TermCounter] = WeakValueDictionary()
+        self._terms: WeakValueDictionary[tuple[frozenset[Label], str], TermsAboutPod] = WeakValueDictionary()
         self._pods_filed: _Files[Label | None, PodCounter] = _Files()
-        self._terms_filed: _Files[tuple[str, Label | None], TermCounter] = _Files()
+        self._terms_filed: _Files[Label | None, TermsAboutPod] = _Files()
 
     def __reduce__(self) -> tuple[type[Counters], tuple[()]]:
         """Counters stay where they are read: a cluster that is sent elsewhere begins without."""
@@ -45,14 +45,14 @@ class Counters:
             self._pods_filed.add(query.index_labels, counter)
         return counter
 
-    def of_terms(self, cluster: CountedCluster, kind: str, labels: Mapping[str, str], namespace: str) -> TermCounter:
-        """Return the counter of the terms of one kind that are about a pod."""
-        name = kind, frozenset(labels.items()), namespace
-        counter = self._terms.get(name)
-        if counter is None:
-            counter = self._terms[name] = TermCounter(cluster, self, kind, labels, namespace)
-            self._terms_filed.add([(kind, label) for label in (None, *labels.items())], counter)
-        return counter
+    def of_terms(self, cluster: CountedCluster, labels: Mapping[str, str], namespace: str) -> TermsAboutPod:
+        """Return what the terms of running pods say about a pod."""
+        name = frozenset(labels.items()), namespace
+        about = self._terms.get(name)
+        if about is None:
+            about = self._terms[name] = TermsAboutPod(cluster, self, labels, namespace)
+            self._terms_filed.add((None, *labels.items()), about)
+        return about
 
     def of_claims(self, cluster: CountedCluster) -> ClaimUsers:
         """Return the count of the users of claims."""
@@ -69,11 +69,11 @@ class Counters:
                 for counter in self._pods_filed.under(label):
                     if counter.query.matches(info):
                         counter.count(row, sign)
-        if self._terms_filed and (carried := carried_terms(info)) is not NO_TERMS:
-            for kind, term, weight in _terms_by_kind(carried):
-                for label in demanded_labels(term.selector):
-                    for of_terms in self._terms_filed.under((kind, label)):
-                        of_terms.count(term, weight, row, sign)
+        if self._terms_filed:
+            for kind, term, weight, labels in carried_terms(info).each:
+                for label in labels:
+                    for about in self._terms_filed.under(label):
+                        about.count(kind, term, weight, row, sign)
 
     def begin_anew(self) -> None:
         """Have all counted anew: nodes or namespaces are others, or too much has happened to count it one by one."""
@@ -108,12 +108,3 @@ class _Files(Generic[K, C]):
             else:
                 del self._files[name]
         return found
-
-
-def _terms_by_kind(carried: CarriedTerms) -> Iterator[tuple[str, AffinityTerm, int]]:
-    for kind in ("required", "required_anti"):
-        for term in getattr(carried, kind):
-            yield kind, term, 1
-    for kind in ("preferred", "preferred_anti"):
-        for term, weight in getattr(carried, kind):
-            yield kind, term, weight

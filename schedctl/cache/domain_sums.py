@@ -9,6 +9,7 @@ import numpy as np
 from schedctl.cache.arrays import NO_ROWS, BoolArray, IndexArray, IntArray, grow
 from schedctl.cache.counting import CountedCluster
 from schedctl.cache.reads import Journal
+from schedctl.cache.tallies import Tally
 
 NO_DOMAIN = 0
 """The domain of nodes without the label, in which nothing is counted."""
@@ -21,7 +22,7 @@ class DomainSums:
 
     Attributes:
         eligible: bool (node rows,), the nodes that take part; None for all.
-        sums: int64 (domains,).
+        tally: the sum of each domain.
         pairs: how many pods, or terms, were counted in a domain.
         journal: the node rows whose domain's sum changed.
         presence: those whose domain's sum became positive, or no longer is.
@@ -42,7 +43,7 @@ class DomainSums:
         "minimum_since",
         "pairs",
         "presence",
-        "sums",
+        "tally",
     )
 
     def __init__(
@@ -51,8 +52,6 @@ class DomainSums:
         self._cluster = cluster
         self.key = key
         self.eligible = eligible
-        self.journal = Journal(cluster._generation)
-        self.presence = Journal(cluster._generation)
         self.refill(parts)
 
     def refill(self, parts: Iterable[Part]) -> None:
@@ -62,29 +61,34 @@ class DomainSums:
             self.eligible = grow(self.eligible, len(self._cluster._node_table))
         domains = self.domains = self._cluster._node_table.labels.domains(self.key)
         codes = domains.codes
-        self.sums: IntArray = np.zeros(len(domains), np.int64)
+        self.tally = Tally(len(domains))
         self.pairs = 0
         for rows, amounts, pods in parts:
+            if not len(rows):
+                continue
             if self.eligible is not None:
                 taking_part = self.eligible[rows]
                 rows, amounts, pods = rows[taking_part], amounts[taking_part], pods[taking_part]
             at = codes[rows]
-            self.sums += np.bincount(at, amounts, minlength=len(domains)).astype(np.int64)
-            self.pairs += int(pods[at != NO_DOMAIN].sum())
-        self.sums[NO_DOMAIN] = 0
+            placed = at != NO_DOMAIN
+            self.tally.add_all(at[placed], amounts[placed])
+            self.pairs += int(pods[placed].sum())
         self._present: BoolArray | None = None
         self.minimum: int | None = None
         self.minimum_since = self.empty_since = self._cluster._generation
-        self.journal.begin(self.minimum_since)
-        self.presence.begin(self.minimum_since)
+        self.journal = Journal(self.minimum_since)
+        self.presence = Journal(self.minimum_since)
 
     @property
     def present(self) -> BoolArray:
         """The domains with a node that takes part, bool (domains,)."""
         if self._present is None:
             rows, codes = self._cluster.rows, self.domains.codes
-            self._present = np.zeros(len(self.domains), np.bool_)
-            self._present[codes[rows if self.eligible is None else rows[self.eligible[rows]]]] = True
+            if self.eligible is None and len(rows) == len(codes):
+                self._present = self.domains.inhabited
+            else:
+                self._present = np.zeros(len(self.domains), np.bool_)
+                self._present[codes[rows if self.eligible is None else rows[self.eligible[rows]]]] = True
         return self._present
 
     def add(self, row: int, amount: int, pods: int) -> None:
@@ -93,8 +97,8 @@ class DomainSums:
         if domain == NO_DOMAIN or (self.eligible is not None and not self.eligible[row]):
             return
         generation = self._cluster._generation
-        before = int(self.sums[domain])
-        self.sums[domain] = now = before + amount
+        now = self.tally.add(domain, amount)
+        before = now - amount
         if not self.pairs or not self.pairs + pods:
             self.empty_since = generation
         self.pairs += pods
@@ -102,7 +106,7 @@ class DomainSums:
         if (before > 0) != (now > 0):
             self.presence.note(generation, row)
         if self.minimum is not None and self.present[domain] and (before == self.minimum or now < self.minimum):
-            least = int(self.sums[self.present].min())
+            least = int(self.tally.array[self.present].min())
             if least != self.minimum:
                 self.minimum, self.minimum_since = least, generation
 
@@ -111,6 +115,8 @@ class DomainSums:
         if not moved:
             return None if moved is None else NO_ROWS
         domains = self.domains
+        if domains.are_single_rows:
+            return np.fromiter(moved, np.intp, len(moved))
         alone = [row for row in moved if domains.alone(row)]
         if len(alone) == len(moved):
             return np.array(alone, np.intp)
@@ -118,10 +124,3 @@ class DomainSums:
         if len(shared) == 1 and not alone:
             return shared[0]
         return np.concatenate((np.array(alone, np.intp), *shared))
-
-    def positive_at(self, domains: IndexArray) -> BoolArray:
-        """Return in which of some domains the sum is above 0, bool (n,)."""
-        positive: BoolArray = (
-            (self.sums > 0)[domains] if len(domains) > len(self.sums) else self.sums[domains] > 0
-        )  # `NO_DOMAIN` has none
-        return positive

@@ -27,11 +27,12 @@ class Domains:
         values: the value of each domain; None for domain 0.
     """
 
-    __slots__ = ("_codes", "_members", "_rows", "_sizes", "_view", "values")
+    __slots__ = ("_codes", "_members", "_rows", "_single", "_sizes", "_view", "values")
 
     def __init__(self) -> None:
         self._sizes: IntArray | None = None
         self._view: IndexArray | None = None
+        self._single: bool | None = None
         self._members: dict[int, IndexArray] = {}
         self.values: Interner[str | None] = Interner()
         self.values.code(None)
@@ -53,9 +54,16 @@ class Domains:
         self._rows = min(self._rows, rows)
         self._forget_columns()
 
+    @property
+    def are_single_rows(self) -> bool:
+        """Whether no two rows share a domain."""
+        if self._single is None:
+            self._single = bool(self._size.max(initial=0) <= 1)
+        return self._single
+
     def alone(self, row: int) -> bool:
         """Return whether no other row is in the domain of a row."""
-        return bool(self._size[self._codes[row]] == 1)
+        return self._size.item(self._codes.item(row)) == 1
 
     @property
     def is_complete(self) -> bool:
@@ -63,10 +71,15 @@ class Domains:
         return not self._size[0]
 
     @property
+    def inhabited(self) -> BoolArray:
+        """Which domains have a row, bool (domains,)."""
+        return self._size > 0
+
+    @property
     def _size(self) -> IntArray:
         """How many rows each domain has, int64 (domains,)."""
         if self._sizes is None:
-            self._sizes = np.bincount(self.codes, minlength=1)
+            self._sizes = np.bincount(self.codes, minlength=len(self.values))
         return self._sizes
 
     def members(self, domain: int) -> IndexArray:
@@ -77,13 +90,13 @@ class Domains:
         return found
 
     def _forget_columns(self) -> None:
-        self._sizes = self._view = None
+        self._sizes = self._view = self._single = None
         if self._members:
             self._members = {}
 
     def of(self, row: int) -> int:
         """Return the domain of a row."""
-        return int(self._codes[row])
+        return self._codes.item(row)
 
     @property
     def codes(self) -> IndexArray:
@@ -178,6 +191,11 @@ class LabelColumns:
             )
             self._columns[key] = column
         return column[: len(self.maps)]
+
+    def may_have(self, key: str, value: str) -> bool:
+        """Return whether a row may have a label; where it was never seen at all, none has."""
+        self.column(key)  # with which its values have become known
+        return value in self.strings.codes
 
     def select(self, query: LabelQuery) -> BoolArray:
         """Return which rows a selector selects, bool (rows,); owned by the caller."""

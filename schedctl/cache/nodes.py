@@ -170,20 +170,21 @@ class ClusterView:
         within = None if namespaces is None else frozenset(namespaces)
         return self._counters.of_pods(self, PodQuery(((selector, within), *conditions), terminating))
 
-    def term_counter(self, kind: str, labels: Mapping[str, str], namespace: str) -> TermCounter:
+    def term_counter(self, kinds: tuple[str, ...], labels: Mapping[str, str], namespace: str) -> TermCounter:
         """Return a live sum of the terms of running pods that are about a pod.
 
         Args:
-            kind: of the terms, a field of `schedctl.cache.affinity_terms.CarriedTerms`.
+            kinds: of the terms, fields of `schedctl.cache.affinity_terms.CarriedTerms`; a required term weighs 1.
             labels: of the pod.
             namespace: of the pod.
         """
-        counter = self._counters.of_terms(self, kind, labels, namespace)
-        counter.refresh()
+        about = self._counters.of_terms(self, labels, namespace)
+        for kind in kinds:
+            about.sums(kind)
         self.reads.objects[Namespace, namespace] = self._object_versions.get((Namespace, namespace), 0)
-        if counter.reads_namespace:
+        if about.reads_namespace:
             self.get(Namespace, namespace)  # for whoever wants to know that it may be missing
-        return counter
+        return TermCounter(about, kinds)
 
     def claim_users(self, key: str) -> int:
         """Return how many times running pods mount a PersistentVolumeClaim (``namespace/name``) by name, live."""
@@ -408,6 +409,11 @@ class Nodes:
         """Node names by position."""
         names = self.cluster._node_table.names
         return ReadOnlyList([names[row] for row in self.rows.tolist()])
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether it is of all nodes, and positions are rows of the table."""
+        return self._whole
 
     def positions(self, rows: IndexArray) -> IndexArray:
         """Return where some node rows stand in a column of nodes in order of arrival, intp (rows,)."""

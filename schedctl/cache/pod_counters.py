@@ -5,7 +5,7 @@ The count, the minimum, "is there any" and "where are any" are read apart, and e
 
 from __future__ import annotations
 
-from weakref import WeakValueDictionary
+from weakref import ref
 
 import numpy as np
 from typing_extensions import override
@@ -17,6 +17,7 @@ from schedctl.cache.domain_sums import DomainSums, Part
 from schedctl.cache.labels import Domains
 from schedctl.cache.pod_queries import PodQuery
 from schedctl.cache.reads import Journal, Tracked
+from schedctl.cache.tallies import Tally
 
 NO_MINIMUM = 2**31 - 1
 """The minimum over no domains, which upstream has as MaxInt32."""
@@ -25,36 +26,42 @@ NO_MINIMUM = 2**31 - 1
 class PodCounter(Counter, Tracked):
     """The running pods that a query selects, by node row; as something that is read, how many are on each node."""
 
-    __slots__ = ("_by_row", "_domains", "_journal", "query")
+    __slots__ = ("_domains", "_journal", "_tally", "query")
 
     def __init__(self, cluster: CountedCluster, registry: Registry, query: PodQuery) -> None:
         super().__init__(cluster, registry)
         self.query = query
-        self._by_row: IntArray = np.zeros(0, np.int64)
+        self._tally = Tally(0)
         # those that nobody reads any more are not counted on
-        self._domains: WeakValueDictionary[tuple[str, bytes | None], DomainCounter] = WeakValueDictionary()
+        self._domains: dict[tuple[str, bytes | None], ref[DomainCounter]] = {}
         self._journal = Journal(cluster._generation)
 
     def by_domain(self, key: str, eligible: BoolArray | None = None) -> DomainCounter:
         """Return the pods by domain of a topology key, on the nodes that take part (bool by node row, None for all)."""
         self.refresh()
         name = key, None if eligible is None else eligible.tobytes()
-        found = self._domains.get(name)
+        known = self._domains.get(name)
+        found = None if known is None else known()
         if found is None:
-            found = self._domains[name] = DomainCounter(self._cluster, self, key, eligible)
+            found = DomainCounter(self._cluster, self, key, eligible)
+            self._domains[name] = ref(found)
         return found
 
     @property
     def by_row(self) -> IntArray:
-        """How many pods are on each node, int64 (node rows,); it is live: read it, copy what you keep."""
+        """How many pods are on each node, int64 (node rows,); it may be live: read it, copy what you keep."""
+        return self.tally.array
+
+    @property
+    def tally(self) -> Tally:
+        """How many pods are on each node, by node row, live."""
         self.refresh()
         self._cluster.reads.add_tracked(self)
-        return self._by_row
+        return self._tally
 
     def part(self) -> Part:
         """Return the nodes that have such pods, and how many."""
-        rows = np.flatnonzero(self._by_row)
-        pods = self._by_row[rows]
+        rows, pods = self._tally.some
         return rows, pods, pods
 
     @override
@@ -67,19 +74,24 @@ class PodCounter(Counter, Tracked):
         """Count a pod in (``+1``) or out (``-1``)."""
         if self.is_stale:
             return
-        self._by_row[row] += sign
+        self._tally.add(row, sign)
         self._journal.note(self._cluster._generation, row)
-        for each in self._domains.valuerefs():
-            if (by_domain := each()) is not None:
-                by_domain.add(row, sign)
+        for by_domain in self._by_domain():
+            by_domain.add(row, sign)
 
     @override
     def recount(self) -> None:
-        rows = len(self._cluster._node_table)
-        self._by_row = np.bincount(self.query.nodes(self._cluster._pod_table), minlength=rows)
+        self._tally = Tally(len(self._cluster._node_table))
+        self._tally.add_all(self.query.nodes(self._cluster._pod_table), 1)
         self._journal.begin(self._cluster._generation)
-        for by_domain in self._domains.values():
+        for by_domain in self._by_domain():
             by_domain.refill()
+
+    def _by_domain(self) -> list[DomainCounter]:
+        found = [by_domain for each in self._domains.values() if (by_domain := each()) is not None]
+        if len(found) < len(self._domains):
+            self._domains = {name: each for name, each in self._domains.items() if each() is not None}
+        return found
 
 
 class DomainCounter(Tracked):
@@ -121,10 +133,16 @@ class DomainCounter(Tracked):
 
     @property
     def sums(self) -> IntArray:
-        """How many pods are in each domain, int64 (domains,); it is live: read it, copy what you keep."""
+        """How many pods are in each domain, int64 (domains,); it may be live: read it, copy what you keep."""
         self._counter.refresh()
         self._cluster.reads.add_tracked(self)
-        return self._sums.sums
+        return self._sums.tally.array
+
+    def at(self, domains: IndexArray) -> IntArray:
+        """Return how many pods are in some domains, int64 (n,), owned by the caller."""
+        self._counter.refresh()
+        self._cluster.reads.add_tracked(self)
+        return self._sums.tally.at(domains)
 
     @property
     def minimum(self) -> int:
@@ -133,7 +151,7 @@ class DomainCounter(Tracked):
         self._cluster.reads.add_tracked(_Minimum(self))
         sums = self._sums
         if sums.minimum is None:
-            sums.minimum = int(sums.sums[sums.present].min(initial=NO_MINIMUM))
+            sums.minimum = int(sums.tally.array[sums.present].min(initial=NO_MINIMUM))
         return sums.minimum
 
     @property
@@ -154,7 +172,7 @@ class DomainCounter(Tracked):
         """Return in which of some domains there are pods, bool (n,)."""
         self._counter.refresh()
         self._cluster.reads.add_tracked(_Presence(self))
-        return self._sums.positive_at(domains)
+        return self._sums.tally.positive_at(domains)
 
     @override
     def rows_changed(self, since: int) -> IndexArray | None:

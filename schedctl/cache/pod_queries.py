@@ -42,7 +42,7 @@ class PodQuery(NamedTuple):
     def nodes(self, table: PodTable) -> IndexArray:
         """Return the node row of each running pod that is counted, intp (pods,)."""
         (first, _), *rest = self.conditions
-        if first.nothing:
+        if first.nothing or not any(each is None or table.labels.may_have(*each) for each in demanded_labels(first)):
             return NO_ROWS
         labelled = table.labels.select(first)
         for selector, _ in rest:

@@ -2,99 +2,72 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Hashable, Mapping
 
 import numpy as np
 from typing_extensions import override
 
 from schedctl.api.meta import Namespace
-from schedctl.cache.arrays import NO_ROWS, BoolArray, IndexArray, IntArray
-from schedctl.cache.counting import Aspect, CountedCluster, Counter, Registry
+from schedctl.cache.affinity_terms import TermTable
+from schedctl.cache.arrays import NO_ROWS, IndexArray
+from schedctl.cache.counting import Aspect, CountedCluster, Registry
 from schedctl.cache.domain_sums import DomainSums, Part
 from schedctl.cache.pod_info import AffinityTerm
 from schedctl.cache.reads import Tracked
+from schedctl.cache.tallies import Tally
 
 
-class TermCounter(Counter, Tracked):
-    """What the terms of one kind that running pods carry say about a pod, summed by domain.
+class TermsAboutPod:
+    """What the terms that running pods carry say about pods with some labels; each kind is counted once it is read.
 
     Attributes:
-        kind: a field of `CarriedTerms`; a required term weighs 1.
-        labels, namespace: of the pod.
+        labels, namespace: of the pods.
         reads_namespace: whether the labels of its namespace have been looked up.
     """
 
-    __slots__ = ("_empty_since", "_is_empty", "_sums", "kind", "labels", "namespace", "reads_namespace")
+    __slots__ = ("__weakref__", "_cluster", "_kinds", "_registry", "labels", "namespace", "reads_namespace")
 
-    def __init__(
-        self, cluster: CountedCluster, registry: Registry, kind: str, labels: Mapping[str, str], namespace: str
-    ) -> None:
-        super().__init__(cluster, registry)
-        self.kind = kind
+    def __init__(self, cluster: CountedCluster, registry: Registry, labels: Mapping[str, str], namespace: str) -> None:
+        self._cluster = cluster
+        self._registry = registry
+        self._kinds: dict[str, _Sums] = {}
         self.labels = labels
         self.namespace = namespace
-        self._sums: dict[str, DomainSums] = {}
-        self._is_empty = True
-        self._empty_since = 0
         self.reads_namespace = False
 
-    @property
-    def keys(self) -> Iterable[str]:
-        """The topology keys of the terms about the pod."""
-        self.refresh()
-        self._cluster.reads.add_tracked(self)
-        return self._sums
-
-    @property
-    def is_empty(self) -> bool:
-        """Whether no such term is carried on a node that has the term's topology key."""
-        self.refresh()
-        self._cluster.reads.add_tracked(_TermEmptiness(self))
-        return self._is_empty
-
-    def at(self, key: str, domains: IndexArray) -> IntArray:
-        """Return the sum of the weights in some domains of a key, int64 (n,)."""
-        sums: IntArray = self._sums[key].sums[domains]
-        return sums
-
-    def positive_at(self, key: str, domains: IndexArray) -> BoolArray:
-        """Return in which of some domains of a key there is such a term, bool (n,)."""
-        return self._sums[key].positive_at(domains)
-
-    @override
-    def rows_changed(self, since: int) -> IndexArray | None:
-        self.refresh()
-        found = [sums.rows_in_domains_of(sums.journal.since(since)) for sums in self._sums.values()]
-        rows = [each for each in found if each is not None]
-        return None if len(rows) < len(found) else np.concatenate(rows) if rows else NO_ROWS
-
-    def count(self, term: AffinityTerm, weight: int, row: int, sign: int) -> None:
+    def count(self, kind: str, term: AffinityTerm, weight: int, row: int, sign: int) -> None:
         """Count a term that came with a pod (``+1``), or went (``-1``), if it is about this one."""
-        if self.is_stale or not self._concerns(term):
+        found = self._kinds.get(kind)
+        if found is None or found.epoch != self._registry.epoch or not self._concerns(term):
             return
-        sums = self._sums.get(term.topology_key)
+        sums = found.by_key.get(term.topology_key)
         if sums is None:
-            sums = self._sums[term.topology_key] = DomainSums(self._cluster, term.topology_key, None)
+            sums = found.by_key[term.topology_key] = DomainSums(self._cluster, term.topology_key, None)
         sums.add(row, sign * weight, sign)
-        self._note_emptiness()
+        found.note_emptiness(self._cluster._generation)
 
-    @override
-    def recount(self) -> None:
-        found: dict[str, list[Part]] = {key: [] for key in self._sums}
-        table = getattr(self._cluster._affinity_terms, self.kind)
+    def sums(self, kind: str) -> _Sums:
+        """Return the sums of one kind of terms, counted anew if that is needed."""
+        found = self._kinds.get(kind)
+        if found is None:
+            found = self._kinds[kind] = _Sums()
+        if found.epoch != self._registry.epoch:
+            found.epoch = self._registry.epoch
+            table = self._cluster._affinity_terms.of(kind)
+            if len(table) or found.by_key:
+                self._recount(found, table)
+        return found
+
+    def _recount(self, found: _Sums, table: TermTable) -> None:
+        parts: dict[str, list[Part]] = {key: [] for key in found.by_key}
         for each in table.about(self.labels, self._concerns):
-            found.setdefault(each.term.topology_key, []).append((each.nodes, each.weights, each.counts))
-        for key, parts in found.items():
-            if key in self._sums:
-                self._sums[key].refill(parts)
+            parts.setdefault(each.term.topology_key, []).append((each.nodes, each.weights, each.counts))
+        for key, of_key in parts.items():
+            if key in found.by_key:
+                found.by_key[key].refill(of_key)
             else:
-                self._sums[key] = DomainSums(self._cluster, key, None, parts)
-        self._note_emptiness()
-
-    def _note_emptiness(self) -> None:
-        empty = not any(sums.pairs for sums in self._sums.values())
-        if empty != self._is_empty:
-            self._is_empty, self._empty_since = empty, self._cluster._generation
+                found.by_key[key] = DomainSums(self._cluster, key, None, of_key)
+        found.note_emptiness(self._cluster._generation)
 
     def _concerns(self, term: AffinityTerm) -> bool:
         return term.concerns(self.namespace, self.labels, self._labels_of_namespace)
@@ -105,12 +78,88 @@ class TermCounter(Counter, Tracked):
         return namespace.metadata.labels if isinstance(namespace, Namespace) else None
 
 
+class _Sums:
+    """The terms of one kind about a pod.
+
+    Attributes:
+        by_key: their sums by topology key.
+        epoch: of the registry when they were counted.
+        is_empty: whether there are none in any domain.
+        empty_since: the generation at which there last came to be any, or none.
+    """
+
+    __slots__ = ("by_key", "empty_since", "epoch", "is_empty")
+
+    def __init__(self) -> None:
+        self.by_key: dict[str, DomainSums] = {}
+        self.epoch = -1
+        self.is_empty = True
+        self.empty_since = 0
+
+    def note_emptiness(self, generation: int) -> None:
+        """See whether there are any, after a change."""
+        empty = True
+        for sums in self.by_key.values():
+            if sums.pairs:
+                empty = False
+        if empty != self.is_empty:
+            self.is_empty, self.empty_since = empty, generation
+
+
+class TermCounter(Tracked):
+    """What the terms of some kinds that running pods carry say about a pod, summed by domain."""
+
+    __slots__ = ("_about", "_kinds")
+
+    def __init__(self, about: TermsAboutPod, kinds: tuple[str, ...]) -> None:
+        self._about = about
+        self._kinds = kinds
+
+    @property
+    @override
+    def name(self) -> Hashable:
+        return self._about, self._kinds
+
+    @property
+    def sums(self) -> list[tuple[str, str, Tally]]:
+        """Each kind and topology key of the terms about the pod, and the sum of their weights in each domain, live."""
+        about = self._about
+        about._cluster.reads.add_tracked(self)
+        return [(kind, key, each.tally) for kind in self._kinds for key, each in about.sums(kind).by_key.items()]
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether no such term is carried on a node that has the term's topology key."""
+        self._about._cluster.reads.add_tracked(_TermEmptiness(self))
+        empty = [self._about.sums(kind).is_empty for kind in self._kinds]
+        return all(empty)
+
+    @override
+    def rows_changed(self, since: int) -> IndexArray | None:
+        found: list[IndexArray] = []
+        for kind in self._kinds:
+            for sums in self._about.sums(kind).by_key.values():
+                rows = sums.rows_in_domains_of(sums.journal.since(since))
+                if rows is None:
+                    return None
+                if len(rows):
+                    found.append(rows)
+        return found[0] if len(found) == 1 else np.concatenate(found) if found else NO_ROWS
+
+
 class _TermEmptiness(Aspect[TermCounter]):
     """Whether a counter of terms has counted any."""
 
     __slots__ = ()
 
+    @property
+    @override
+    def name(self) -> Hashable:
+        return _TermEmptiness, self._of.name
+
     @override
     def rows_changed(self, since: int) -> IndexArray | None:
-        self._of.refresh()
-        return None if self._of._empty_since > since else NO_ROWS
+        for kind in self._of._kinds:
+            if self._of._about.sums(kind).empty_since > since:
+                return None
+        return NO_ROWS

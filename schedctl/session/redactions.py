@@ -117,7 +117,7 @@ class Redactor(Names):
 
     @override
     def query(self, query: LabelQuery) -> LabelQuery:
-        return replace(query, requirements=tuple(map(self._requirement, query.requirements)))
+        return query._replace(requirements=tuple(map(self._requirement, query.requirements)))
 
     @override
     def choice_of_nodes(self, text: str) -> str:
@@ -166,7 +166,7 @@ class Redactor(Names):
         # What no object has as a value is the value of none under tokens, too.
         known = self.labels.tokens.names
         hidden = (self.labels(one.key, each) if each in known else each for each in one.values)
-        return one if one.operator in ("Gt", "Lt") else replace(one, values=frozenset(hidden))
+        return one if one.operator in ("Gt", "Lt") else one._replace(values=frozenset(hidden))
 
     def _known(self, text: str, token: Callable[[str], str], what: str) -> str:
         try:

@@ -7,7 +7,7 @@ the sums of the terms of running pods, and `evidence` finds the pods behind a re
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -70,9 +70,10 @@ class InterPodAffinity(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
         pod, cluster = cycle.pod, nodes.cluster
         if malformed := _selector_error(pod):
             return unresolvable(f"parsing pod: {malformed}")
-        repelling = cluster.term_counter("required_anti", pod.labels, pod.namespace)
-        required = resolve_namespaces(pod.required_affinity, cluster)
-        anti = resolve_namespaces(pod.required_anti_affinity, cluster)
+        has_terms = pod.pod.spec.affinity is not None
+        repelling = cluster.term_counter(("required_anti",), pod.labels, pod.namespace)
+        required = resolve_namespaces(pod.required_affinity, cluster) if has_terms else ()
+        anti = resolve_namespaces(pod.required_anti_affinity, cluster) if has_terms else ()
         if not (required or anti) and repelling.is_empty:
             return SKIP
         keys = dict.fromkeys(term.topology_key for term in required)
@@ -97,10 +98,13 @@ class InterPodAffinity(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
             lonely = _lacks_company(state, nodes)
             if lonely.any():
                 verdicts = self.unmatched.where(lonely, cause=CauseColumn(missing_company, state, nodes))
-        for reason, met, cause in (  # kube-scheduler's order, of which a node is told the first
-            (self.unwanted, _meets_unwanted(state, nodes), unwanted_company),
-            (self.repelled, _is_repelled(state, nodes), repelling_pods),
+        for reason, meets, cause in (  # kube-scheduler's order, of which a node is told the first
+            (self.unwanted, _meets_unwanted, unwanted_company),
+            (self.repelled, _is_repelled, repelling_pods),
         ):
+            if verdicts.parts and verdicts.mask.all():  # as where a pod like this one has just come
+                break
+            met = meets(state, nodes)
             if met is not None and met.any():
                 verdicts = verdicts.then(reason.where(met, cause=CauseColumn(cause, state, nodes)))
         return verdicts
@@ -116,9 +120,9 @@ class InterPodAffinity(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
         if self.args.ignore_preferred_terms_of_existing_pods and not preferences:
             return SKIP  # with it what required terms of running pods would add, as upstream does
         counters = [(count_pods(cluster, (t,)).by_domain(t.topology_key), weight) for t, weight in preferences]
-        kinds = (("required", self.args.hard_pod_affinity_weight), ("preferred", 1), ("preferred_anti", -1))
-        others = [(cluster.term_counter(kind, pod.labels, pod.namespace), f) for kind, f in kinds if f]
-        state = ScoreState(tuple(counters), tuple(others))
+        weight = self.args.hard_pod_affinity_weight
+        factors = {"preferred": 1, "preferred_anti": -1, **({"required": weight} if weight else {})}
+        state = ScoreState(tuple(counters), cluster.term_counter(tuple(factors), pod.labels, pod.namespace), factors)
         if state.is_empty:
             return SKIP
         cycle.state[SCORES] = state
@@ -154,9 +158,11 @@ class InterPodAffinity(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
 
     def signature(self, pod: PodInfo) -> Hashable | None:
         """Namespace, labels and all terms; nothing is reused for a pod with a malformed term."""
-        if _selector_error(pod):
+        try:
+            terms = _terms_of(pod) if pod.pod.spec.affinity is not None else ()
+        except selectors.SelectorError:
             return None
-        return (pod.namespace, frozenset(pod.labels.items()), _terms_of(pod))
+        return (pod.namespace, frozenset(pod.labels.items()), terms)
 
     @override
     def wording(self) -> Mapping[str, Wording]:
@@ -179,6 +185,8 @@ class InterPodAffinity(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
 
 def _preferences(pod: PodInfo, cluster: ClusterView) -> tuple[tuple[AffinityTerm, int], ...]:
     """Return the preferred terms of an incoming pod, resolved, with their signed weights."""
+    if pod.pod.spec.affinity is None:
+        return ()
     weighted = (*pod.preferred_affinity, *((term, -weight) for term, weight in pod.preferred_anti_affinity))
     terms = resolve_namespaces((term for term, _ in weighted), cluster)
     return tuple(zip(terms, (weight for _, weight in weighted), strict=True))
@@ -203,7 +211,7 @@ def _lacks_company(state: AffinityState, nodes: Nodes) -> BoolArray:
         domains = domains_of(nodes, key)
         present = domains != NO_DOMAIN  # a pod supposed on a node without the label is in no domain
         everywhere &= present
-        together &= (pods.sums[domains] + state.supposed.attracting) * present > 0
+        together &= (pods.at(domains) + state.supposed.attracting) * present > 0
         pairs = pairs + state.supposed.attracting * present
     return ~(np.where(pairs != 0, together, everywhere) if state.attracts_itself else together)
 
@@ -217,13 +225,18 @@ def _has_no_company(state: AffinityState) -> bool:
 def _meets_unwanted(state: AffinityState, nodes: Nodes) -> BoolArray | None:
     """Which nodes have, in any domain, a pod that one of the pod's anti-affinity terms is about; None for none."""
     met: BoolArray | None = None
-    supposed = state.supposed.unwanted if state.supposed is not None else {}
+    if state.supposed is None:
+        for pods in state.unwanted:
+            here = pods.positive_at(nodes.gather(pods.domains.codes))
+            met = here if met is None else met | here
+        return met
+    supposed = state.supposed.unwanted
     keys = dict.fromkeys((*(pods.key for pods in state.unwanted), *supposed))
     for key in keys:
         domains = domains_of(nodes, key)
         of_key = [pods for pods in state.unwanted if pods.key == key]
         if key in supposed:
-            found = sum((pods.sums[domains] for pods in of_key), supposed[key])
+            found = sum((pods.at(domains) for pods in of_key), supposed[key])
             here = found * (domains != NO_DOMAIN) > 0  # a supposed pod, too, needs the label
             met = here if met is None else met | here
             continue
@@ -237,14 +250,14 @@ def _is_repelled(state: AffinityState, nodes: Nodes) -> BoolArray | None:
     """Which nodes have, in any domain, a pod with an anti-affinity term about the pod; None for none."""
     met: BoolArray | None = None
     supposed = state.supposed.repelling if state.supposed is not None else {}
-    running = state.repelling.keys
+    running = {key: sums for _, key, sums in state.repelling.sums}
     for key in dict.fromkeys((*running, *supposed)):
         domains = domains_of(nodes, key)
         if key in supposed:
-            found = state.repelling.at(key, domains) if key in running else np.zeros(len(nodes), np.int64)
+            found = running[key].at(domains) if key in running else np.zeros(len(nodes), np.int64)
             here = (found + supposed[key]) * (domains != NO_DOMAIN) > 0
         else:
-            here = state.repelling.positive_at(key, domains)
+            here = running[key].positive_at(domains)
         met = here if met is None else met | here
     return met
 
@@ -253,13 +266,19 @@ def _selector_error(pod: PodInfo) -> str:
     """Return what is wrong with the selectors of the pod's terms, as upstream words it; "" when nothing is."""
     if pod.pod.spec.affinity is None:
         return ""
-    wrong = []
+    try:
+        _terms_of(pod)
+    except selectors.SelectorError:
+        return field_errors.aggregate(_selector_errors(pod))
+    return ""
+
+
+def _selector_errors(pod: PodInfo) -> Iterator[str]:
     for name, terms in _TERMS.items():
         try:
             terms(pod)
         except selectors.SelectorError as fault:
-            wrong.append(f"{name}: {fault}")
-    return field_errors.aggregate(wrong) if wrong else ""
+            yield f"{name}: {fault}"
 
 
 _TERMS: Mapping[str, Callable[[PodInfo], tuple[Any, ...]]] = {
@@ -272,4 +291,4 @@ _TERMS: Mapping[str, Callable[[PodInfo], tuple[Any, ...]]] = {
 
 
 def _terms_of(pod: PodInfo) -> tuple[tuple[Any, ...], ...]:
-    return tuple(terms(pod) for terms in _TERMS.values())
+    return pod.required_affinity, pod.required_anti_affinity, pod.preferred_affinity, pod.preferred_anti_affinity

@@ -48,40 +48,33 @@ class ScoreState:
 
     Attributes:
         preferences: running pods that match one of the pod's preferred terms, with its signed weight.
-        others: terms of running pods about the pod, with what their weights are multiplied with.
+        others: terms of running pods about the pod.
+        factors: by kind of these terms what their weights are multiplied with.
     """
 
     preferences: tuple[tuple[DomainCounter, int], ...]
-    others: tuple[tuple[TermCounter, int], ...]
+    others: TermCounter
+    factors: Mapping[str, int]
 
     @property
     def is_empty(self) -> bool:
         """Whether nothing is counted; weights that cancel out are something."""
-        # lists, not generators: each is read, so that it is known of each that it was
-        mine = [pods.is_empty for pods, _ in self.preferences]
-        theirs = [terms.is_empty for terms, _ in self.others]
-        return all(mine) and all(theirs)
+        # a list, no generator, and no short cut: each is read, so that it is known of each that it was
+        empty = [self.others.is_empty, *[pods.is_empty for pods, _ in self.preferences]]
+        return all(empty)
 
     def sums(self, nodes: Nodes) -> IntArray:
         """Return the weights that each node's domains add up to, int64 (n,)."""
         total: IntArray | None = None
-        domains: dict[str, IndexArray] = {}
-
-        def domains_at(key: str) -> IndexArray:
-            if key not in domains:
-                domains[key] = domains_of(nodes, key)
-            return domains[key]
-
         for pods, weight in self.preferences:
-            found = pods.sums[domains_at(pods.key)]
+            found = pods.at(nodes.gather(pods.domains.codes))
             found *= weight
             total = found if total is None else total + found
-        for terms, factor in self.others:
-            for key in terms.keys:
-                found = terms.at(key, domains_at(key))
-                if factor != 1:
-                    found *= factor
-                total = found if total is None else total + found
+        for kind, key, sums in self.others.sums:
+            found = sums.at(domains_of(nodes, key))
+            if (factor := self.factors[kind]) != 1:
+                found *= factor
+            total = found if total is None else total + found
         return np.zeros(len(nodes), np.int64) if total is None else total
 
 

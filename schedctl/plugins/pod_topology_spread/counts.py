@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,13 +19,14 @@ from schedctl.api.node_selectors import required_node_affinity
 from schedctl.api.selectors import NOTHING, LabelQuery
 from schedctl.api.tolerations import first_untolerated
 from schedctl.cache.arrays import BoolArray, FloatArray, IndexArray, IntArray
+from schedctl.cache.domain_sums import NO_DOMAIN
 from schedctl.cache.labels import Domains
 from schedctl.cache.node_matching import nodes_meeting
 from schedctl.cache.nodes import ClusterView, Nodes
 from schedctl.cache.pod_changes import PodChanges
 from schedctl.cache.pod_counters import NO_MINIMUM, DomainCounter, PodCounter
 from schedctl.cache.pod_info import PodInfo
-from schedctl.framework.arithmetic import natural_log
+from schedctl.framework.arithmetic import natural_log, round_half_up
 from schedctl.plugins.pod_topology_spread.constraints import Constraint
 
 MOST_DOMAINS = 10
@@ -180,49 +181,89 @@ class SoftSpread:
     Attributes:
         constraint: the constraint.
         domains: of its topology key.
-        counter: of its pods: by domain, or by node row where each node is its own domain.
-        weight: what each counts for: upstream's topologyNormalizingWeight, the more domains the heavier.
+        weight: what each pod counts for: upstream's topologyNormalizingWeight, the more domains the heavier.
     """
 
     constraint: Constraint
     domains: Domains
-    counter: PodCounter | DomainCounter
     weight: float
+
+    @property
+    def of_none(self) -> float:
+        """What a domain without pods amounts to."""
+        return float(self.constraint.max_skew - 1)
+
+    def of_counts(self, counts: IntArray) -> FloatArray:
+        """Return what so many pods in a domain amount to, float64 (n,)."""
+        # upstream's scoreForCount: count * weight + (maxSkew - 1), in this order
+        worth: FloatArray = np.multiply(counts, self.weight, dtype=np.float64)
+        worth += self.of_none
+        return worth
+
+
+@dataclass(frozen=True, slots=True)
+class SoftSpreadByDomain(SoftSpread):
+    """A constraint whose domains may have many nodes, with the counter of its pods."""
+
+    counter: DomainCounter
 
     def worth(self, nodes: Nodes) -> FloatArray:
         """Return what each node gets for the pods in its domain, float64 (n,)."""
         domains = nodes.gather(self.domains.codes)
-        more = float(self.constraint.max_skew - 1)
-        if isinstance(self.counter, PodCounter):  # each node is its own domain, and a bare one has no pod in it
-            counts = np.zeros(len(nodes), np.int64) if nodes.bare else nodes.gather(self.counter.by_row)
-        else:
-            sums = self.counter.sums
-            blank = self.domains.values.find_code("")
-            if blank >= 0:  # upstream reads a label that a node does not have as an empty one: the two are one domain
-                sums = sums.copy()
-                sums[blank] += self._count_unlabelled(nodes.cluster, self.counter)
-            if len(nodes) > len(sums):  # fewer domains than nodes: each is worked out once
-                by_domain = sums.astype(np.float64) * self.weight + more
-                by_domain[0] = 0.0
-                return by_domain.take(domains)
-            counts = sums[domains]
-        # upstream's scoreForCount: count * weight + (maxSkew - 1), in this order
-        worth = counts.astype(np.float64)
-        worth *= self.weight
-        worth += more
+        if len(nodes) > len(self.domains) or self._has_blank:  # fewer domains than nodes: each is worked out once
+            return self.by_domain(nodes.cluster).take(domains)
+        worth = self.of_counts(self.counter.at(domains))
         if not self.domains.is_complete:
-            worth *= domains != 0
+            worth *= domains != NO_DOMAIN
         return worth
 
-    def among(self, scored: IndexArray) -> SoftSpread:
-        """Return the spread over other nodes that are scored, intp."""
-        return replace(self, weight=_weight(self.domains, scored, by_node=isinstance(self.counter, PodCounter)))
+    def by_domain(self, cluster: ClusterView) -> FloatArray:
+        """Return what the nodes of each domain get, float64 (domains,)."""
+        sums = self.counter.sums
+        if self._has_blank:
+            sums = sums.copy()
+            sums[self.domains.values.find_code("")] += self._count_unlabelled(cluster)
+        worth = self.of_counts(sums)
+        worth[NO_DOMAIN] = 0.0
+        return worth
 
-    def _count_unlabelled(self, cluster: ClusterView, counter: DomainCounter) -> int:
+    def among(self, scored: IndexArray) -> SoftSpreadByDomain:
+        """Return the spread over other nodes that are scored, intp."""
+        return replace(self, weight=_weight(_count_domains(self.domains, scored)))
+
+    @property
+    def _has_blank(self) -> bool:
+        """Whether a label may be empty: upstream reads one that is not there as such, and the two are one domain."""
+        return "" in self.domains.values.codes
+
+    def _count_unlabelled(self, cluster: ClusterView) -> int:
         cluster.rest_on_everything()  # no row of the domain changes when a pod comes to a node without the label
-        by_row = counter.pods.by_row
-        there = self.domains.codes[: len(by_row)] == 0
-        return int(by_row[there if counter.eligible is None else there & counter.eligible[: len(by_row)]].sum())
+        by_row, eligible = self.counter.pods.by_row, self.counter.eligible
+        there = self.domains.codes[: len(by_row)] == NO_DOMAIN
+        return int(by_row[there if eligible is None else there & eligible[: len(by_row)]].sum())
+
+
+@dataclass(frozen=True, slots=True)
+class SoftSpreadByNode(SoftSpread):
+    """A constraint of which each node is a domain of its own, with the counter of its pods."""
+
+    counter: PodCounter
+
+    @property
+    def is_sparse(self) -> bool:
+        """Whether all nodes have the label, and few have such pods."""
+        return self.domains.is_complete and self.counter.tally.is_sparse
+
+    def worth(self, nodes: Nodes) -> FloatArray:
+        """Return what each node gets for its pods, of which a bare one has none, float64 (n,)."""
+        worth = self.of_counts(np.zeros(len(nodes), np.int64) if nodes.bare else self.counter.tally.at(nodes.rows))
+        if not self.domains.is_complete:
+            worth *= nodes.gather(self.domains.codes) != NO_DOMAIN
+        return worth
+
+    def among(self, scored: IndexArray) -> SoftSpreadByNode:
+        """Return the spread over other nodes that are scored, intp."""
+        return replace(self, weight=_weight(len(scored)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,13 +275,38 @@ class SoftState:
         ignored: bool (node rows,), nodes that lack one of the keys and are not scored; None where all are.
     """
 
-    spreads: tuple[SoftSpread, ...]
+    spreads: tuple[SoftSpreadByDomain | SoftSpreadByNode, ...]
     ignored: BoolArray | None
+
+    def scores(self, nodes: Nodes) -> IntArray:
+        """Return what the pods in each node's domains amount to, int64 (n,)."""
+        by_domain = [spread for spread in self.spreads if isinstance(spread, SoftSpreadByDomain)]
+        by_node = [spread for spread in self.spreads if isinstance(spread, SoftSpreadByNode)]
+        if nodes.is_whole and len(by_domain) == 1 and (not by_node or (len(by_node) == 1 and by_node[0].is_sparse)):
+            return self._scores_by_domain(nodes, by_domain[0], by_node[0] if by_node else None)
+        first, *others = self.spreads
+        worth = first.worth(nodes)
+        for spread in others:
+            worth += spread.worth(nodes)
+        return round_half_up(worth)
+
+    def _scores_by_domain(
+        self, nodes: Nodes, shared: SoftSpreadByDomain, unshared: SoftSpreadByNode | None
+    ) -> IntArray:
+        """Score each domain of the constraint that nodes share, and then the few nodes with pods of their own."""
+        codes, worth = shared.domains.codes, shared.by_domain(nodes.cluster)
+        if unshared is None:
+            return round_half_up(worth).take(codes)
+        scores = round_half_up(worth + unshared.of_none).take(codes)  # a sum of two is the same in either order
+        rows, counts = unshared.counter.tally.some
+        if len(rows) and not nodes.bare:
+            scores[rows] = round_half_up(worth.take(codes.take(rows)) + unshared.of_counts(counts))
+        return scores
 
     def among(self, nodes: Nodes) -> SoftState:
         """Return the state with other nodes feasible."""
         scored = _rows_to_score(nodes, self.ignored)
-        return SoftState(tuple(spread.among(scored) for spread in self.spreads), self.ignored)
+        return SoftState(tuple([spread.among(scored) for spread in self.spreads]), self.ignored)
 
 
 def hard_state(cluster: ClusterView, pod: PodInfo, constraints: Sequence[Constraint]) -> HardState:
@@ -262,7 +328,7 @@ def soft_state(nodes: Nodes, pod: PodInfo, constraints: Sequence[Constraint], *,
     participants = _Participants(cluster, pod, constraints, all_keys=all_keys)
     ignored = ~participants.complete if all_keys and participants.complete is not None else None
     scored = _rows_to_score(nodes, ignored)
-    spreads = tuple(_soft(cluster, pod, c, participants.of(c), scored) for c in constraints)
+    spreads = tuple([_soft(cluster, pod, c, participants.of(c), scored) for c in constraints])
     return SoftState(spreads, ignored)
 
 
@@ -280,9 +346,10 @@ class _Participants:
         self._pod = pod
         self.complete: BoolArray | None = None
         if all_keys:
-            for key in dict.fromkeys(constraint.topology_key for constraint in constraints):
-                self.complete = _intersect(self.complete, cluster.table_of_nodes().labels.domains(key).codes != 0)
-            self.complete = _none_if_all(self.complete)
+            labels = cluster.table_of_nodes().labels
+            for domains in [labels.domains(key) for key in {constraint.topology_key for constraint in constraints}]:
+                if not domains.is_complete:
+                    self.complete = _intersect(self.complete, domains.codes != 0)
 
     def of(self, constraint: Constraint) -> BoolArray | None:
         """Return the nodes that take part, bool (node rows,), None for all; dead rows do not matter."""
@@ -295,6 +362,9 @@ class _Participants:
 
     @cached_property
     def _usable(self) -> BoolArray | None:
+        spec = self._pod.pod.spec
+        if not spec.node_selector and (spec.affinity is None or spec.affinity.node_affinity is None):
+            return None
         required = required_node_affinity(self._pod.pod)
         return None if required.everywhere else nodes_meeting(self._cluster.table_of_nodes(), required)
 
@@ -329,23 +399,28 @@ def _hypothetical_counts(spread: HardSpread, nodes: Nodes, changes: PodChanges, 
 
 def _soft(
     cluster: ClusterView, pod: PodInfo, constraint: Constraint, eligible: BoolArray | None, scored: IndexArray
-) -> SoftSpread:
+) -> SoftSpreadByDomain | SoftSpreadByNode:
     domains = cluster.table_of_nodes().labels.domains(constraint.topology_key)
     pods = count_pods(cluster, pod.namespace, constraint.selector)
-    by_node = constraint.topology_key == topology.HOSTNAME
-    counter = pods if by_node else pods.by_domain(constraint.topology_key, eligible)
-    return SoftSpread(constraint, domains, counter, _weight(domains, scored, by_node=by_node))
+    if constraint.topology_key == topology.HOSTNAME:
+        return SoftSpreadByNode(constraint, domains, _weight(len(scored)), pods)
+    counter = pods.by_domain(constraint.topology_key, eligible)
+    return SoftSpreadByDomain(constraint, domains, _weight(_count_domains(domains, scored)), counter)
 
 
-def _weight(domains: Domains, scored: IndexArray, *, by_node: bool) -> float:
+@lru_cache(maxsize=256)
+def _weight(domains: int) -> float:
     """Return what a pod counts for where the nodes that are scored are in so many domains."""
-    return natural_log((len(scored) if by_node else _count_domains(domains, scored)) + 2)
+    return natural_log(domains + 2)
 
 
 def _count_domains(domains: Domains, scored: IndexArray) -> int:
     """Return how many domains the nodes that are scored are in."""
-    candidates = np.zeros(len(domains), np.bool_)
-    candidates[domains.codes[scored]] = True
+    if len(scored) == len(domains.codes):  # each node once, and these are all there are
+        candidates = domains.inhabited
+    else:
+        candidates = np.zeros(len(domains), np.bool_)
+        candidates[domains.codes[scored]] = True
     blank = domains.values.find_code("")
     if blank >= 0:
         candidates[blank] |= candidates[0]
@@ -357,7 +432,3 @@ def _intersect(one: BoolArray | None, other: BoolArray | None) -> BoolArray | No
     if one is None or other is None:
         return other if one is None else one
     return one & other
-
-
-def _none_if_all(mask: BoolArray | None) -> BoolArray | None:
-    return None if mask is None or mask.all() else mask

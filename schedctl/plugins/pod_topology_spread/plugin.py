@@ -7,6 +7,7 @@ DoNotSchedule constraints filter: a node is rejected when its domain would excee
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -15,12 +16,12 @@ from typing_extensions import override
 
 from schedctl.api.nodes import Node
 from schedctl.api.selectors import SelectorError
-from schedctl.cache.arrays import BoolArray, IntArray
+from schedctl.cache.arrays import BoolArray, IntArray, read_only
 from schedctl.cache.domain_sums import NO_DOMAIN
 from schedctl.cache.nodes import Nodes
 from schedctl.cache.pod_info import PodInfo
 from schedctl.errors import PluginError
-from schedctl.framework.arithmetic import MAX_NODE_SCORE, round_half_up, truncdiv
+from schedctl.framework.arithmetic import MAX_NODE_SCORE, truncdiv
 from schedctl.framework.cycles import Cycle, StateKey
 from schedctl.framework.events import (
     Action,
@@ -163,14 +164,10 @@ class PodTopologySpread(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlug
         if SOFT not in cycle.state:
             raise PluginError(f'error reading "{SOFT.name}" from cycleState: not found')
         state = cycle.state[SOFT]
-        first, *others = state.spreads
-        scores = first.worth(nodes)
-        for spread in others:
-            scores += spread.worth(nodes)
-        rounded = round_half_up(scores)
+        scores = state.scores(nodes)
         if state.ignored is not None:
-            rounded[state.ignored[nodes.rows]] = 0
-        return rounded
+            scores[state.ignored[nodes.rows]] = 0
+        return scores
 
     def normalize(self, cycle: Cycle, nodes: Nodes, scores: IntArray) -> IntArray:
         """Turn scores round: the least becomes 100. Nodes that lack a topology key get 0."""
@@ -226,18 +223,19 @@ class PodTopologySpread(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlug
         if spread.supposed is None:
             floor = spread.floor
             most = constraint.max_skew - (spread.self_match - floor)
-            if len(nodes) > len(spread.counts):
-                crowded = spread.counts > most
+            sums = spread.counts
+            if len(nodes) > len(sums):
+                crowded = sums > most
                 crowded[NO_DOMAIN] = False  # those nodes are refused for the missing label
                 if not crowded.any():
                     return verdicts
                 refused = crowded.take(domains)
             else:
-                refused = _standing(spread.counts[domains] > most, standing)
+                refused = _standing(sums[domains] > most, standing)
                 if not refused.any():
                     return verdicts
             domains = domains.copy()
-            counts = Lookup(spread.counts.copy(), domains)
+            counts = Lookup(sums.copy(), domains)
         else:
             counts = here = spread.counts[domains] + spread.supposed
             floor = spread.floors(domains, here)
@@ -305,9 +303,15 @@ class PodTopologySpread(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlug
 def _turned(scores: IntArray, most: int, least: int) -> IntArray:
     """Return scores of 0 to `most` turned round; where they are small numbers, each is worked out once."""
     if most < len(scores):
-        turned: IntArray = truncdiv(MAX_NODE_SCORE * (most + least - np.arange(most + 1)), most).take(scores)
+        turned: IntArray = _turned_numbers(most, least).take(scores)
         return turned
     return truncdiv(MAX_NODE_SCORE * (most + least - scores), most)
+
+
+@lru_cache(maxsize=256)
+def _turned_numbers(most: int, least: int) -> IntArray:
+    """Return what each score of 0 to `most` is turned round; templates whose pods are spread alike share it."""
+    return read_only(truncdiv(MAX_NODE_SCORE * (most + least - np.arange(most + 1)), most))
 
 
 def _standing(refused: BoolArray, standing: BoolArray | None) -> BoolArray:
