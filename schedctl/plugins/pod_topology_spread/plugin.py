@@ -308,7 +308,7 @@ def _turned(scores: IntArray, most: int, least: int) -> IntArray:
     return truncdiv(MAX_NODE_SCORE * (most + least - scores), most)
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=16)  # of few: where thousands of pods are counted, each of these is long
 def _turned_numbers(most: int, least: int) -> IntArray:
     """Return what each score of 0 to `most` is turned round; templates whose pods are spread alike share it."""
     return read_only(truncdiv(MAX_NODE_SCORE * (most + least - np.arange(most + 1)), most))
