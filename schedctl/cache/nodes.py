@@ -254,7 +254,8 @@ class ClusterView:
     @property
     def in_name_order(self) -> bool:
         """Whether the nodes arrived in the order of their names."""
-        return self._order_by_name()[0] is self.rows
+        by_name = self._by_name or self._order_by_name()
+        return by_name[0] is self._rows
 
     def _order_by_name(self) -> tuple[IndexArray, IndexArray]:
         if self._by_name is None:

@@ -352,14 +352,9 @@ def _run_points(
 
 def _pre_enqueue(outcome: Attempt) -> None:
     """Ask whether the pod may enter the queue; one that is on its way out never does, and is not asked about."""
-    if outcome.pod.is_terminating:
-        return
-    runner = runner_of(outcome.cluster)
-    for plugin in outcome.profile.pre_enqueue:
-        status = runner.pre_enqueue(plugin, outcome.pod)
-        if not status.successful:
-            outcome.gated = status.by(plugin.name)
-            return
+    pod = outcome.cycle.pod
+    if not pod.is_terminating:
+        outcome.gated = runner_of(outcome.cluster).gate(outcome.profile.pre_enqueue, pod)
 
 
 def _run(
@@ -417,18 +412,18 @@ def _choose_from_class(outcome: Attempt, cache: SignatureCache) -> bool:
     if known is None:
         return False
     try:
-        outcome._best = best_nodes(known, outcome.cycle)
+        first, best = best_nodes(known, outcome.cycle)
     except CannotUpdate:
         outcome.cycle = Cycle(outcome.pod)  # the other one holds what plugins wrote before one of them objected
         return False
     outcome.equivalence_class = known
     outcome.feasible = known.feasible_nodes
     outcome.pre_filter_nodes, outcome.narrowing_plugins = known.pre_filter_nodes, known.narrowing_plugins
+    rows = known.nodes.rows
     if outcome.cluster.in_name_order:  # the first best position is the first by name; the other ties wait to be read
-        outcome._chosen = int(known.nodes.rows[outcome._best.argmax()])
+        outcome._best, outcome._chosen = best, rows.item(first)
     else:
-        outcome._choose(known.nodes.rows[outcome._best])
-        outcome._best = None
+        outcome._choose(rows[best])
     return True
 
 

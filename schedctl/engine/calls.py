@@ -7,7 +7,7 @@ cycle with an Error in its name. Where kinds are missing or extenders have a say
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -24,7 +24,7 @@ from schedctl.framework import points
 from schedctl.framework.cycles import Cycle
 from schedctl.framework.points import NodeSet, Plugin, PostFilterResult
 from schedctl.framework.reasons import CodeColumn, Verdicts
-from schedctl.framework.statuses import Status, error
+from schedctl.framework.statuses import SUCCESS, Status, error
 
 
 class PluginRunner:
@@ -33,13 +33,22 @@ class PluginRunner:
     def pre_enqueue(self, plugin: points.PreEnqueuePlugin, pod: PodInfo) -> Status:
         """Return what PreEnqueue says of the pod; a fault is an answer here, which keeps the pod out."""
         try:
-            return answers.status(plugin, "pre_enqueue", plugin.pre_enqueue(pod))
+            answer = plugin.pre_enqueue(pod)
+            return answer if answer is SUCCESS else answers.status(plugin, "pre_enqueue", answer)
         except CycleError as fault:
             return error(str(fault))
         except PASSING:
             raise
         except BaseException as fault:
             return error(str(plugin_fault(plugin, fault)))
+
+    def gate(self, plugins: Iterable[points.PreEnqueuePlugin], pod: PodInfo) -> Status | None:
+        """Return the first refusal of PreEnqueue, in the name of its plugin; None where all let the pod in."""
+        for plugin in plugins:
+            status = self.pre_enqueue(plugin, pod)
+            if status is not SUCCESS and not status.successful:
+                return status.by(plugin.name)
+        return None
 
     def sort_key(self, plugin: points.QueueSortPlugin, pod: PodInfo, arrival: float) -> tuple[Any, Any]:
         """Return what a queued pod is sorted by, and what keys must have in common with it to be compared."""

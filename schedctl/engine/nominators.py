@@ -62,6 +62,8 @@ class Nominator:
 
     def rivals(self, pod: PodInfo) -> bool:
         """Return whether a node is promised to another pod that outranks or equals this one."""
+        if not self._pods:
+            return False
         promised = (other for others in self._pods.values() for other in others)
         return any(other.priority >= pod.priority and other.uid != pod.uid for other in promised)
 

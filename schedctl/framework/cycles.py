@@ -34,10 +34,11 @@ class StateKey(Generic[T]):
 class CycleState:
     """What plugins leave for their own later calls, and for each other, during one cycle."""
 
-    __slots__ = ("_entries",)
+    __slots__ = ("_entries", "_shared")
 
     def __init__(self) -> None:
         self._entries: dict[StateKey[Any], Any] = {}
+        self._shared = False  # with a copy, as long as neither of them has written anything since
 
     def __getitem__(self, key: StateKey[T]) -> T:
         """Return an entry.
@@ -48,16 +49,22 @@ class CycleState:
         return cast(T, self._entries[key])
 
     def __setitem__(self, key: StateKey[T], value: T) -> None:
+        if self._shared:
+            self._part()
         self._entries[key] = value
 
     def __contains__(self, key: StateKey[Any]) -> bool:
         return key in self._entries
 
     def __delitem__(self, key: StateKey[Any]) -> None:
+        if self._shared:
+            self._part()
         del self._entries[key]
 
     def take(self, other: CycleState) -> None:
         """Take over all entries of another state."""
+        if self._shared:
+            self._part()
         self._entries.update(other._entries)
 
     @classmethod
@@ -72,8 +79,13 @@ class CycleState:
     def copy(self) -> CycleState:
         """Return a state of its own with the same entries."""
         other = CycleState()
-        other._entries.update(self._entries)
+        # most copies are only read: the entries are copied by the first of the two to write
+        other._entries, self._shared, other._shared = self._entries, True, True
         return other
+
+    def _part(self) -> None:
+        """Have entries of its own from now on."""
+        self._entries, self._shared = dict(self._entries), False
 
 
 @dataclass(slots=True)

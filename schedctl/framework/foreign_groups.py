@@ -40,7 +40,7 @@ def foreign_group(pod: PodInfo, profile: Profile, cluster: ClusterView) -> str:
     """
     metadata = pod.pod.metadata
     for written, known in ((metadata.labels, _LABELS), (metadata.annotations, _ANNOTATIONS)):
-        if written is None:
+        if written is None or known.keys().isdisjoint(written):  # as of nearly all pods
             continue
         for key, what in known.items():
             if key in written and not (what.endswith("PodGroup") and _reads_groups(profile)):

@@ -20,8 +20,8 @@ from schedctl.framework.points import FilterPlugin, NodeSet, PreFilterPlugin
 from schedctl.framework.statuses import Code, Status
 
 
-def best_nodes(of: EquivalenceClass, cycle: Cycle) -> BoolArray:
-    """Return which positions have the best total for a pod of a class that is up to date, bool (n,).
+def best_nodes(of: EquivalenceClass, cycle: Cycle) -> tuple[int, BoolArray]:
+    """Return the first position with the best total for a pod of a class that is up to date, and which have it, (n,).
 
     The cycle gets the state of the class. Plugins that are asked about every pod are asked here, and leave their state
     and findings in it, too.
@@ -38,8 +38,8 @@ def best_nodes(of: EquivalenceClass, cycle: Cycle) -> BoolArray:
             totals = totals + _ask_anew(of, cycle)
     except (CycleError, PluginError, NotModelled) as fault:
         raise CannotUpdate from fault
-    ties: BoolArray = totals == totals.max()
-    return ties
+    first = int(totals.argmax())
+    return first, totals == totals[first]
 
 
 @dataclass(frozen=True, slots=True)

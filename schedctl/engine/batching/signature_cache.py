@@ -27,6 +27,7 @@ from schedctl.errors import NotModelled, PluginError
 from schedctl.framework.faults import ESCAPING
 from schedctl.framework.points import Plugin
 from schedctl.framework.profiles import Profile
+from schedctl.framework.signatures import AsWritten
 
 _SIGNATURES_KEPT = 4096
 """Of how many pods that are written differently the signatures are remembered."""
@@ -115,12 +116,16 @@ class SignatureCache:
             self._written.clear()
             self._around = Surroundings(self._cluster, self._placement)
         written = self._written_as(profile, pod)
-        parts = _signatures(profile.pod_specific_plugins.values(), pod)
-        # hashing all signatures would take longer than the rest of this: they are, mostly, what they were
-        if written is not None and written.found is not None and parts == written.parts:
-            return written.found
-        known = _signatures_of_template(profile, pod) if written is None else written.signatures
-        signatures = _with_parts(known, profile, parts)
+        parts: tuple[Hashable, ...] = ()
+        if written is None:
+            signatures = _signatures(profile.deciding_plugins, pod)
+        else:
+            if written.asked:
+                parts = _signatures(written.asked.values(), pod)
+            # hashing all signatures would take longer than the rest of this: they are, mostly, what they were
+            if written.found is not None and parts == written.parts:
+                return written.found
+            signatures = written.signatures_with(parts)
         key = profile.scheduler_name, signatures
         found = self._classes.pop(key, None)
         if found is None:
@@ -181,8 +186,8 @@ class SignatureCache:
             if len(self._written) >= _SIGNATURES_KEPT:
                 self._written.clear()
             elsewhere = self._whole._written_as(profile, pod) if self._whole is not None else None
-            signatures = elsewhere.signatures if elsewhere is not None else _signatures_of_template(profile, pod)
-            known = self._written[key] = _Written(pod, signatures)
+            signatures = _signatures(profile.deciding_plugins, pod) if elsewhere is None else elsewhere.signatures
+            known = self._written[key] = _Written(profile, pod, signatures)
         elif known.pod is not pod:
             pod.take_demand(known.pod)  # rather than have each add up the same requests
         return known
@@ -213,33 +218,26 @@ class _Written:
 
     Attributes:
         pod: the first of them.
-        signatures: those of plugins that read no more of a pod than what a template writes, None for the others.
-        parts: the signatures of the others, of the pod that came last.
+        signatures: of that pod, by plugin.
+        asked: those plugins, by their place, that are asked about every pod: their signatures may be others.
+        parts: the signatures of these, of the pod that came last.
         found: its class, None where there is none any more.
     """
 
-    __slots__ = ("found", "parts", "pod", "signatures")
+    __slots__ = ("asked", "found", "parts", "pod", "signatures")
 
-    def __init__(self, pod: PodInfo, signatures: tuple[Hashable, ...]) -> None:
+    def __init__(self, profile: Profile, pod: PodInfo, signatures: tuple[Hashable, ...]) -> None:
         self.pod = pod
         self.signatures = signatures
+        specific = profile.pod_specific_plugins.items()
+        self.asked = {place: p for place, p in specific if not isinstance(signatures[place], AsWritten)}
         self.parts: tuple[Hashable, ...] = ()
         self.found: EquivalenceClass | None = None
 
-
-def _signatures_of_template(profile: Profile, pod: PodInfo) -> tuple[Hashable, ...]:
-    """Return the signatures of plugins that read no more of a pod than what a template writes, None for the others."""
-    plugins, specific = profile.deciding_plugins, profile.pod_specific_plugins
-    parts = iter(_signatures([plugin for place, plugin in enumerate(plugins) if place not in specific], pod))
-    return tuple([None if place in specific else next(parts) for place in range(len(plugins))])
-
-
-def _with_parts(known: tuple[Hashable, ...], profile: Profile, parts: tuple[Hashable, ...]) -> tuple[Hashable, ...]:
-    """Return all signatures of a pod, given those of its template and those that are its own."""
-    signatures = list(known)
-    for place, part in zip(profile.pod_specific_plugins, parts, strict=True):
-        signatures[place] = part
-    return tuple(signatures)
+    def signatures_with(self, parts: tuple[Hashable, ...]) -> tuple[Hashable, ...]:
+        """Return all signatures of a pod that is written like this, given those that are its own."""
+        own = dict(zip(self.asked, parts, strict=True))
+        return tuple([own.get(place, signature) for place, signature in enumerate(self.signatures)])
 
 
 def _signatures(plugins: Collection[Plugin], pod: PodInfo) -> tuple[Hashable, ...]:

@@ -417,13 +417,13 @@ class SchedulingQueue:
         """Ask the PreEnqueue plugins, the one that refused last time first."""
         plugins = self.hints.profiles[queued.info.pod.spec.scheduler_name].pre_enqueue
         gating = queued.gating_plugin
-        for plugin in sorted(plugins, key=lambda plugin: plugin.name != gating) if gating else plugins:
-            status = DIRECT.pre_enqueue(plugin, queued.info)
-            if not status.successful:
-                queued.unschedulable_plugins |= {plugin.name}
-                queued.gating_plugin, queued.gate = plugin.name, status.by(plugin.name)
-                return False
-        return True
+        in_turn = sorted(plugins, key=lambda plugin: plugin.name != gating) if gating else plugins
+        gate = DIRECT.gate(in_turn, queued.info)
+        if gate is None:
+            return True
+        queued.unschedulable_plugins |= {gate.plugin}
+        queued.gating_plugin, queued.gate = gate.plugin, gate
+        return False
 
     def _set_sort_key(self, entry: Entry) -> bool:
         """Find out what to sort an entry by; without that it is gated by QueueSort, whose fault is the gate."""

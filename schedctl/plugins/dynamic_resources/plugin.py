@@ -46,6 +46,7 @@ from schedctl.framework.points import (
     ScorePlugin,
 )
 from schedctl.framework.reasons import ACCEPT, CodeColumn, NodeLookup, Reason, Verdicts
+from schedctl.framework.signatures import AsWritten
 from schedctl.framework.statuses import SKIP, SUCCESS, Code, Status, error, unschedulable
 from schedctl.plugins.dynamic_resources import claim_updates, group_claims
 from schedctl.plugins.dynamic_resources.claims import (
@@ -435,7 +436,7 @@ class UnscoredDynamicResources(
         if perhaps_devices and asks_for_devices(pod, self.handle.cluster):
             return None
         if not pod.pod.spec.resource_claims:
-            return names
+            return (names,) if perhaps_devices else AsWritten((names,))
         claims = None if self._features.charges else self._shareable(pod)
         return None if claims is None else (names, *(msgspec.json.encode(claim.spec.devices) for claim in claims))
 

@@ -22,6 +22,7 @@ from schedctl.framework.events import Registration
 from schedctl.framework.handles import Handle
 from schedctl.framework.points import FilterPlugin, PreFilterPlugin
 from schedctl.framework.reasons import ACCEPT, Reason, Verdicts
+from schedctl.framework.signatures import AS_WRITTEN
 from schedctl.framework.statuses import SKIP, Code, Status
 from schedctl.plugins.node_volume_limits.events import NODE_VOLUME_LIMITS
 from schedctl.plugins.node_volume_limits.usage import NodeDrivers, VolumesInUse, node_drivers, volumes_in_use
@@ -83,7 +84,7 @@ class NodeVolumeLimits(PreFilterPlugin, FilterPlugin):
     def signature(self, pod: PodInfo) -> Hashable:
         """The volumes to be attached, of those that no running pod mounts only the driver."""
         if not any(map(is_attached, pod.pod.spec.volumes or ())):
-            return ()
+            return AS_WRITTEN
         required = _shareable_attachments(self.handle.cluster, pod)
         return required.here.content, required.elsewhere.content
 

@@ -31,6 +31,7 @@ from schedctl.framework.points import (
 )
 from schedctl.framework.reasons import NodeLookup, Part, Reason, Verdicts
 from schedctl.framework.resource_scoring import shape_rate
+from schedctl.framework.signatures import AS_WRITTEN
 from schedctl.framework.statuses import SKIP, SUCCESS, Code, Status, error
 from schedctl.plugins.volume_binding import assume_cache
 from schedctl.plugins.volume_binding.binding import bind
@@ -109,7 +110,7 @@ class VolumeBinding(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin, 
     def signature(self, pod: PodInfo) -> Hashable | None:
         """Nothing is read of pods without claims, or whose claims are settled; others share no answers."""
         if not any(mounted_claims(pod.pod)):
-            return ()
+            return AS_WRITTEN
         return _SETTLED if self._is_settled(pod) else None
 
     def events_to_register(self) -> tuple[Registration, ...]:

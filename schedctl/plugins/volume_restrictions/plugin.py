@@ -22,6 +22,7 @@ from schedctl.framework.events import Registration
 from schedctl.framework.mounts import MountChanges
 from schedctl.framework.points import FilterPlugin, PreFilterPlugin
 from schedctl.framework.reasons import ACCEPT, Reason, Verdicts
+from schedctl.framework.signatures import AS_WRITTEN
 from schedctl.framework.statuses import SKIP, Code, Status
 from schedctl.plugins.volume_restrictions.events import VOLUME_RESTRICTIONS
 from schedctl.plugins.volume_restrictions.sources import CLAIM, Source, is_disk, sources_in_use, sources_of
@@ -168,6 +169,8 @@ class VolumeRestrictions(PreFilterPlugin, FilterPlugin):
 
     def signature(self, pod: PodInfo) -> Hashable:
         """The disks and claims it mounts, if they may keep it from nodes."""
+        if not pod.pod.spec.volumes:
+            return AS_WRITTEN
         return () if self._is_free(pod) else tuple(sources_of(pod))
 
     @override

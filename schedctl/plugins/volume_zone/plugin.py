@@ -21,6 +21,7 @@ from schedctl.framework.cycles import Cycle, StateKey
 from schedctl.framework.events import Registration
 from schedctl.framework.points import FilterPlugin, PreFilterPlugin
 from schedctl.framework.reasons import ACCEPT, Reason, Verdict, Verdicts
+from schedctl.framework.signatures import AS_WRITTEN
 from schedctl.framework.statuses import SKIP, Status
 from schedctl.plugins.volume_zone.events import VOLUME_ZONE, zones_by_label
 
@@ -66,7 +67,9 @@ class VolumeZone(PreFilterPlugin, FilterPlugin):
     def signature(self, pod: PodInfo) -> Hashable:
         """The claims it mounts, if one of them is in some zone or cannot be used."""
         claims = _claims(pod)
-        return (pod.namespace, *claims) if claims and self._topologies(self.handle.cluster, pod) != () else ()
+        if not claims:
+            return AS_WRITTEN
+        return (pod.namespace, *claims) if self._topologies(self.handle.cluster, pod) != () else ()
 
     def events_to_register(self) -> tuple[Registration, ...]:
         """Classes, claims and volumes that come to be, or to be labelled otherwise."""
