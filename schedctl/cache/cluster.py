@@ -19,7 +19,7 @@ from schedctl.api.gaps import Gap
 from schedctl.api.meta import Namespace, key_of
 from schedctl.api.nodes import Node
 from schedctl.api.pods import FINISHED, Pod
-from schedctl.cache.changes import Change, ChangeKind
+from schedctl.cache.changes import OBJECT, POD_ADDED, POD_REMOVED, Change, ChangeKind
 from schedctl.cache.counters import Counters
 from schedctl.cache.footprints import group_equal_pods
 from schedctl.cache.nodes import ClusterView
@@ -295,7 +295,7 @@ class Cluster(ClusterView):
         objects = self._objects.setdefault(kind, {})
         before = objects.get(key)
         objects[key] = obj
-        self._note(Change(ChangeKind.OBJECT, subject=obj, before=before))
+        self._note(Change(OBJECT, subject=obj, before=before))
         self._undoes(lambda: self.delete(obj) if before is None else self.put(before))
 
     def delete(self, obj: Any) -> None:
@@ -306,7 +306,7 @@ class Cluster(ClusterView):
         """
         self._require_unsealed()
         before = self._objects[type(obj)].pop(key_of(obj))
-        self._note(Change(ChangeKind.OBJECT, subject=before, before=before))
+        self._note(Change(OBJECT, subject=before, before=before))
         self._undoes(lambda: self.put(before))
 
     def start_next_at(self, position: int) -> None:
@@ -369,10 +369,10 @@ class Cluster(ClusterView):
     def _note(self, change: Change) -> None:
         kind, versions = change.kind, self._versions
         self._generation = generation = self._generation + 1
-        if kind is ChangeKind.POD_ADDED or kind is ChangeKind.POD_REMOVED:
+        if kind is POD_ADDED or kind is POD_REMOVED:
             versions[Pod] = versions.get(Pod, 0) + 1
             self._node_table.occupied[change.row] = generation
-        elif kind is ChangeKind.OBJECT:
+        elif kind is OBJECT:
             what = type(change.subject)
             key = what, key_of(change.subject)
             versions[what] = versions.get(what, 0) + 1
@@ -423,13 +423,14 @@ class Cluster(ClusterView):
 
     def _place(self, info: PodInfo, row: int) -> None:
         footprint = self._pod_table.put(info, row)
-        taken = self._node_table.ports_taken(row, footprint.host_ports)
+        taken = self._node_table.ports_taken(row, footprint.host_ports) if footprint.host_ports else ()
         self._node_table.charge(row, footprint, 1)
         self._affinity_terms.count(info, row, 1)
-        self._note(Change(ChangeKind.POD_ADDED, row, info))
+        self._note(Change(POD_ADDED, row, info))
         self._counters.count(info, row, 1)
-        self._undoes(lambda: self._displace(info))
-        self._undoes_ports(row, taken)
+        if self._undo is not None:
+            self._undoes(lambda: self._displace(info))
+            self._undoes_ports(row, taken)
 
     def _displace(self, copy: PodInfo) -> PodInfo:
         """Take a running pod off its node and return it as it was counted there, of which this may be a later copy."""
@@ -438,10 +439,11 @@ class Cluster(ClusterView):
         taken = self._node_table.ports_taken(row, footprint.host_ports)
         self._node_table.charge(row, footprint, -1)
         self._affinity_terms.count(info, row, -1)
-        self._note(Change(ChangeKind.POD_REMOVED, row, info))
+        self._note(Change(POD_REMOVED, row, info))
         self._counters.count(info, row, -1)
-        self._undoes(lambda: self._place(info, row))
-        self._undoes_ports(row, taken)
+        if self._undo is not None:
+            self._undoes(lambda: self._place(info, row))
+            self._undoes_ports(row, taken)
         return info
 
     def _displace_all(self, infos: Sequence[PodInfo]) -> None:
@@ -462,7 +464,7 @@ class Cluster(ClusterView):
         count(-1)
         self._undoes(put_back)
 
-    def _undoes_ports(self, row: int, taken: list[tuple[tuple[str, int], tuple[str, ...]]]) -> None:
+    def _undoes_ports(self, row: int, taken: Sequence[tuple[tuple[str, int], tuple[str, ...]]]) -> None:
         """Put back the ports of a node after the change noted last has been undone."""
         if taken and self._undo:
             undo = self._undo.pop()  # that of the caller, which must come first: it charges the ports of the pod

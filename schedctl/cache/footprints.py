@@ -70,16 +70,17 @@ _NO_AMOUNTS: IntArray = np.zeros(0, np.int64)
 class Footprints:
     """All footprints seen in a cluster, by code."""
 
-    __slots__ = ("_amounts", "_code_of", "_known")
+    __slots__ = ("_amounts", "_code_of", "_code_of_equal", "_known")
 
     def __init__(self) -> None:
         self._known: Interner[Footprint] = Interner()
+        self._code_of_equal: dict[PodInfo, int] = {}
         self._code_of: dict[tuple[object, ...], tuple[PodInfo, int]] = {}
         self._amounts: dict[str, IntArray] = {}
 
     def __getstate__(self) -> tuple[None, dict[str, object]]:
         """Return what a copy has: its pods have parts with identities of their own."""
-        return None, {"_known": self._known, "_amounts": self._amounts, "_code_of": {}}
+        return None, {"_known": self._known, "_amounts": self._amounts, "_code_of": {}, "_code_of_equal": {}}
 
     def __getitem__(self, code: int) -> Footprint:
         """Return the footprint of a code."""
@@ -90,6 +91,17 @@ class Footprints:
 
         Pods of one template share the parts that it is read from, so it is worked out once for the very same parts.
         """
+        equal = info.equal
+        if equal is None:
+            return self._code_by_parts(info)
+        code = self._code_of_equal.get(equal)
+        if code is None:
+            if len(self._code_of_equal) >= _PODS_KEPT:
+                self._code_of_equal.clear()
+            code = self._code_of_equal[equal] = self._code_by_parts(info)
+        return code
+
+    def _code_by_parts(self, info: PodInfo) -> int:
         spec = info.pod.spec
         key = requests_identity(spec), grant_identity(info.pod.status), id(spec.affinity), info.namespace
         known = self._code_of.get(key)

@@ -218,13 +218,19 @@ class NodeTable:
 
     def charge(self, row: int, footprint: Footprint, sign: int) -> None:
         """Count a pod in (``+1``) or out (``-1``) of what a node has given away; int64 wraps as Go's does."""
-        self.pod_count[row] += sign
         # in Python's integers: NumPy warns of a scalar that overflows, although not of a column
+        self.pod_count[row] = self.pod_count.item(row) + sign
+        known = self.resource_names.codes
         for name, amount in footprint.exact:
-            code = self.resource_code(name)
-            self.requested[code, row] = self._noted(self.requested.item(code, row) + sign * amount)
-        self.scored[0, row] = self._noted(self.scored.item(0, row) + sign * footprint.scored_cpu)
-        self.scored[1, row] = self._noted(self.scored.item(1, row) + sign * footprint.scored_memory)
+            code = known.get(name)
+            if code is None:
+                code = self.resource_code(name)  # which may put another matrix in the place of this one
+            total = self.requested.item(code, row) + sign * amount
+            self.requested[code, row] = total if 0 <= total < LARGE else self._noted(total)
+        scored = self.scored
+        for code, amount in (0, footprint.scored_cpu), (1, footprint.scored_memory):
+            total = scored.item(code, row) + sign * amount
+            scored[code, row] = total if 0 <= total < LARGE else self._noted(total)
         if footprint.host_ports:
             self._charge_ports(row, footprint.host_ports, sign)
 
@@ -278,7 +284,7 @@ class NodeTable:
         keys = dict.fromkeys((protocol, port) for _, protocol, port in host_ports)
         return [(key, self.ports.get(key, {}).get(row, ())) for key in keys]
 
-    def retake(self, row: int, taken: list[tuple[tuple[str, int], tuple[str, ...]]]) -> None:
+    def retake(self, row: int, taken: Sequence[tuple[tuple[str, int], tuple[str, ...]]]) -> None:
         """Put back what `ports_taken` returned."""
         for key, addresses in taken:
             self._take(self.ports.setdefault(key, {}), row, addresses)

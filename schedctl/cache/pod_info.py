@@ -79,6 +79,7 @@ class PodInfo:
         labels: never None.
         priority: 0 where the pod states none.
         is_terminating: whether the pod is on its way out.
+        equal: a pod that takes the same of a node, from which this one has its demand; None where none is known.
     """
 
     # the dictionary is for cached properties, and is only made for pods of which one is asked for
@@ -86,6 +87,7 @@ class PodInfo:
         "__dict__",
         "_demand",
         "_rules",
+        "equal",
         "is_terminating",
         "key",
         "labels",
@@ -106,6 +108,7 @@ class PodInfo:
         self.is_terminating = metadata.deletion_timestamp is not None
         self._demand: Demand | None = None
         self._rules = NEWEST_RULES
+        self.equal: PodInfo | None = None
 
     def __repr__(self) -> str:
         return f"PodInfo({self.key})"
@@ -113,7 +116,7 @@ class PodInfo:
     def as_now(self, pod: Pod) -> PodInfo:
         """Return the same pod after a change that leaves its labels, priority, requests and terms as they are."""
         now = PodInfo(pod)
-        now._demand, now._rules = self._demand, self._rules
+        now._demand, now._rules, now.equal = self._demand, self._rules, self.equal
         if self.__dict__:
             now.__dict__.update(self.__dict__)
         return now
@@ -143,13 +146,13 @@ class PodInfo:
     def count_by(self, rules: RequestRules) -> PodInfo:
         """Have the pod's requests added up by the rules of the cluster it is about; return the pod."""
         if rules != self._rules:
-            self._rules, self._demand = rules, None
+            self._rules, self._demand, self.equal = rules, None, None
         return self
 
     def take_demand(self, other: PodInfo) -> None:
         """Take over what a pod that is written alike asks for, if it is known by the same rules."""
         if other._demand is not None and other._rules == self._rules:
-            self._demand = other._demand
+            self._demand, self.equal = other._demand, other.equal or other
 
     @property
     def requests(self) -> Requests:

@@ -8,8 +8,9 @@ live binds alike; a live bind has a `LiveBind`, which talks to the API server.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 
 from schedctl.cache.cluster import Cluster
 from schedctl.cache.pod_info import PodInfo
@@ -42,7 +43,10 @@ class Reservation:
     """
 
     status: Status
-    waits: dict[str, float] = field(default_factory=dict)
+    waits: Mapping[str, float] = field(default_factory=dict)
+
+
+_RESERVED = Reservation(SUCCESS, MappingProxyType({}))
 
 
 class BindingCycle:
@@ -92,7 +96,7 @@ class BindingCycle:
         """Assume the pod on the node and let Reserve and Permit plugins have their say."""
         status = self.assume()
         if not (status.successful and self._profile.permit):
-            return Reservation(status)
+            return _RESERVED if status is SUCCESS else Reservation(status)
         waits: dict[str, float] = {}
         status = self._or_give_up(lambda: self._permit(waits))
         return Reservation(status, waits if status.code in _ENDINGS else {})
@@ -254,7 +258,7 @@ class BindingCycle:
         try:
             answer = getattr(plugin, method)(self._cycle, self.node_name)
             answers.require_state(plugin, self._cycle)
-            status = answers.status(plugin, method, answer)
+            status = answer if answer is SUCCESS else answers.status(plugin, method, answer)
         except answers.AnswerError as fault:
             status = error(fault.text)
         except (NotModelled, ClusterError, KeyboardInterrupt) as fault:
@@ -262,7 +266,7 @@ class BindingCycle:
             raise
         except ESCAPING as fault:
             status = error(describe_fault(plugin, fault))
-        if status.code is Code.ERROR:
+        if status is not SUCCESS and status.code is Code.ERROR:
             status = Status(Code.ERROR, (f'running {point} plugin "{plugin.name}": {status.message}',))
         status = status.by(plugin.name)
         self._reporter.plugin_called(self._cycle.pod, point, plugin.name, status)

@@ -35,6 +35,7 @@ _LABELS = {
     Code.SKIP: "Skip",
     Code.PENDING: "Pending",
 }
+_SUCCESS = Code.SUCCESS  # looking up a member of an enumeration takes longer than comparing with it
 REJECTIONS = frozenset((Code.UNSCHEDULABLE, Code.UNSCHEDULABLE_AND_UNRESOLVABLE, Code.PENDING))
 
 
@@ -81,7 +82,7 @@ class Status:
     @property
     def successful(self) -> bool:
         """Whether it lets the pod go on."""
-        return self.code is Code.SUCCESS
+        return self.code is _SUCCESS
 
     def by(self, plugin: str) -> Status:
         """Return the status in the name of a plugin."""

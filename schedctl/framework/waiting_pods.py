@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from threading import Lock
 
 from schedctl.api.durations import SECOND, Duration
@@ -22,7 +23,7 @@ class WaitingPod:
         verdict: what became of it, None while it waits.
     """
 
-    def __init__(self, pod: PodInfo, node_name: str, waits: dict[str, float], now: float) -> None:
+    def __init__(self, pod: PodInfo, node_name: str, waits: Mapping[str, float], now: float) -> None:
         self.pod = pod
         self.node_name = node_name
         self.waits = waits

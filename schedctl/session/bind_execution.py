@@ -7,7 +7,7 @@ permitted, and no Binding is sent before all are through PreBind. What cannot be
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import msgspec
@@ -73,7 +73,7 @@ class _Member:
     live: PodBind
     log: _CallLog
     cycle: BindingCycle | None = None
-    waits: dict[str, float] = field(default_factory=dict)
+    waits: Mapping[str, float] = field(default_factory=dict)
     waited: float = 0.0
     refusal: str = ""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
 
 from schedctl.engine.attempts import Attempt
@@ -125,7 +126,9 @@ class BindingCycle:
             state.dispatch_end_of_nomination(promised)
         state.schedule_answers(state.controller.on_bound(info, node_name))
 
-    def _wait_for_permit(self, queued: QueuedPod, attempt: Attempt, node_name: str, timeouts: dict[str, float]) -> None:
+    def _wait_for_permit(
+        self, queued: QueuedPod, attempt: Attempt, node_name: str, timeouts: Mapping[str, float]
+    ) -> None:
         state, now = self._state, self._state.clock.now
         waiting = WaitingPod(queued.info, node_name, timeouts, now)
         state.scheduler.handles[attempt.profile.scheduler_name].waiting.append(waiting)
