@@ -165,7 +165,7 @@ class Attempt:
     @property
     def is_unschedulable(self) -> bool:
         """Whether the cycle was run and no node is feasible."""
-        return bool(self.total_nodes) and not self.deleted and self.gated is None and not self.fits
+        return not self.fits and bool(self.total_nodes) and not self.deleted and self.gated is None
 
     @property
     def unschedulable_plugins(self) -> frozenset[str]:
@@ -336,10 +336,12 @@ def _run_points(
     *,
     lazy: bool = False,
 ) -> None:
+    cluster, pod = outcome.cluster, outcome.cycle.pod
     try:
-        with outcome.cluster.seal():
-            if not admitted:
-                _pre_enqueue(outcome)
+        with cluster.seal():
+            # a pod that is on its way out never enters the queue, and is not asked about
+            if not (admitted or pod.is_terminating):
+                outcome.gated = runner_of(cluster).gate(outcome.profile.pre_enqueue, pod)
             if outcome.gated is None:
                 _run(outcome, nominator, percentage, cache, lazy=lazy)
             if make_room and outcome.is_unschedulable:
@@ -350,13 +352,6 @@ def _run_points(
             outcome._details.filtering, outcome.failed_on = fault.filtering, fault.node
 
 
-def _pre_enqueue(outcome: Attempt) -> None:
-    """Ask whether the pod may enter the queue; one that is on its way out never does, and is not asked about."""
-    pod = outcome.cycle.pod
-    if not pod.is_terminating:
-        outcome.gated = runner_of(outcome.cluster).gate(outcome.profile.pre_enqueue, pod)
-
-
 def _run(
     outcome: Attempt,
     nominator: Nominator,
@@ -365,13 +360,13 @@ def _run(
     *,
     lazy: bool = False,
 ) -> None:
-    profile, cluster, pod = outcome.profile, outcome.cluster, outcome.pod
+    profile, cluster, pod = outcome.profile, outcome.cluster, outcome.cycle.pod
     if pod.is_terminating:
         outcome.deleted = True
         return
     if not outcome.total_nodes:
         return
-    resizing = outcome.cluster.tries_resize(outcome.pod)
+    resizing = cluster.tries_resize(pod)
     if resizing:  # of which no memory knows: its answer lies in the status, and rests on the pod's own place
         cache = None
     # sampling and nominated pods are a matter of this one cycle, of which a class knows nothing

@@ -30,23 +30,24 @@ from schedctl.framework.statuses import SUCCESS, Status, error
 class PluginRunner:
     """Calls plugins, and holds the answers to what they must be like; one that keeps something serves one cycle."""
 
-    def pre_enqueue(self, plugin: points.PreEnqueuePlugin, pod: PodInfo) -> Status:
-        """Return what PreEnqueue says of the pod; a fault is an answer here, which keeps the pod out."""
-        try:
-            answer = plugin.pre_enqueue(pod)
-            return answer if answer is SUCCESS else answers.status(plugin, "pre_enqueue", answer)
-        except CycleError as fault:
-            return error(str(fault))
-        except PASSING:
-            raise
-        except BaseException as fault:
-            return error(str(plugin_fault(plugin, fault)))
-
     def gate(self, plugins: Iterable[points.PreEnqueuePlugin], pod: PodInfo) -> Status | None:
-        """Return the first refusal of PreEnqueue, in the name of its plugin; None where all let the pod in."""
+        """Return the first refusal of PreEnqueue, in the name of its plugin; None where all let the pod in.
+
+        A fault is an answer here, which keeps the pod out.
+        """
         for plugin in plugins:
-            status = self.pre_enqueue(plugin, pod)
-            if status is not SUCCESS and not status.successful:
+            try:
+                answer = plugin.pre_enqueue(pod)
+                if answer is SUCCESS:
+                    continue
+                status = answers.status(plugin, "pre_enqueue", answer)
+            except CycleError as fault:
+                status = error(str(fault))
+            except PASSING:
+                raise
+            except BaseException as fault:
+                status = error(str(plugin_fault(plugin, fault)))
+            if not status.successful:
                 return status.by(plugin.name)
         return None
 
@@ -166,9 +167,13 @@ class TracingRunner(PluginRunner):
         self.assumptions.add(Assumption(self._point, self._plugin, kind))
 
     @override
-    def pre_enqueue(self, plugin: points.PreEnqueuePlugin, pod: PodInfo) -> Status:
-        with self._attribute_to("preEnqueue", plugin):
-            return super().pre_enqueue(plugin, pod)
+    def gate(self, plugins: Iterable[points.PreEnqueuePlugin], pod: PodInfo) -> Status | None:
+        for plugin in plugins:
+            with self._attribute_to("preEnqueue", plugin):
+                gate = super().gate((plugin,), pod)
+            if gate is not None:
+                return gate
+        return None
 
     @override
     def pre_filter(self, plugin: points.PreFilterPlugin, cycle: Cycle, nodes: Nodes) -> Status | NodeSet | None:

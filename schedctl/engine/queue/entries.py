@@ -31,6 +31,9 @@ class Place(Enum):
     __hash__ = object.__hash__  # places are looked up at every move, and Enum's own hash runs in Python
 
 
+_IN_POOL = (Place.UNSCHEDULABLE, Place.GATED)
+
+
 class Entry:
     """What the queue knows of a pod or a group.
 
@@ -105,7 +108,7 @@ class Entry:
     @property
     def waits_in_pool(self) -> bool:
         """Whether it is unschedulable, or gated."""
-        return self.place in (Place.UNSCHEDULABLE, Place.GATED)
+        return self.place in _IN_POOL
 
     def flush(self, now: float) -> None:
         """Note that it is tried again for no other reason than that it has waited long."""

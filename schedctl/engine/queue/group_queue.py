@@ -94,7 +94,7 @@ class GroupQueue(SchedulingQueue):
         if entry is not None:
             entry.group = group
         for queued in self._incomplete.pop(group.key, {}).values():
-            self._add_member(queued, self._label(events.UNSCHEDULED_POD_ADD))
+            self._add_member(queued, self._arrival)
 
     def remove_group(self, group: PodGroup) -> None:
         """Say that a group was deleted: its pods wait for another of that name."""
@@ -178,7 +178,7 @@ class GroupQueue(SchedulingQueue):
             return
         entry.members.remove(queued)
         if entry.members:
-            self._settle(entry, self._label(events.UNSCHEDULED_POD_ADD))
+            self._settle(entry, self._arrival)
             return
         if entry.waits_in_pool:
             self._leave_pool(entry)

@@ -83,6 +83,7 @@ class SchedulingQueue:
         self._form: Any = None  # what all sort keys have in common
         release = hints.release
         self._pops_from_backoff = release.enabled("SchedulerPopFromBackoffQ")
+        self._arrival = self._label(events.UNSCHEDULED_POD_ADD)
         self._asks_gates_again = release.includes(ReleaseChange.GATES_ASKED_AGAIN)
         self._asks_activated = not release.includes(ReleaseChange.ADMITTED_ACTIVATIONS)
 
@@ -141,7 +142,7 @@ class SchedulingQueue:
             raise ValueError(f"pod {info.key} is in the queue already")
         queued = self._pods[info.key] = QueuedPod(info, self.clock.now, self._stamp())
         try:
-            self._enter(queued, self._label(events.UNSCHEDULED_POD_ADD))
+            self._enter(queued, self._arrival)
         except BaseException:  # `NotModelled`, out of PreEnqueue or QueueSort: the pod is nowhere in the queue then
             del self._pods[info.key]
             raise

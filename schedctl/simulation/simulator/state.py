@@ -31,6 +31,7 @@ _STATES = {
     Place.GATED: PodState.GATED,
     Place.INCOMPLETE: PodState.GATED,
 }
+_KEPT_OUT = (Place.GATED, Place.INCOMPLETE)
 
 
 @dataclass(slots=True)
@@ -146,12 +147,13 @@ class RunState:
 
     def _on_queue_move(self, queued: QueuedPod, before: Place | None, event: str) -> None:
         place, outcome = queued.place, self.outcome_of(queued.info)
-        gate, gating_plugin = self._gate_of(queued) if place in (Place.GATED, Place.INCOMPLETE) else ("", "")
+        kept_out = place in _KEPT_OUT
+        gate, gating_plugin = self._gate_of(queued) if kept_out else ("", "")
         if place is not None:
             # a refused group backs off, where a refused pod waits for an event
             refused = self.with_groups and place is Place.BACKOFF and group_key(queued.info) and not outcome.fault
             self.set_state(outcome, PodState.UNSCHEDULABLE if refused else _STATES[place])
-        if place in (Place.GATED, Place.INCOMPLETE):
+        if kept_out:
             queued.seen = self.world
             outcome.message, outcome.plugins, outcome.fault = gate, (gating_plugin,), False
         if not self.trace:
