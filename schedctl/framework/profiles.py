@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
 from schedctl.framework import group_points, points
 from schedctl.framework.extenders import Extender
+from schedctl.framework.idle_methods import is_idle_when_skipped
 
 
 @dataclass(frozen=True)
@@ -60,3 +61,12 @@ class Profile:
     def pod_specific_plugins(self) -> Mapping[int, points.Plugin]:
         """Those of the deciding plugins, by their place among them, whose signature may read what is a pod's own."""
         return {place: p for place, p in enumerate(self.deciding_plugins) if not p.foreseeable}
+
+    @cached_property
+    def idle_when_skipped(self) -> Mapping[str, frozenset[str]]:
+        """By method, the plugins that have nothing to do in it for a pod of which their PreFilter says Skip."""
+        by_method: dict[str, Iterable[points.Plugin]] = {"reserve": self.reserve, "pre_bind": self.pre_bind}
+        return {
+            method: frozenset(plugin.name for plugin in plugins if is_idle_when_skipped(plugin, method))
+            for method, plugins in by_method.items()
+        }

@@ -6,6 +6,7 @@ import msgspec
 import numpy as np
 
 from schedctl.api.pods import Container, ContainerStatus, Pod, PodCondition, PodSpec, PodStatus, ResourceRequirements
+from schedctl.api.resources import NEWEST_RULES
 from schedctl.api.sharing import Sharing
 from schedctl.cache import footprints
 from schedctl.cache.cluster import Cluster
@@ -30,6 +31,17 @@ def test_pods_that_share_their_parts_share_what_they_ask_for():
     a, b = (PodInfo(Pod(spec=msgspec.structs.replace(spec, node_name=name))) for name in "ab")
     assert known.code(a) == known.code(b)
     assert a.demand is b.demand
+
+
+def test_pod_that_is_counted_by_other_rules_has_no_equal_any_more():
+    spec = PodSpec(containers=ASKING, resources=ResourceRequirements(requests={"cpu": "3"}))
+    first, second = PodInfo(Pod(spec=spec)), PodInfo(Pod(spec=spec))
+    known = Footprints()
+    assert known.code(first) == known.code(second)
+    assert second.equal is first
+    assert second.count_by(NEWEST_RULES._replace(pod_level=False)).equal is None
+    assert first.requests.exact["cpu"] == 3000
+    assert second.requests.exact["cpu"] == 1000
 
 
 def test_what_the_kubelet_has_granted_tells_pods_of_one_template_apart():

@@ -5,6 +5,7 @@ import pytest
 from schedctl.engine.binding import MAX_WAIT, BindingCycle, wait_on_permit
 from schedctl.engine.reporters import Reporter
 from schedctl.framework.cycles import Cycle
+from schedctl.framework.idle_methods import idle_when_skipped
 from schedctl.framework.points import BindPlugin, PermitPlugin, PostBindPlugin, PreBindPlugin, ReservePlugin
 from schedctl.framework.profiles import Profile
 from schedctl.framework.statuses import SKIP, SUCCESS, Code, error, unschedulable, wait
@@ -190,3 +191,45 @@ def test_permit_wait_is_capped():
     assert list(waits.values()) == [MAX_WAIT]  # both plugins share a name here; the later one counts
     assert calls[-1] == "permit 2"
     assert placed
+
+
+class IdlePlugin(RecordingPlugin):
+    """Has nothing to reserve for pods that its PreFilter skips."""
+
+    name = "Idle"
+
+    @idle_when_skipped
+    def reserve(self, cycle, node_name):
+        return super().reserve(cycle, node_name)
+
+
+class BusyPlugin(IdlePlugin):
+    """Has."""
+
+    name = "Busy"
+
+    def reserve(self, cycle, node_name):
+        return self._answer("reserve")
+
+
+@pytest.mark.parametrize(
+    ("skipped", "called"),
+    [({"Idle", "Busy"}, ["reserve busy"]), ({"Busy"}, ["reserve idle", "reserve busy"])],
+    ids=["skipped", "not skipped"],
+)
+def test_method_that_is_idle_is_not_called_for_a_skipped_pod_and_counts_as_success(skipped, called):
+    calls, heard = [], []
+
+    class Hears(Reporter):
+        def plugin_called(self, pod, point, plugin, status):
+            heard.append((point, plugin, status.successful))
+
+    profile = Profile("default-scheduler", reserve=(IdlePlugin("idle", calls), BusyPlugin("busy", calls)))
+    made = cluster(node("a"), pod("p"))
+    cycle = Cycle(made.pending["default/p"], skip_filter=skipped)
+    binding = BindingCycle(profile, made, cycle, "a", Hears())
+    assert binding.reserve().status.successful
+    assert calls == called
+    assert heard == [("Reserve", "Idle", True), ("Reserve", "Busy", True)]
+    binding.give_up(unschedulable("no"))
+    assert calls[len(called) :] == ["unreserve busy", "unreserve idle"]

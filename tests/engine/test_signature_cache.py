@@ -20,6 +20,7 @@ from schedctl.engine.nominators import Nominator
 from schedctl.errors import NotModelled
 from schedctl.framework.points import ScorePlugin
 from schedctl.framework.profiles import Profile
+from schedctl.framework.signatures import AsWritten
 from schedctl.scheduler import Scheduler
 from schedctl.testing.builders import cluster, node, pod
 
@@ -137,3 +138,25 @@ def test_a_plugin_that_failed_is_asked_again():
     assert "broken" in attempt(profile, made, pod("q"), Nominator(), cache=cache).error
     args["broken"] = False
     assert attempt(profile, made, pod("r"), Nominator(), cache=cache).scoring.totals.tolist() == [7, 7]
+
+
+class Fussy(Once):
+    """Reads the names of pods whose priority is above 0."""
+
+    def signature(self, pod):
+        self.args["asked"].append(pod.pod.metadata.name)
+        return (pod.pod.metadata.name,) if pod.priority else AsWritten((0,))
+
+
+def test_a_signature_that_rests_on_the_template_is_asked_for_once():
+    asked = []
+    plugin = Fussy({"broken": False, "asked": asked}, None)
+    profile = Profile("default-scheduler", {"Fussy": plugin}, score=(plugin,), weights={"Fussy": 1})
+    made = cluster(node("a"), node("b"))
+    cache = SignatureCache(made)
+    plain = [attempt(profile, made, pod(name), Nominator(), cache=cache).equivalence_class for name in "pqr"]
+    assert asked == ["p"]
+    assert plain[0] is plain[1] is plain[2]
+    own = [attempt(profile, made, pod(name, priority=1), Nominator(), cache=cache).equivalence_class for name in "st"]
+    assert set(asked) == {"p", "s", "t"}
+    assert own[0] is not own[1]

@@ -236,8 +236,8 @@ class _Written:
 
     def signatures_with(self, parts: tuple[Hashable, ...]) -> tuple[Hashable, ...]:
         """Return all signatures of a pod that is written like this, given those that are its own."""
-        own = dict(zip(self.asked, parts, strict=True))
-        return tuple([own.get(place, signature) for place, signature in enumerate(self.signatures)])
+        part_at = dict(zip(self.asked, parts, strict=True))
+        return tuple([part_at.get(place, signature) for place, signature in enumerate(self.signatures)])
 
 
 def _signatures(plugins: Collection[Plugin], pod: PodInfo) -> tuple[Hashable, ...]:

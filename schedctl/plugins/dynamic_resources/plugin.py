@@ -34,6 +34,7 @@ from schedctl.framework.group_points import (
     PodGroupPostFilterResult,
 )
 from schedctl.framework.handles import Handle
+from schedctl.framework.idle_methods import idle_when_skipped
 from schedctl.framework.pod_groups import group_key
 from schedctl.framework.points import (
     FilterPlugin,
@@ -326,6 +327,7 @@ class UnscoredDynamicResources(
         statuses = found.charged if found is not None else ()
         return with_statuses(pod, statuses, self.handle.cluster.request_rules)
 
+    @idle_when_skipped
     def reserve(self, cycle: Cycle, node_name: str) -> Status:
         """Note what Filter found for the node, so that nobody else takes it."""
         if STATE not in cycle.state:
@@ -364,6 +366,7 @@ class UnscoredDynamicResources(
             if not in_memory(left):
                 cluster.delete(left)
 
+    @idle_when_skipped
     def pre_bind(self, cycle: Cycle, node_name: str) -> Status:
         """Write the allocations and reserve the claims for the pod.
 

@@ -21,6 +21,7 @@ from schedctl.framework import claim_binding
 from schedctl.framework.cycles import Cycle, StateKey
 from schedctl.framework.events import Registration
 from schedctl.framework.handles import Handle
+from schedctl.framework.idle_methods import idle_when_skipped
 from schedctl.framework.points import (
     FilterPlugin,
     PreBindPlugin,
@@ -172,6 +173,7 @@ class VolumeBinding(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin, 
             return np.zeros(len(nodes), np.int64)
         return scores(search.outcome, nodes.rows, self._rate)
 
+    @idle_when_skipped
     def reserve(self, cycle: Cycle, node_name: str) -> Status:
         """Assume volumes bound to claims, and the node selected for claims that are to be provisioned."""
         if STATE not in cycle.state:
@@ -199,6 +201,7 @@ class VolumeBinding(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin, 
         if found is not None:
             self._forget_assumed(found)
 
+    @idle_when_skipped
     def pre_bind(self, cycle: Cycle, node_name: str) -> Status:
         """Bind and provision what Reserve assumed; fail where a volume cannot be reached from the node after all."""
         if STATE not in cycle.state:
