@@ -160,3 +160,17 @@ def test_a_signature_that_rests_on_the_template_is_asked_for_once():
     own = [attempt(profile, made, pod(name, priority=1), Nominator(), cache=cache).equivalence_class for name in "st"]
     assert set(asked) == {"p", "s", "t"}
     assert own[0] is not own[1]
+
+
+def test_a_signature_of_its_own_is_asked_for_anew_over_all_nodes_after_a_placement():
+    asked = []
+    plugin = Fussy({"broken": False, "asked": asked}, None)
+    profile = Profile("default-scheduler", {"Fussy": plugin}, score=(plugin,), weights={"Fussy": 1})
+    made = cluster(*map(node, "abc"))
+    whole = SignatureCache(made)
+    within = whole.within(made.nodes_named(["a", "b"]))
+    first, second = (pod(name, priority=1) for name in "st")
+    attempt(profile, made, first, Nominator(), cache=within, among=made.nodes_named(["a", "b"]))
+    found = [attempt(profile, made, each, Nominator(), cache=whole).equivalence_class for each in (first, second)]
+    assert found[0] is not found[1]
+    assert asked.count("s") == 3, "once to find out who is to be asked, then once for each memory"

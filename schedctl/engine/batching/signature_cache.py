@@ -120,7 +120,9 @@ class SignatureCache:
         if written is None:
             signatures = _signatures(profile.deciding_plugins, pod)
         else:
-            if written.asked:
+            if written.is_new:
+                parts, written.is_new = written.parts, False
+            elif written.asked:
                 parts = _signatures(written.asked.values(), pod)
             # hashing all signatures would take longer than the rest of this: they are, mostly, what they were
             if written.found is not None and parts == written.parts:
@@ -186,8 +188,13 @@ class SignatureCache:
             if len(self._written) >= _SIGNATURES_KEPT:
                 self._written.clear()
             elsewhere = self._whole._written_as(profile, pod) if self._whole is not None else None
-            signatures = _signatures(profile.deciding_plugins, pod) if elsewhere is None else elsewhere.signatures
-            known = self._written[key] = _Written(profile, pod, signatures)
+            if elsewhere is None:
+                known = _Written(profile, pod, _signatures(profile.deciding_plugins, pod))
+                known.is_new = True
+            else:
+                known = _Written(profile, pod, elsewhere.signatures)
+                elsewhere.is_new = False  # its class is asked for by no cycle now
+            self._written[key] = known
         elif known.pod is not pod:
             pod.take_demand(known.pod)  # rather than have each add up the same requests
         return known
@@ -222,17 +229,19 @@ class _Written:
         asked: those plugins, by their place, that are asked about every pod: their signatures may be others.
         parts: the signatures of these, of the pod that came last.
         found: its class, None where there is none any more.
+        is_new: whether the parts are those of the very cycle that has begun.
     """
 
-    __slots__ = ("asked", "found", "parts", "pod", "signatures")
+    __slots__ = ("asked", "found", "is_new", "parts", "pod", "signatures")
 
     def __init__(self, profile: Profile, pod: PodInfo, signatures: tuple[Hashable, ...]) -> None:
         self.pod = pod
         self.signatures = signatures
         specific = profile.pod_specific_plugins.items()
         self.asked = {place: p for place, p in specific if not isinstance(signatures[place], AsWritten)}
-        self.parts: tuple[Hashable, ...] = ()
+        self.parts: tuple[Hashable, ...] = tuple([signatures[place] for place in self.asked])
         self.found: EquivalenceClass | None = None
+        self.is_new = False
 
     def signatures_with(self, parts: tuple[Hashable, ...]) -> tuple[Hashable, ...]:
         """Return all signatures of a pod that is written like this, given those that are its own."""
