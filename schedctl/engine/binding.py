@@ -10,7 +10,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from types import MappingProxyType
 
 from schedctl.cache.cluster import Cluster
 from schedctl.cache.pod_info import PodInfo
@@ -46,7 +45,7 @@ class Reservation:
     waits: Mapping[str, float] = field(default_factory=dict)
 
 
-_RESERVED = Reservation(SUCCESS, MappingProxyType({}))
+_RESERVED = Reservation(SUCCESS)
 
 
 class BindingCycle:
