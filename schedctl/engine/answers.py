@@ -75,6 +75,8 @@ def status(plugin: Plugin, method: str, answer: Any, instead: str = "") -> Statu
         raise _error(plugin, f"{method} gave {faults.quote(answer.reasons)} for reasons, expected a tuple of texts")
     if answer.code is Code.WAIT and not (isinstance(answer.timeout, int | float) and answer.timeout > 0):
         raise _error(plugin, f"{method} would wait for {faults.quote(answer.timeout)}, expected seconds above 0")
+    if not answer.reasons:
+        return answer
     texts = tuple(map(tidy, answer.reasons))
     checked: Status = answer if texts == answer.reasons else replace(answer, reasons=texts)
     return checked

@@ -20,7 +20,7 @@ from schedctl.cache.reads import Reads
 from schedctl.engine.batching.reading import ReadingRunner
 from schedctl.engine.batching.surroundings import ChangeLog, Foresight, Surroundings, distinct
 from schedctl.framework.arithmetic import MAX_NODE_SCORE, largest_unsigned
-from schedctl.framework.cycles import Cycle
+from schedctl.framework.cycles import Cycle, CycleState
 from schedctl.framework.points import FilterPlugin, NodeSet, Plugin, PreFilterPlugin, PreScorePlugin, ScorePlugin
 from schedctl.framework.reasons import Verdicts
 from schedctl.framework.statuses import Code, Status
@@ -94,6 +94,9 @@ class AnswerColumn:
         self.has_findings = False
         self.depends_on_pods = True
         self.forgotten = 0
+        # where it rests on the feasible nodes, each class asks a column of its own
+        self._asks_pre_score = isinstance(plugin, PreScorePlugin | ScorePlugin) and not plugin.reads_feasible_set
+        self._earlier: tuple[CycleState, ReadingRunner] | None = None
         self._begin(pod)
 
     def copy_for_scores(self) -> AnswerColumn:
@@ -144,6 +147,8 @@ class AnswerColumn:
 
     def reset(self) -> None:
         """Forget everything."""
+        # until all is asked again, which finds the counters that nothing else holds and need not count anew
+        self._earlier = self.cycle.state, self.runner
         self._begin(self.cycle.pod)
 
     def _begin(self, pod: PodInfo) -> None:
@@ -315,6 +320,8 @@ class AnswerColumn:
             self.pre_filter = self.runner.pre_filter(self.plugin, self.cycle, self._around.every)
             self.skips_filter = _skips(self.pre_filter)
         self.asked_at = self._cluster.generation
+        if not self._asks_pre_score:
+            self._earlier = None
         self._note_reads()
 
     def judge(self, standing: BoolArray | None) -> BoolArray | None:
@@ -449,7 +456,7 @@ class AnswerColumn:
             self.skips_score = _skips(self.pre_score)
             if not self.skips_score and self.pre_score is not None and not self.pre_score.successful:
                 raise CannotUpdate
-        self.is_prepared = True
+        self.is_prepared, self._earlier = True, None
 
     def rate(self, feasible: BoolArray, nodes: Callable[[], Nodes]) -> None:
         """See to it that the scores of the feasible nodes, of which a column can be made, are known."""
