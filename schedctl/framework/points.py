@@ -127,7 +127,9 @@ class Plugin(ABC):  # noqa: B024 - abstract until it takes part in a point
 
         Two pods of equal signatures get equal answers on an equal cluster, and the plugin is asked again only where
         what it has read of that has changed: of nodes what `Nodes` says of them, objects it has looked up, counters.
-        What other plugins leave in the cycle's state is not to be read by a plugin that has a signature.
+        What other plugins leave in the cycle's state is not to be read by a plugin that has a signature. One that is
+        the same for all pods written alike, whatever the cluster holds, may say so, and is asked for once: it is then
+        an `AsWritten` of `schedctl.framework.signatures`.
         """
         return None
 

@@ -20,6 +20,7 @@ from schedctl.engine.batching.reading import ReadingRunner
 from schedctl.engine.calls import DIRECT
 from schedctl.framework.cycles import Cycle
 from schedctl.framework.points import Plugin, PreFilterPlugin, ScorePlugin
+from schedctl.framework.signatures import AsWritten
 from schedctl.testing import builders
 from schedctl.testing.plugin_answers import (
     LawBroken,
@@ -80,6 +81,8 @@ def _check_following(plugin: Plugin, cluster: Cluster, pod: PodInfo) -> None:
     signature = _signature(plugin, pod)
     if signature is None:
         return
+    if isinstance(signature, AsWritten):
+        _check_equal_signatures("following", plugin, pod)
     nodes, random = cluster.nodes_by_name, _random_of(cluster, pod)
     cycle, runner = Cycle(pod), ReadingRunner(cluster)
     before = ask_plugin(plugin, cycle, nodes, runner, feasible_only=True)
@@ -102,7 +105,7 @@ def _check_following(plugin: Plugin, cluster: Cluster, pod: PodInfo) -> None:
 def _keeps_signature(plugin: Plugin, pod: PodInfo, signature: Hashable, happened: str) -> bool:
     """Return whether the signature of a pod is what it was: answers are used again under equal signatures alone."""
     now = _signature(plugin, pod)
-    if now != signature and plugin.foreseeable:
+    if now != signature and (plugin.foreseeable or isinstance(signature, AsWritten)):
         raise LawBroken(f"following: the signature of a template was {signature!r} and is {now!r} after {happened}")
     return now == signature
 
@@ -217,15 +220,15 @@ def _check_template(plugin: Plugin, cluster: Cluster, pod: PodInfo) -> None:
     nodes, random = cluster.nodes_by_name, _random_of(cluster, pod)
     cycle, runner = Cycle(pod), ReadingRunner(cluster)
     before = ask_plugin(plugin, cycle, nodes, runner, feasible_only=True)
-    _check_equal_signatures(plugin, cluster, pod)
+    _check_equal_signatures("template", plugin, pod)
     for other in (pod, *_sample(list(cluster.pod_table), random)):
         _check_foresight(plugin, cluster, (before, cycle, runner), other, random)
 
 
-def _check_equal_signatures(plugin: Plugin, cluster: Cluster, pod: PodInfo) -> None:
+def _check_equal_signatures(law: str, plugin: Plugin, pod: PodInfo) -> None:
     one, other = _signature(plugin, pod), _signature(plugin, _twin_of_template(pod, "twin"))
     if one != other:
-        raise LawBroken(f"template: the signature is {one!r} and that of a pod of the same template {other!r}")
+        raise LawBroken(f"{law}: the signature is {one!r} and that of a pod of the same template {other!r}")
 
 
 def _check_foresight(

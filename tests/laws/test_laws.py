@@ -17,6 +17,7 @@ from schedctl.framework.cycles import StateKey
 from schedctl.framework.lifting import per_node
 from schedctl.framework.points import FilterPlugin, PreScorePlugin, ScorePlugin
 from schedctl.framework.reasons import Reason
+from schedctl.framework.signatures import AsWritten
 from schedctl.framework.statuses import SKIP
 from schedctl.plugins.in_tree import IN_TREE
 from schedctl.scheduler import Scheduler
@@ -168,6 +169,15 @@ class SignsByName(TeamSpread):
         return pod.key
 
 
+class WritesItsName(TeamSpread):
+    """Says of a signature with the pod's name in it that all pods written alike have it."""
+
+    foreseeable = False
+
+    def signature(self, pod):
+        return AsWritten((pod.labels.get("team"), pod.key))
+
+
 class ReadsTheTable(FilterPlugin):
     """Looks at the table where it should look at the column."""
 
@@ -200,6 +210,9 @@ class ByMean(TeamSpread):
         pytest.param(Remembers, "following", id="a state of an earlier cluster breaks the following law"),
         pytest.param(NamesOne, "following", id="too few rows that were read break the following law"),
         pytest.param(SignsByName, "template", id="a signature of more than a template writes breaks the template law"),
+        pytest.param(
+            WritesItsName, "following", id="a signature as written that tells pods apart breaks the following law"
+        ),
         pytest.param(ReadsTheTable, "template", id="a filter that overlooks what is supposed breaks the template law"),
         pytest.param(ByMean, "extremes", id="a mean breaks the extremes law"),
     ],
