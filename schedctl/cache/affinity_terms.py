@@ -63,14 +63,14 @@ class CarriedTerms:
         )
         self.each = tuple(
             [
-                CarriedTerm(kind, term, weight, demanded_labels(term.selector))
+                CarriedTerm(kind, term, weight, index_labels(term.selector))
                 for kind, of in weighted
                 for term, weight in of
             ]
         )
 
 
-def demanded_labels(selector: LabelQuery) -> Sequence[tuple[str, str] | None]:
+def index_labels(selector: LabelQuery) -> Sequence[tuple[str, str] | None]:
     """Return the labels of which a pod must have one to be selected; None stands for "any pod may be"."""
     # all requirements have to hold, so that one of them is enough to file a selector by
     for requirement in selector.requirements:
@@ -238,13 +238,13 @@ class TermTable:
         carriers = self._carriers.get(term)
         if carriers is None:
             carriers = self._carriers[term] = Carriers(term)
-            for label in demanded_labels(term.selector):
+            for label in index_labels(term.selector):
                 self._filed.setdefault(label, {})[term] = carriers
         return carriers
 
     def _remove(self, term: AffinityTerm) -> None:
         del self._carriers[term]
-        for label in demanded_labels(term.selector):
+        for label in index_labels(term.selector):
             del self._filed[label][term]
 
 

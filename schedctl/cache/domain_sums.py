@@ -85,7 +85,7 @@ class DomainSums:
         if self._present is None:
             rows, codes = self._cluster.rows, self.domains.codes
             if self.eligible is None and len(rows) == len(codes):
-                self._present = self.domains.inhabited
+                self._present = self.domains.with_rows
             else:
                 self._present = np.zeros(len(self.domains), np.bool_)
                 self._present[codes[rows if self.eligible is None else rows[self.eligible[rows]]]] = True

@@ -71,7 +71,7 @@ class Domains:
         return not self._size[0]
 
     @property
-    def inhabited(self) -> BoolArray:
+    def with_rows(self) -> BoolArray:
         """Which domains have a row, bool (domains,)."""
         return self._size > 0
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from schedctl.api.selectors import LabelQuery
-from schedctl.cache.affinity_terms import demanded_labels
+from schedctl.cache.affinity_terms import index_labels
 from schedctl.cache.arrays import NO_ROWS, BoolArray, IndexArray
 from schedctl.cache.pod_info import PodInfo
 from schedctl.cache.pod_table import NO_NODE, PodTable
@@ -37,12 +37,12 @@ class PodQuery(NamedTuple):
     @property
     def index_labels(self) -> Iterable[Label | None]:
         """The labels of which a pod must have one to be counted; None stands for "any pod may be"."""
-        return () if any(each.nothing for each, _ in self.conditions) else demanded_labels(self.conditions[0][0])
+        return () if any(each.nothing for each, _ in self.conditions) else index_labels(self.conditions[0][0])
 
     def nodes(self, table: PodTable) -> IndexArray:
         """Return the node row of each running pod that is counted, intp (pods,)."""
         (first, _), *rest = self.conditions
-        if first.nothing or not any(each is None or table.labels.may_have(*each) for each in demanded_labels(first)):
+        if first.nothing or not any(each is None or table.labels.may_have(*each) for each in index_labels(first)):
             return NO_ROWS
         labelled = table.labels.select(first)
         for selector, _ in rest:

@@ -183,7 +183,7 @@ class AnswerColumn:
             try:
                 if self._rests_on_row_alone and not moved_objects:  # nearly always: pods have come, and nothing else
                     if foresight is None or foresight.since != since or not self._take(foresight):
-                        self._ask_again(self._around.occupied_positions(since))
+                        self._ask_again(self._around.occupancy_changes(since))
                 elif self._has_lapsed(since, moved_objects=moved_objects):
                     self.reset()
                 else:

@@ -120,7 +120,7 @@ class Surroundings:
             found = self._changed[since] = self.within(described), self.within(occupied)
         return found
 
-    def occupied_positions(self, since: int) -> IndexArray:
+    def occupancy_changes(self, since: int) -> IndexArray:
         """Return where nodes are occupied otherwise than at a generation."""
         rows = self.changed_rows(since)[1]
         return rows if self.whole else self.nodes.positions(rows)

@@ -417,7 +417,7 @@ def _weight(domains: int) -> float:
 def _count_domains(domains: Domains, scored: IndexArray) -> int:
     """Return how many domains the nodes that are scored are in."""
     if len(scored) == len(domains.codes):  # each node once, and these are all there are
-        candidates = domains.inhabited
+        candidates = domains.with_rows
     else:
         candidates = np.zeros(len(domains), np.bool_)
         candidates[domains.codes[scored]] = True

@@ -303,13 +303,13 @@ class PodTopologySpread(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlug
 def _turned(scores: IntArray, most: int, least: int) -> IntArray:
     """Return scores of 0 to `most` turned round; where they are small numbers, each is worked out once."""
     if most < len(scores):
-        turned: IntArray = _turned_numbers(most, least).take(scores)
+        turned: IntArray = _reversal(most, least).take(scores)
         return turned
     return truncdiv(MAX_NODE_SCORE * (most + least - scores), most)
 
 
 @lru_cache(maxsize=16)  # of few: where thousands of pods are counted, each of these is long
-def _turned_numbers(most: int, least: int) -> IntArray:
+def _reversal(most: int, least: int) -> IntArray:
     """Return what each score of 0 to `most` is turned round; templates whose pods are spread alike share it."""
     return read_only(truncdiv(MAX_NODE_SCORE * (most + least - np.arange(most + 1)), most))
 
