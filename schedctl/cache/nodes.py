@@ -704,8 +704,10 @@ class Nodes:
         """Return (row, position) of the positions whose rows have an entry, by whichever of both is shorter."""
         if len(self.rows) <= len(taken):
             return [(row, position) for position, row in enumerate(self.rows.tolist()) if row in taken]
-        has_entry = np.isin(self.rows, np.fromiter(taken, np.intp, len(taken)))
-        return [(int(self.rows[position]), int(position)) for position in np.flatnonzero(has_entry)]
+        has_entry = np.zeros(len(self.cluster._node_table), np.bool_)  # several times as fast as `np.isin`
+        has_entry[np.fromiter(taken, np.intp, len(taken))] = True
+        positions = np.flatnonzero(has_entry[self.rows])
+        return list(zip(self.rows[positions].tolist(), positions.tolist(), strict=True))
 
     def _usage(self, quantity: str) -> IntArray:
         """Return what pods have taken of a quantity, int64 (n,), worked out from the columns this one was made from."""

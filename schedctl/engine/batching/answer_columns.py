@@ -17,11 +17,12 @@ from schedctl.cache.arrays import NO_ROWS, BoolArray, IndexArray, IntArray
 from schedctl.cache.nodes import Nodes
 from schedctl.cache.pod_info import PodInfo
 from schedctl.cache.reads import Reads
+from schedctl.engine.batching.plugin_points import PluginPoints
 from schedctl.engine.batching.reading import ReadingRunner
 from schedctl.engine.batching.surroundings import ChangeLog, Foresight, Surroundings, distinct
 from schedctl.framework.arithmetic import MAX_NODE_SCORE, largest_unsigned
 from schedctl.framework.cycles import Cycle, CycleState
-from schedctl.framework.points import FilterPlugin, NodeSet, Plugin, PreFilterPlugin, PreScorePlugin, ScorePlugin
+from schedctl.framework.points import NodeSet
 from schedctl.framework.reasons import Verdicts
 from schedctl.framework.statuses import Code, Status
 
@@ -72,36 +73,33 @@ class AnswerColumn:
     _is_uniform: bool | None
     _uniform_worth: int | None
 
-    def __init__(self, around: Surroundings, plugin: Plugin, pod: PodInfo, *, listens: bool) -> None:
+    def __init__(self, around: Surroundings, points: PluginPoints, pod: PodInfo, *, listens: bool) -> None:
         """Begin, with nothing known yet.
 
         Args:
             around: the cluster.
-            plugin: the plugin.
+            points: at which points the plugin is asked.
             pod: the first of the pods.
             listens: whether it hears of events, so that it may know what it has not read.
         """
         self._around = around
         self._cluster = around.cluster
-        self.plugin = plugin
-        self._plugin: Any = plugin  # at whichever of its points it is asked
-        self.name = plugin.name
+        self._points = points
+        self.plugin = points.plugin
+        self._plugin: Any = points.plugin  # at whichever of its points it is asked
+        self.name = points.plugin.name
+        self.normalizes = points.normalizes
         self._listens = listens
         self.generation = around.cluster.generation
-        self._filters_any_row = isinstance(plugin, FilterPlugin) and (plugin.filters_all_nodes or plugin.foreseeable)
-        self.normalizes = isinstance(plugin, ScorePlugin) and type(plugin).normalize is not ScorePlugin.normalize
-        self._dtype = np.dtype(np.int64 if self.normalizes else np.int8)
         self.has_findings = False
         self.depends_on_pods = True
         self.forgotten = 0
-        # where it rests on the feasible nodes, each class asks a column of its own
-        self._asks_pre_score = isinstance(plugin, PreScorePlugin | ScorePlugin) and not plugin.reads_feasible_set
         self._earlier: tuple[CycleState, ReadingRunner] | None = None
         self._begin(pod)
 
     def copy_for_scores(self) -> AnswerColumn:
         """Return a column of a class's own for PreScore and Score, which go on from what PreFilter has left here."""
-        private = AnswerColumn(self._around, self.plugin, self.cycle.pod, listens=self._listens)
+        private = AnswerColumn(self._around, self._points, self.cycle.pod, listens=self._listens)
         private.begin_from(self)
         return private
 
@@ -276,7 +274,8 @@ class AnswerColumn:
         self.verdicts = None
         if self._is_judged and not self.skips_filter:
             if self._filter_known is not None:
-                self._filter_known[positions] = False
+                if self._filter_known is not around.unknown:
+                    self._filter_known[positions] = False
                 self.filter_log.note(self._cluster.generation, positions)
             elif many:
                 self._judge_all()
@@ -285,7 +284,8 @@ class AnswerColumn:
         if self.scores is None:
             return
         if self._score_known is not None:
-            self._score_known[positions] = False
+            if self._score_known is not around.unknown:
+                self._score_known[positions] = False
             self._is_known_everywhere = False
             self.score_log.note(self._cluster.generation, positions)
         elif many:
@@ -316,11 +316,11 @@ class AnswerColumn:
         """Ask PreFilter, if that is still to be done."""
         if self.asked_at >= 0:
             return
-        if isinstance(self.plugin, PreFilterPlugin):
-            self.pre_filter = self.runner.pre_filter(self.plugin, self.cycle, self._around.every)
+        if self._points.has_pre_filter:
+            self.pre_filter = self.runner.pre_filter(self._plugin, self.cycle, self._around.every)
             self.skips_filter = _skips(self.pre_filter)
         self.asked_at = self._cluster.generation
-        if not self._asks_pre_score:
+        if not self._points.scores_alike:
             self._earlier = None
         self._note_reads()
 
@@ -332,7 +332,7 @@ class AnswerColumn:
             CannotUpdate: it fails on a node.
         """
         if self._filter_known is not None:
-            if self._filters_any_row:
+            if self._points.filters_any_row:
                 self._judge_all()
             else:
                 self._judge_standing(standing)
@@ -384,6 +384,8 @@ class AnswerColumn:
             rejected = self._ask_filter(column)
             if rejected is not None or self.rejected is not None:
                 self._rejections()[unknown] = False if rejected is None else rejected
+            if known is self._around.unknown:
+                known = self._filter_known = known.copy()
             known[unknown] = True
 
     def _ask_filter(self, column: Nodes) -> BoolArray | None:
@@ -406,7 +408,7 @@ class AnswerColumn:
 
     def _forget_filter(self, generation: int) -> None:
         self.rejected = self.verdicts = None
-        self._filter_known = np.zeros(self._around.size, np.bool_)
+        self._filter_known = self._around.unknown
         self._is_judged = False
         self.filter_log = ChangeLog(generation)
         self.forgotten += 1
@@ -450,8 +452,8 @@ class AnswerColumn:
         """
         if self.is_prepared:
             return
-        if isinstance(self.plugin, PreScorePlugin):
-            self.pre_score = self.runner.pre_score(self.plugin, self.cycle, feasible)
+        if self._points.has_pre_score:
+            self.pre_score = self.runner.pre_score(self._plugin, self.cycle, feasible)
             self._note_reads()
             self.skips_score = _skips(self.pre_score)
             if not self.skips_score and self.pre_score is not None and not self.pre_score.successful:
@@ -470,6 +472,8 @@ class AnswerColumn:
             every = len(unknown) == int(np.count_nonzero(feasible))
             raw = self._ask_score(nodes() if every else self._around.column(unknown))
             self._set_scores(unknown, raw)
+            if self._score_known is self._around.unknown:
+                self._score_known = self._score_known.copy()
             self._score_known[unknown] = True
             self._is_known_everywhere = bool(self._score_known.all())
 
@@ -489,11 +493,11 @@ class AnswerColumn:
             _note(self.score_log, self._cluster.generation, self.scores != raw)
         self._score_known = None
         self.is_blank = True
-        self.scores = self._checked(raw).astype(self._dtype)
+        self.scores = self._checked(raw).astype(self._points.dtype)
 
     def _set_scores(self, where: IndexArray, raw: IntArray) -> None:
         if self.scores is None:
-            self.scores = np.zeros(self._around.size, self._dtype)
+            self.scores = np.zeros(self._around.size, self._points.dtype)
             self.is_blank = True
         self.score_log.note(self._cluster.generation, where)
         self.scores[where] = self._checked(raw)
@@ -522,7 +526,7 @@ class AnswerColumn:
         self._note_new_scores()
         self.out_of_range = False
         self.is_blank = True
-        self._score_known = np.zeros(self._around.size, np.bool_)
+        self._score_known = self._around.unknown
         self._is_known_everywhere = False
         self.score_log = ChangeLog(generation)
         self.forgotten += 1

@@ -59,7 +59,6 @@ class EquivalenceClass:
         self._all = tuple(columns.values())
         self._resting_on_pods: Sequence[AnswerColumn] = self._all
         self._epoch = -1
-        self._pre_filters = [columns[name] for name in order.pre_filters]
         self._judging = self._filters = [columns[name] for name in order.filters]
         self._contributions = Contributions(around, order, columns)
         self.pre_filter_nodes: frozenset[str] | None = None
@@ -118,7 +117,7 @@ class EquivalenceClass:
         """Ask PreFilter where that is to be done, and find out which nodes are left."""
         narrowed: frozenset[str] | None = None
         plugins: list[str] = []
-        for column in self._pre_filters:
+        for column in self._all:  # those that have a PreFilter first, in its order
             if column.asked_at < 0:
                 column.ask_pre_filter()
             answer = column.pre_filter
@@ -129,9 +128,6 @@ class EquivalenceClass:
                 narrowed = answer.names if narrowed is None else narrowed & answer.names
             elif not answer.successful:
                 raise CannotUpdate
-        for column in self._all:
-            if column.asked_at < 0:
-                column.ask_pre_filter()  # of those that have no such point, it is noted that they begin
         self.pre_filter_nodes, self.narrowing_plugins = narrowed, frozenset(plugins)
         self._judging = [column for column in self._filters if not column.skips_filter]
         self._searched = None

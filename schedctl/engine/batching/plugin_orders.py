@@ -20,7 +20,7 @@ class PluginOrder:
     Attributes:
         profile: the profile.
         anew: the names of those that are asked about every pod.
-        pre_filters, filters: the names of the others, at their points.
+        filters: the names of the others that have a Filter.
         scorers: the plugins that score, in order.
         preparing: the names of those that have a PreScore.
         scoring: the names of those that have a PreScore or a Score, in the order of asking.
@@ -30,7 +30,6 @@ class PluginOrder:
     def __init__(self, profile: Profile, anew: frozenset[str]) -> None:
         self.profile = profile
         self.anew = anew
-        self.pre_filters = tuple([plugin.name for plugin in profile.pre_filter if plugin.name not in anew])
         self.filters = tuple([plugin.name for plugin in profile.filter if plugin.name not in anew])
         self.scorers = tuple([plugin for plugin in profile.score if plugin.name not in anew])
         self.preparing = tuple([plugin.name for plugin in profile.pre_score if plugin.name not in anew])

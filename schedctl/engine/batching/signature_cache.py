@@ -19,6 +19,7 @@ from schedctl.engine.batching.answer_columns import AnswerColumn, CannotUpdate
 from schedctl.engine.batching.cached_runner import CachedRunner
 from schedctl.engine.batching.equivalence_classes import EquivalenceClass
 from schedctl.engine.batching.plugin_orders import PluginOrder
+from schedctl.engine.batching.plugin_points import PluginPoints
 from schedctl.engine.batching.reading import signature_of
 from schedctl.engine.batching.surroundings import Surroundings
 from schedctl.engine.faults import PASSING, CycleError
@@ -59,6 +60,7 @@ class SignatureCache:
         self._written: dict[tuple[str, bytes], _Written] = {}
         self._contents: dict[Hashable, tuple[PodInfo, bytes]] = {}
         self._latest: dict[str, tuple[tuple[Hashable, ...], dict[str, AnswerColumn]]] = {}
+        self._points: dict[int, PluginPoints] = {}
         self._orders: dict[tuple[str, frozenset[str]], PluginOrder] = {}
         self._around = Surroundings(cluster, placement)
 
@@ -174,8 +176,14 @@ class SignatureCache:
         column = self._columns.get(key)
         if column is None:
             listens = isinstance(plugin.handle, ProfileHandle) and plugin.handle.listens(plugin)
-            column = self._columns[key] = AnswerColumn(self._around, plugin, pod, listens=listens)
+            column = self._columns[key] = AnswerColumn(self._around, self._points_of(plugin), pod, listens=listens)
         return column
+
+    def _points_of(self, plugin: Plugin) -> PluginPoints:
+        points = self._points.get(id(plugin))  # which it holds, so that the id is not another's
+        if points is None:
+            points = self._points[id(plugin)] = PluginPoints(plugin)
+        return points
 
     def _written_as(self, profile: Profile, pod: PodInfo) -> _Written | None:
         """Return what is known of pods that are written like this one, None where that cannot be compared."""

@@ -14,8 +14,10 @@ from schedctl.cache.nodes import Nodes
 
 _SINGLE = 4
 """Up to how many numbers are put in order one by one."""
-_LOG_KEPT = 64
-"""How many changes of a column are kept; whoever is further behind takes all rows for new."""
+_LOG_KEPT = 256
+"""How many changed positions of a column are kept; whoever is further behind takes all rows for new."""
+_LOG_ROOM = 32
+"""For how many positions a log has room at first."""
 
 
 def distinct(parts: Sequence[IndexArray], among: int) -> IndexArray:
@@ -32,7 +34,7 @@ def distinct(parts: Sequence[IndexArray], among: int) -> IndexArray:
 class ChangeLog:
     """Which positions of a column have changed, by generation."""
 
-    __slots__ = ("_begins", "_generations", "_positions", "latest")
+    __slots__ = ("_begins", "_count", "_generations", "_last", "_positions", "_starts", "latest")
 
     def __init__(self, generation: int) -> None:
         self.begin(generation)
@@ -41,23 +43,48 @@ class ChangeLog:
         """Note that everything may have changed."""
         self.latest = self._begins = generation
         self._generations: list[int] = []
-        self._positions: list[IndexArray] = []
+        self._starts: list[int] = []  # where among the positions those of a generation start
+        self._positions = NO_ROWS  # with room for more behind the first `_count`; what is written stays as it is
+        self._count = 0
+        self._last = NO_ROWS
 
     def note(self, generation: int, positions: IndexArray) -> None:
         """Note that some positions have changed."""
-        self.latest = generation
+        self.latest, self._last = generation, positions
+        end = self._count + len(positions)
+        if end > len(self._positions):
+            self._make_room(len(positions))
+            end = self._count + len(positions)
+        self._positions[self._count : end] = positions
         self._generations.append(generation)
-        self._positions.append(positions)
-        if len(self._positions) > 2 * _LOG_KEPT:
-            self._begins = self._generations[_LOG_KEPT - 1]
-            del self._generations[:_LOG_KEPT], self._positions[:_LOG_KEPT]
+        self._starts.append(self._count)
+        self._count = end
 
     def since(self, generation: int) -> IndexArray | None:
         """Return the positions that have changed after a generation, of which some may come twice; None for any."""
         if generation < self._begins:
             return None
-        parts = self._positions[bisect_right(self._generations, generation) :]
-        return NO_ROWS if not parts else parts[0] if len(parts) == 1 else np.concatenate(parts)
+        if generation >= self.latest:
+            return NO_ROWS
+        first = bisect_right(self._generations, generation)
+        if first == len(self._generations) - 1:
+            return self._last
+        return self._positions[self._starts[first] : self._count]
+
+    def _make_room(self, more: int) -> None:
+        """Find room for more positions, elsewhere, since others look at those that are written."""
+        if self._count > _LOG_KEPT:
+            first = bisect_right(self._starts, self._count - _LOG_KEPT)
+            start = self._starts[first] if first < len(self._starts) else self._count
+            self._begins = self._generations[first - 1]
+            del self._generations[:first], self._starts[:first]
+            self._starts = [each - start for each in self._starts]
+        else:
+            start = 0
+        kept = self._positions[start : self._count]
+        self._count = len(kept)
+        self._positions = np.empty(2 * (self._count + more) + _LOG_ROOM, np.intp)
+        self._positions[: self._count] = kept
 
 
 class Foresight(NamedTuple):
@@ -89,6 +116,7 @@ class Surroundings:
             long as this is used.
         size: how many these are.
         whole: whether positions among them are rows of the table.
+        unknown: bool (size,), False everywhere and never written to, of whoever knows nothing yet.
         epoch: grows when a column comes to rest on pods that did not before.
     """
 
@@ -99,6 +127,8 @@ class Surroundings:
         self.epoch = 0
         self.size = len(self.nodes)
         self.whole = self.size == len(cluster.node_table)
+        self.unknown: BoolArray = np.zeros(self.size, np.bool_)
+        self.unknown.flags.writeable = False
         self._within: BoolArray | None = None
         if placement is not None:
             self._within = np.zeros(len(cluster.node_table), np.bool_)
