@@ -17,6 +17,7 @@ from schedctl.cache.arrays import BoolArray, IndexArray, IntArray
 from schedctl.cache.nodes import Nodes
 from schedctl.cache.pod_info import PodInfo
 from schedctl.engine.batching.answer_columns import AnswerColumn
+from schedctl.engine.batching.surroundings import distinct
 
 _MOST_LEVELS = 32
 """How many placements on one node are looked ahead at most."""
@@ -93,7 +94,7 @@ class Lookahead:
         # pods pile up on a few nodes: others that will run out soon come along, and more levels go into one column
         if len(where) * _FEW < np.count_nonzero(feasible):
             soon = likely[:_SOON]
-            where = np.union1d(where, soon[left[soon] < _FEW])
+            where = distinct((where, soon[left[soon] < _FEW]), len(feasible))
         levels = max(1, min(_MOST_LEVELS, _ROWS // len(where)))
         gains = np.tile(np.arange(1, levels + 1), (len(where), 1))
         gains[where == position] -= 1  # the pod just placed stands there already: its first level is the row as it is
