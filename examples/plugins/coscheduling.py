@@ -22,14 +22,11 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from typing import Any
 
-import numpy as np
-
 from schedctl.api.kinds import Kind
-from schedctl.api.meta import Int32, LabelSelector, ObjectMeta, Struct
+from schedctl.api.meta import Int32, ObjectMeta, Struct
 from schedctl.api.pods import ResourceList
-from schedctl.api.selectors import compile_selector
-from schedctl.cache.arrays import BoolArray
 from schedctl.cache.nodes import Nodes
+from schedctl.cache.pod_counters import PodCounter
 from schedctl.cache.pod_info import PodInfo
 from schedctl.config.args import PluginArgs
 from schedctl.framework.cycles import Cycle
@@ -111,10 +108,12 @@ class Coscheduling(QueueSortPlugin, PreFilterPlugin, PostFilterPlugin, ReservePl
 
     def __init__(self, args: Any, handle: Handle) -> None:
         super().__init__(args, handle)
+        self._last_seen: dict[tuple[str, str], frozenset[PodInfo]] = {}  # by group, its pending members
+        self._placed_members: dict[tuple[str, str], PodCounter] = {}
         handle.listen(UNSCHEDULED_POD_ADD, self._arrived)
 
     def signature(self, pod: PodInfo) -> Hashable | None:
-        """Nothing of a pod without a group; of a member no answer serves another pod, since its siblings matter."""
+        """Nothing of a pod without a group; of a member no answer is kept: a sibling that comes is no change there."""
         return pod.priority if not _named(pod) else None
 
     def events_to_register(self) -> tuple[Registration, ...]:
@@ -148,11 +147,12 @@ class Coscheduling(QueueSortPlugin, PreFilterPlugin, PostFilterPlugin, ReservePl
             return None
         if group is None:
             return self.unknown.status(group=name)
-        members = self._count_placed(pod)
-        if members < group.spec.min_member:
+        members, needed = self._count_placed(pod), group.spec.min_member
+        # each of them comes by here: as long as those that were pending still are, not all pods are looked through
+        if members < needed and not self._sees_again(pod, needed - members):
             members += len(self._pending(pod))
-        if members < group.spec.min_member:
-            return self.too_few.status(group=name, members=members, needed=group.spec.min_member)
+            if members < needed:
+                return self.too_few.status(group=name, members=members, needed=needed)
         return None
 
     def post_filter(self, cycle: Cycle, nodes: Nodes, codes: CodeColumn) -> PostFilterResult:
@@ -226,9 +226,12 @@ class Coscheduling(QueueSortPlugin, PreFilterPlugin, PostFilterPlugin, ReservePl
         group = self._group(after)
         if group is None:
             return
-        others = [member for member in self._pending(after) if member.uid != after.uid]
-        if 1 + len(others) + self._count_placed(after) >= group.spec.min_member:
-            self.handle.activate(others)
+        needed = group.spec.min_member - self._count_placed(after)
+        if len(self.handle.cluster.pending) < needed:
+            return  # whoever they are
+        members = self._pending(after)
+        if len(members) >= needed:
+            self.handle.activate([member for member in members if member.uid != after.uid])
 
     @property
     def _args(self) -> CoschedulingArgs:
@@ -241,28 +244,29 @@ class Coscheduling(QueueSortPlugin, PreFilterPlugin, PostFilterPlugin, ReservePl
 
     def _placed(self, pod: PodInfo) -> list[PodInfo]:
         """Return the members on nodes, those that wait there included, and the pod itself if it has one."""
-        return list(self.handle.cluster.pod_table.infos[self._places(pod)])
+        running = self.handle.cluster.pod_table
+        return [member for member in running if _alike(member, pod) and not member.is_terminating]
 
     def _count_placed(self, pod: PodInfo) -> int:
-        return int(np.count_nonzero(self._places(pod)))
-
-    def _places(self, pod: PodInfo) -> BoolArray:
-        """Return which rows of the pod table are members that stay."""
-        table = self.handle.cluster.pod_table
-        query = compile_selector(LabelSelector(match_labels={GROUP_LABEL: _named(pod)}))
-        return table.select(query, (pod.namespace,)) & ~table.terminating
+        """Return how many these are, which the cluster counts for as long as somebody holds its counter."""
+        key = _group_key(pod)
+        if key not in self._placed_members:
+            members = self.handle.cluster.counter({GROUP_LABEL: _named(pod)}, (pod.namespace,), terminating=False)
+            self._placed_members[key] = members
+        return int(self._placed_members[key].by_row.sum())
 
     def _pending(self, pod: PodInfo) -> list[PodInfo]:
         """Return the members without a node, in order of arrival, and the pod itself if it has none."""
-        cluster = self.handle.cluster
-        name, namespace = _named(pod), pod.namespace
-        members = [
-            member
-            for member in cluster.pending.values()
-            if member.labels.get(GROUP_LABEL) == name and member.namespace == namespace and not member.is_terminating
-        ]
-        known = pod.key in cluster.pending or pod.key in cluster.pod_table.row_of
+        pending = self.handle.cluster.pending.values()
+        members = [member for member in pending if _alike(member, pod) and not member.is_terminating]
+        self._last_seen[_group_key(pod)] = frozenset(members)
+        known = pod.key in self.handle.cluster.pending or pod.key in self.handle.cluster.pod_table.row_of
         return members if known else [*members, pod]
+
+    def _sees_again(self, pod: PodInfo, many: int) -> bool:
+        """Return whether so many of the members that were pending when last looked are so now."""
+        members = self._last_seen.get(_group_key(pod), frozenset())
+        return len(members.intersection(self.handle.cluster.pending.values())) >= many
 
     def _waiting(self, pod: PodInfo) -> list[WaitingPod]:
         return [waiting for waiting in self.handle.waiting_pods() if _alike(waiting.pod, pod)]
