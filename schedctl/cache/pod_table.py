@@ -126,6 +126,11 @@ class PodTable:
         self._unordered = set()
         return self._by_importance
 
+    @property
+    def free_rows(self) -> Sequence[int]:
+        """The dead rows; the next pods come to the last of them."""
+        return self._free
+
     def pod(self, key: str) -> PodInfo:
         """Return the running pod of a key.
 

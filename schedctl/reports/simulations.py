@@ -58,6 +58,8 @@ class EndReason(StrEnum):
     """Nothing that is going to happen could move a pending pod."""
     PATIENCE = "Patience"
     """Nothing lasting happened for as long as the run was to be patient."""
+    REPEATING = "Repeating"
+    """It came back to where it was, and would have gone on so for as long as the run was to be patient."""
     HORIZON = "Horizon"
     """The run was not to go on for longer."""
     INTERRUPTED = "Interrupted"
@@ -390,12 +392,14 @@ class Ending(Record, frozen=True, kw_only=True):
     Attributes:
         reason: which of the ways to end it was.
         text: the same in words.
+        period: after how many seconds a run that is ``Repeating`` comes back to where it was, null for others.
         clock: seconds that went by on its clock.
         attempts: how many attempts were made.
     """
 
     reason: EndReason
     text: str
+    period: float | None = None
     clock: float
     attempts: int
 

@@ -19,6 +19,7 @@ class RunEnd(Enum):
     SETTLED = "no pod is waiting for a node"
     STUCK = "no remaining event can unblock the pending pods"
     PATIENCE = "the last events changed nothing that lasts"
+    REPEATING = "the same attempts repeat and change nothing that lasts"
     HORIZON = "the time limit of the run is reached"
     INTERRUPTED = "interrupted"
 
@@ -130,6 +131,7 @@ class Run:
             in their spec; of several that had the same name one after another, the last.
         evictions: in order.
         end: why it ended; None while it goes on.
+        period: after how many seconds it repeats itself, None where it does not.
         clock: seconds that went by on its clock.
         attempts: how many attempts were made, those answered from memory included.
         remembered: how many of them were.
@@ -140,11 +142,18 @@ class Run:
     pods: dict[str, PodOutcome] = field(default_factory=dict)
     evictions: list[Eviction] = field(default_factory=list)
     end: RunEnd | None = None
+    period: float | None = None
     clock: float = 0.0
     attempts: int = 0
     remembered: int = 0
     timeline: list[AnyRecord] = field(default_factory=list)
     groups: dict[str, GroupOutcome] = field(default_factory=dict)
+
+    @property
+    def end_in_words(self) -> str:
+        """Why it ended, and how often what comes comes again."""
+        end = self.end or RunEnd.INTERRUPTED
+        return end.value if self.period is None else end.value.replace("repeat", f"repeat every {self.period:g} s", 1)
 
     def count(self) -> Mapping[PodState, int]:
         """Return how many pods are in each state."""

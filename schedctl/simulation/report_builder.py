@@ -104,7 +104,11 @@ def report(
         utilisation=_utilisation(facts),
         balance=[_balance(facts, resource) for resource in (CPU, MEMORY)],
         ending=simulations.Ending(
-            reason=EndReason[ending.name], text=ending.value, clock=facts.run.clock, attempts=facts.run.attempts
+            reason=EndReason[ending.name],
+            text=facts.run.end_in_words,
+            period=facts.run.period,
+            clock=facts.run.clock,
+            attempts=facts.run.attempts,
         ),
         rejected=objects,
         mistakes=[_mistake(problem) for problem in mistakes],

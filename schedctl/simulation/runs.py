@@ -23,9 +23,10 @@ from schedctl.simulation.simulator.binding import BindingCycle
 from schedctl.simulation.simulator.evictions import Evictions
 from schedctl.simulation.simulator.external_events import ExternalEvents
 from schedctl.simulation.simulator.group_cycles import GroupCycles
+from schedctl.simulation.simulator.recurrence import Recurrence
 from schedctl.simulation.simulator.requeue import Refusal, RefusalCache, Requeue
 from schedctl.simulation.simulator.state import RunState
-from schedctl.simulation.tie_breaking import TieBreaker, first_by_name
+from schedctl.simulation.tie_breaking import TieBreaker, first_by_name, ignores_history
 from schedctl.simulation.timeline import Ended
 
 
@@ -39,7 +40,9 @@ class Options:
         trace: keep the timeline.
         patience: end when for so many seconds on the clock nothing lasting came about, and nothing is about to: no
             more pods of a priority on nodes than ever before, none gone but to make room, nothing happened. Pods that
-            take turns in evicting each other come to nothing, however long they go on.
+            take turns in evicting each other come to nothing, however long they go on. A run that comes back to where
+            it was skips what would only come again; one that draws from ties, asks extenders, schedules groups or has a
+            horizon is not looked at for that.
         horizon: end when the clock reaches so many seconds, None for never.
         make_room: whether PostFilter is run for pods that find no node, so that they may preempt others.
     """
@@ -108,6 +111,10 @@ class Simulator:
         )
         self._external_events = ExternalEvents(state, self._evictions, self._binding)
         state.apply_event = self._external_events.apply
+        # what extenders answer, and what draws come out, is not decided by where the run stands
+        extended = any(profile.extenders for profile in scheduler.profiles.values())
+        decided = ignores_history(options.choose) and not extended and not state.with_groups
+        self._recurrence = Recurrence(state) if decided and options.horizon is None else None
 
     def run(self, pods: list[PodInfo], events: Iterable[SimulatedEvent]) -> Run:
         """Run to the end."""
@@ -176,14 +183,28 @@ class Simulator:
         if options.horizon is not None and until > options.horizon:
             state.clock.advance(max(options.horizon, state.clock.now))
             return RunEnd.HORIZON
-        if not state.agenda.is_lasting and state.patience.ends_by(until):
-            return RunEnd.PATIENCE
+        if not state.agenda.is_lasting and self._is_in_vain(until):
+            state.facts.period = state.patience.period
+            return RunEnd.PATIENCE if state.facts.period is None else RunEnd.REPEATING
         state.clock.advance(until)
         state.queue.flush()
         for queued in state.queue:
             if queued.place is Place.GATED and queued.flushed == until:
                 queued.seen = state.world  # asked again, and kept out again
         return None
+
+    def _is_in_vain(self, until: float) -> bool:
+        """Return whether nothing lasting came about for long, or for as long as it takes to come back to where it was.
+
+        Args:
+            until: when anything happens next.
+        """
+        patience = self._state.patience
+        if self._recurrence is not None and patience.period is None:
+            period = self._recurrence.period(until)
+            if period is not None:
+                patience.skip_periods(period)
+        return patience.ends_by(until)
 
     def _attempt_group(self, entry: QueuedGroup) -> None:
         """Try to schedule a group, and do what follows."""

@@ -68,6 +68,11 @@ class _Order:
         return cluster.node_table.names[int(rows[self._rank[rows].argmin()])]
 
 
+def ignores_history(choose: TieBreaker) -> bool:
+    """Return whether a chooser takes the same of the same nodes, whichever pod it is for and however often tried."""
+    return choose is first_by_name or isinstance(choose, _Order)
+
+
 def replay_nodes(nodes: Mapping[str, str]) -> TieBreaker:
     """Return a chooser that takes the nodes given, by ``namespace/name`` of the pod, others first by name.
 

@@ -46,7 +46,7 @@ def test_a_gang_of_eight_on_a_cluster_with_room_for_seven_leaves_none_bound(cosc
     made = cluster(node("a", cpu="4"), node("b", cpu="3"), group("train", 8), *members("train", 8))
     facts = run(coscheduling.scheduler(made))
     assert facts.count() == {PodState.UNSCHEDULABLE: 8}
-    assert facts.end is RunEnd.PATIENCE
+    assert (facts.end, facts.period) == (RunEnd.REPEATING, 390)
     assert len(made.pod_table.row_of) == 0
     assert len(made.pending) == 8
     waited = [record for record in facts.timeline if isinstance(record, Waiting)]

@@ -131,7 +131,7 @@ class GroupQueue(SchedulingQueue):
             super()._return(queued)
             return
         # first: what happened while a pod of a group was in flight is not looked at
-        self._in_flight.land(queued.info.uid)
+        self.in_flight.land(queued.info.uid)
         self._add_member(queued, events.SCHEDULE_ATTEMPT_FAILURE)
 
     def _add_member(self, queued: QueuedPod, event: str) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -51,6 +51,16 @@ class InFlight:
 
     def __contains__(self, uid: str) -> bool:
         return uid in self._since
+
+    @property
+    def occurrences(self) -> Sequence[Occurrence]:
+        """What has happened, as far as a pod that is tried may hear of it."""
+        return self._log
+
+    @property
+    def heard_before(self) -> Mapping[str, int]:
+        """By uid of the pods that are tried, how many of these occurrences were before they set out."""
+        return {uid: since - self._begins for uid, since in self._since.items()}
 
     def begin(self, uid: str) -> None:
         """Write down for a pod from now on."""

@@ -8,6 +8,7 @@ which event may help whom; time is the `Clock`'s, which nothing here moves.
 from __future__ import annotations
 
 import heapq
+import itertools
 import math
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import dataclass
@@ -46,6 +47,11 @@ class Backoff:
     initial: int = 1
     maximum: int = 10
 
+    @property
+    def longest_from(self) -> int:
+        """After how many attempts of a pod it is as long as after any more."""
+        return next(count for count in itertools.count(1) if self.duration(count) >= self.maximum)
+
     def duration(self, count: int, size: int = 1) -> float:
         """Return how many seconds it is after so many attempts, of a group of so many pods."""
         shift = count - 1
@@ -62,12 +68,14 @@ class SchedulingQueue:
     Attributes:
         clock: its time.
         hints: who hears of what.
+        backoff: how long pods back off.
+        in_flight: the pods that are tried.
     """
 
     def __init__(self, hints: Hints, clock: Clock, backoff: Backoff | None = None, moved: Mover | None = None) -> None:
         self.clock = clock
         self.hints = hints
-        self._backoff = backoff or Backoff()
+        self.backoff = backoff or Backoff()
         self._moved = moved or (lambda queued, before, event: None)
         self._sort: QueueSortPlugin = next(iter(hints.profiles.values())).queue_sort[0]
         self._pods: dict[str, QueuedPod] = {}
@@ -78,7 +86,7 @@ class SchedulingQueue:
         self._backing_off = _Heap(Place.BACKOFF)
         self._erring = _Heap(Place.BACKOFF)
         self._pool: dict[Any, dict[str, Entry]] = {}
-        self._in_flight = InFlight()
+        self.in_flight = InFlight()
         self._next_flush = 0.0
         self._form: Any = None  # what all sort keys have in common
         release = hints.release
@@ -126,7 +134,7 @@ class SchedulingQueue:
 
     def reacts_to(self, event: ClusterEvent) -> bool:
         """Return whether telling of an event could have any effect now."""
-        if not self._pool and not self._in_flight:
+        if not self._pool and not self.in_flight:
             return False
         return self.hints.has_listeners(event)
 
@@ -164,20 +172,20 @@ class SchedulingQueue:
         for queued in entry.pods:
             if queued is not entry:
                 queued.attempts += 1
-            self._in_flight.begin(queued.info.uid)
+            self.in_flight.begin(queued.info.uid)
         self._move(entry, Place.IN_FLIGHT, event)
         return entry
 
     def done(self, queued: QueuedPod) -> None:
         """Say that a pod in flight will not come back, or that nothing that happened matters if it does."""
-        self._in_flight.land(queued.info.uid)
+        self.in_flight.land(queued.info.uid)
         if queued.place is Place.IN_FLIGHT:
             self._move(queued, None, "")
             del self._pods[queued.info.key]
 
     def land(self, queued: QueuedPod) -> None:
         """Say that what happens from here on does not matter if a pod in flight comes back: it is past Permit."""
-        self._in_flight.land(queued.info.uid)
+        self.in_flight.land(queued.info.uid)
 
     def requeue(
         self, queued: QueuedPod, unschedulable: frozenset[str] = frozenset(), pending: frozenset[str] = frozenset()
@@ -208,9 +216,9 @@ class SchedulingQueue:
             return
         changes = events.pod_changes(before, after, target=True)
         if queued.place in (Place.IN_FLIGHT, Place.INCOMPLETE):
-            if queued.info.uid in self._in_flight:
+            if queued.info.uid in self.in_flight:
                 for event in changes:
-                    self._in_flight.note(event, before, after)
+                    self.in_flight.note(event, before, after)
             queued.info = after
             return
         entry = self._entry_of(queued)
@@ -243,7 +251,7 @@ class SchedulingQueue:
     def delete(self, info: PodInfo) -> None:
         """Forget a pod that is gone, unless it is in flight: then whoever took it out says that it is done."""
         queued = self._pods.get(info.key)
-        if queued is None or queued.info.uid in self._in_flight:
+        if queued is None or queued.info.uid in self.in_flight:
             return
         self._drop(queued)
         self._move(queued, None, "")
@@ -279,8 +287,8 @@ class SchedulingQueue:
         # kube-scheduler goes through a map in random order; here they move in the order in which they came
         for entry, strategy in sorted(moving, key=lambda each: each[0].stamp):
             self._requeue(entry, strategy, self._label(event))
-        if self._in_flight:
-            self._in_flight.note(event, before, after)
+        if self.in_flight:
+            self.in_flight.note(event, before, after)
 
     def activate(self, infos: Iterable[PodInfo]) -> None:
         """Make pods active at once, backoff or not, if PreEnqueue lets them; those in flight when they return."""
@@ -289,8 +297,8 @@ class SchedulingQueue:
             if queued is None:
                 continue
             entry = self._entry_of(queued)
-            if queued.info.uid in self._in_flight:
-                self._in_flight.note(events.FORCE_ACTIVATE, None, queued.info)
+            if queued.info.uid in self.in_flight:
+                self.in_flight.note(events.FORCE_ACTIVATE, None, queued.info)
             elif entry.place is Place.BACKOFF and not self._asks_activated:
                 self._end_backoff(entry, events.FORCE_ACTIVATE.label)
             elif entry.place is Place.BACKOFF or entry.waits_in_pool:
@@ -310,8 +318,8 @@ class SchedulingQueue:
             entry.flush(now)  # its timestamp stays: the backoff is reckoned from the last attempt
             strategy = self._strategy(entry, events.UNSCHEDULABLE_TIMEOUT, None, None)
             self._requeue(entry, strategy, events.UNSCHEDULABLE_TIMEOUT.label)
-        if late and self._in_flight:
-            self._in_flight.note(events.UNSCHEDULABLE_TIMEOUT, None, None)
+        if late and self.in_flight:
+            self.in_flight.note(events.UNSCHEDULABLE_TIMEOUT, None, None)
 
     def _overdue(self) -> Iterator[Entry]:
         """Yield the unschedulable that are tried again for no other reason than that they have waited long."""
@@ -348,7 +356,7 @@ class SchedulingQueue:
     def _return(self, queued: QueuedPod) -> None:
         """Let a pod in flight in again, in the light of what happened meanwhile."""
         strategy = self._strategy_after(queued)  # before it lands, which forgets what happened while it was in flight
-        self._in_flight.land(queued.info.uid)
+        self.in_flight.land(queued.info.uid)
         self._requeue(queued, strategy, events.SCHEDULE_ATTEMPT_FAILURE)
 
     def _drop(self, queued: QueuedPod) -> None:
@@ -463,10 +471,10 @@ class SchedulingQueue:
     def _ends(self, entry: Entry) -> float:
         """Return when a backoff ends: in the past where it has none."""
         count = entry.error_count or entry.unschedulable_count
-        if not self._backoff.maximum or not count:
+        if not self.backoff.maximum or not count:
             return -math.inf
         if entry.expiration is None:
-            ends = entry.timestamp + self._backoff.duration(count, len(entry.pods))
+            ends = entry.timestamp + self.backoff.duration(count, len(entry.pods))
             entry.expiration = self._align(ends)
         return entry.expiration
 
@@ -512,9 +520,9 @@ class SchedulingQueue:
         """Return what all that happened while a pod was in flight means for it."""
         if not queued.unschedulable_plugins and not queued.pending_plugins:
             return Strategy.AFTER_BACKOFF
-        if queued.info.uid not in self._in_flight:  # it landed, at Permit: what happened since was not written down
+        if queued.info.uid not in self.in_flight:  # it landed, at Permit: what happened since was not written down
             return Strategy.AFTER_BACKOFF
-        if not self._in_flight.has_missed(queued.info.uid):
+        if not self.in_flight.has_missed(queued.info.uid):
             return Strategy.SKIP
 
         def ask(occurrence: Occurrence) -> Strategy:
@@ -522,7 +530,7 @@ class SchedulingQueue:
 
         # only hints of plugins that said Pending let a pod skip its backoff
         enough = Strategy.IMMEDIATELY if queued.pending_plugins else Strategy.AFTER_BACKOFF
-        return self._in_flight.strategy(queued.info.uid, self._group_of(queued), ask, enough)
+        return self.in_flight.strategy(queued.info.uid, self._group_of(queued), ask, enough)
 
 
 def _window(time: float) -> float:

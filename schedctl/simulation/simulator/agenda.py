@@ -30,6 +30,10 @@ class Agenda:
         """Whether any action that is due will last."""
         return self._lasting > 0
 
+    def has_others(self, numbers: Collection[int]) -> bool:
+        """Return whether anything is due but actions of these numbers."""
+        return any(number not in numbers and number not in self._cancelled for _, number, _, _ in self._due)
+
     def schedule(self, at: float, action: Callable[[], None], *, lasting: bool = True) -> int:
         """Do something at a time; return the number by which `cancel` knows it."""
         self._last_number += 1

@@ -16,12 +16,17 @@ class Patience:
 
     Attributes:
         lasted_at: when something lasting last came about.
+        count: how often a pod was bound, had to go or was gone, or something came from outside.
+        period: after how many seconds all comes again that comes, None where that is not known.
     """
 
     def __init__(self, clock: Clock, seconds: float) -> None:
         self.lasted_at = 0.0
+        self.count = 0
+        self.period: float | None = None
         self._clock = clock
         self._seconds = seconds
+        self._skipped = 0.0
         self._bound: Counter[int] = Counter()  # by priority, pods bound less pods preempted
         self._most_bound: Counter[int] = Counter()
         self._preempted_uids: set[str] = set()
@@ -30,14 +35,23 @@ class Patience:
 
     def ends_by(self, at: float) -> bool:
         """Return whether nothing lasting came about for too long, if nothing does before a time."""
-        return at - self.lasted_at > self._seconds
+        return at - self.lasted_at > self._seconds - self._skipped
+
+    def skip_periods(self, period: float) -> None:
+        """Do without the periods that are left: the end finds all as it would, but for how often it came before."""
+        self.period = period
+        left = self._seconds - (self._clock.now - self.lasted_at)
+        self._skipped = left // period * period
 
     def note_lasting(self) -> None:
         """Note that something lasting came about now."""
+        self.count += 1
         self.lasted_at = self._clock.now
+        self.period, self._skipped = None, 0.0
 
     def note_bound(self, priority: int) -> None:
         """Note that a pod was bound, which lasts if so many of its priority never were."""
+        self.count += 1
         self._bound[priority] += 1
         if self._bound[priority] > self._most_bound[priority]:
             self._most_bound[priority] = self._bound[priority]
@@ -45,11 +59,13 @@ class Patience:
 
     def note_preempted(self, info: PodInfo) -> None:
         """Note that a pod has to make room."""
+        self.count += 1
         self._bound[info.priority] -= 1
         self._preempted_uids.add(info.uid)
 
     def note_gone(self, info: PodInfo) -> None:
         """Note that a pod is gone, which lasts unless it made room."""
+        self.count += 1
         if info.uid not in self._preempted_uids:
             self.note_lasting()
 
