@@ -13,7 +13,7 @@ from schedctl.cache.cluster import Cluster
 from schedctl.errors import UsageError
 from schedctl.reports.drains import DrainReport
 from schedctl.scheduler.gaps import log_assumptions
-from schedctl.session import node_maps, pending_reasons, runs
+from schedctl.session import drain_reasons, node_maps, runs
 from schedctl.session.names import Names
 from schedctl.session.sessions import Session
 from schedctl.simulation import broken_groups, drain_report_builder, drains, utilisation
@@ -90,10 +90,10 @@ def drain(
     metadata = session.metadata(settled)
     report = drain_report_builder.report(facts, cluster, metadata=metadata, fail=fail, guesses=assumptions.describe())
     report = replace(report, broken_groups=broken_groups.broken_since(groups, cluster))
-    report = pending_reasons.add_warnings_of_drain(report, facts, scheduler)
+    report = drain_reasons.add_warnings(report, facts, scheduler)
     if node_map:
         report = node_maps.add(report, cluster, before)
     if facts.interrupted:
         return report
     with notifier.progress("explaining") as progress:
-        return pending_reasons.of_drain(report, scheduler, progress.advance)
+        return drain_reasons.add_reasons(report, scheduler, progress.advance)
