@@ -126,11 +126,13 @@ class Contributions:
         for name, private in self._private.items():
             shared = self._columns[name]
             private.cycle.pod = shared.cycle.pod
+            if not (same or (private.skips_score and private.plugin.foreseeable)):
+                private.reset_scores()  # first, so that nothing is asked again that is forgotten afterwards
             private.update()
             seeded = seeded and private.asked_at == shared.asked_at
         whole, self._shifted, self.is_prepared_anew = since < 0, False, False
         if not seeded:
-            self._prepare(nodes, same=same)
+            self._prepare(nodes)
             # the first time in any case: another class may have prepared all of the columns that they share
             whole = ((self.is_prepared_anew or since < 0) and self._choose_parts()) or whole
         gained = flipped is None or bool(feasible[flipped].any())
@@ -194,26 +196,24 @@ class Contributions:
 
     # -- PreScore ----------------------------------------------------------------
 
-    def _prepare(self, nodes: Callable[[], Nodes], *, same: bool) -> None:
+    def _prepare(self, nodes: Callable[[], Nodes]) -> None:
         """Ask PreScore where its answer may be another."""
         for name in self._order.scoring:
             column = self._columns[name]
             if column.plugin.reads_feasible_set:
-                column = self._seed(name, same=same)
+                column = self._seed(name)
             if not column.is_prepared:
                 column.ask_pre_score(nodes())
                 self.is_prepared_anew = True
 
-    def _seed(self, name: str, *, same: bool) -> AnswerColumn:
-        """Have a column of its own ask PreScore again, from the state on that the shared one's PreFilter has left."""
+    def _seed(self, name: str) -> AnswerColumn:
+        """Return a column of the class's own, which goes on from the state that the shared one's PreFilter has left."""
         shared, private = self._columns[name], self._private.get(name)
         if private is None:
             private = self._private[name] = shared.copy_for_scores()
         elif private.asked_at != shared.asked_at:
             private.reset()
             private.begin_from(shared)
-        elif not (same or (private.skips_score and private.plugin.foreseeable)):
-            private.reset_scores()
         return private
 
     def _choose_parts(self) -> bool:
