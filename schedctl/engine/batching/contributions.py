@@ -56,6 +56,17 @@ class Contribution:
             return self.uniform and column.is_uniform
         return column.is_rated and not column.out_of_range
 
+    def holds_without(self, lost: IndexArray) -> bool:
+        """Return whether the scores of all other nodes are as they were when some are no longer feasible."""
+        column = self.column
+        if not column.normalizes:
+            return True
+        if not self.plugin.normalizes_by_extremes or self.plugin.reads_feasible_set:
+            return False
+        assert column.scores is not None
+        raw = column.scores[lost]
+        return self.least == self.most or not bool(((raw == self.least) | (raw == self.most)).any())
+
     def at(self, positions: IndexArray | slice) -> Scores | int:
         """Return the normalised scores at some positions, one number where they all have the same."""
         column = self.column
@@ -135,16 +146,17 @@ class Contributions:
             self._prepare(nodes)
             # the first time in any case: another class may have prepared all of the columns that they share
             whole = ((self.is_prepared_anew or since < 0) and self._choose_parts()) or whole
-        gained = flipped is None or bool(feasible[flipped].any())
+        lost = None if flipped is None or bool(feasible[flipped].any()) else flipped
         moved: list[IndexArray] = []
         for part in self._parts.values():
             column = part.column
-            if not whole and column.score_log.latest <= since and (same or part.holds_for_any):
-                continue
+            if not whole and column.score_log.latest <= since:
+                if same or part.holds_for_any or (lost is not None and part.holds_without(lost)):
+                    continue
             if not (whole or column.normalizes) and part.holds_for_any:
                 found = column.score_log.since(since)
             else:
-                found = self._refresh(part, feasible, nodes, -1 if whole else since, same=same, gained=gained)
+                found = self._refresh(part, feasible, nodes, -1 if whole else since, same=same, gained=lost is None)
             if found is None:
                 whole = True
             elif len(found):
