@@ -18,11 +18,11 @@ command ends with, so the command line needs no table of its own::
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+import msgspec
 
 
-@dataclass(frozen=True, slots=True)
-class Problem:
+class Problem(msgspec.Struct, frozen=True):
     """One thing wrong with an input, with everything a person needs to mend it.
 
     Attributes:

@@ -7,7 +7,6 @@ what operators make beyond the pods of a template, and `schedctl.config.custom_k
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import msgspec
@@ -23,8 +22,7 @@ FORMS = ("template", "spec", "pod")
 """What can stand at a path: metadata and spec of a pod, its spec alone, or a whole pod with a name of its own."""
 
 
-@dataclass(frozen=True, slots=True)
-class PodsAt:
+class PodsAt(msgspec.Struct, frozen=True):
     """Where a kind keeps one template, or one list of them.
 
     Attributes:
@@ -59,8 +57,7 @@ class PodsAt:
     hash_label: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class CustomKind:
+class CustomKind(msgspec.Struct, frozen=True):
     """A kind with templates; any version of its group is read.
 
     Attributes:

@@ -8,8 +8,9 @@ when they mean the same thing, and no version outside these lists is read on a g
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from typing import Any
+
+import msgspec
 
 from schedctl.api import devices, policies, storage, workloads
 from schedctl.api.meta import Namespace, Struct
@@ -21,8 +22,7 @@ Conversion = Callable[[dict[str, Any]], dict[str, Any]]
 """An object as it was written to the same object in the fields of the version we read; the argument is left alone."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Kind:
+class Kind(msgspec.Struct, frozen=True, eq=False):
     """A kind that is read, and how.
 
     Attributes:
@@ -42,7 +42,7 @@ class Kind:
     namespaced: bool = True
     served: tuple[str, ...] = ()
     retired: tuple[str, ...] = ()
-    converted: Mapping[str, Conversion] = field(default_factory=dict)
+    converted: Mapping[str, Conversion] = msgspec.field(default_factory=dict)
     only: str = ""
 
     @property

@@ -8,7 +8,8 @@ is an error. The one field there is to select by is ``metadata.name``; any other
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+
+import msgspec
 
 from schedctl.api import pods, selectors
 from schedctl.api.field_errors import invalid, not_supported
@@ -18,8 +19,7 @@ LABEL_OPERATORS = ("In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt")
 FIELD_OPERATORS = ("In", "NotIn")
 
 
-@dataclass(frozen=True, slots=True)
-class FieldRequirement:
+class FieldRequirement(msgspec.Struct, frozen=True):
     """A field that must have a value, or must not.
 
     Attributes:
@@ -37,8 +37,7 @@ class FieldRequirement:
         return ((name if self.field == NAME_FIELD else "") == self.value) is self.equal
 
 
-@dataclass(frozen=True, slots=True)
-class NodeTerm:
+class NodeTerm(msgspec.Struct, frozen=True):
     """One term: labels and fields must both match."""
 
     labels: selectors.LabelQuery
@@ -49,8 +48,7 @@ class NodeTerm:
         return self.labels.matches(labels) and all(field.matches(name) for field in self.fields)
 
 
-@dataclass(frozen=True, slots=True)
-class NodeQuery:
+class NodeQuery(msgspec.Struct, frozen=True):
     """A compiled node selector: one of the terms must match; without any, nothing does.
 
     Attributes:
@@ -76,8 +74,7 @@ class NodeQuery:
         return self
 
 
-@dataclass(frozen=True, slots=True)
-class RequiredNodeAffinity:
+class RequiredNodeAffinity(msgspec.Struct, frozen=True):
     """What a pod demands of its node: ``nodeSelector`` and required node affinity, both.
 
     Attributes:
@@ -98,8 +95,7 @@ class RequiredNodeAffinity:
         return self.labels.matches(labels) and (self.terms is None or self.terms.matches(name, labels))
 
 
-@dataclass(frozen=True, slots=True)
-class PreferredTerm:
+class PreferredTerm(msgspec.Struct, frozen=True):
     """A term and what meeting it is worth."""
 
     term: NodeTerm

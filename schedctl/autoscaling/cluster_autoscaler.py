@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from schedctl.api.autoscalers import STATUS_NAME, ConfigMap
 from schedctl.autoscaling.groups import Autoscaler, NodeGroup

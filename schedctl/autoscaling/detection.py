@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
 
 import msgspec
+from msgspec.structs import replace
 
 from schedctl.api import autoscalers, node_labels, topology
 from schedctl.api.amounts import quantity
@@ -19,8 +19,7 @@ from schedctl.cache.cluster import Cluster
 from schedctl.reports import counts
 
 
-@dataclass(frozen=True, slots=True)
-class NodeGroups:
+class NodeGroups(msgspec.Struct, frozen=True):
     """The groups there are.
 
     Attributes:

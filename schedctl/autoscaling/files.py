@@ -5,11 +5,11 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
 import msgspec
+from msgspec.structs import replace
 
 from schedctl.api import topology
 from schedctl.api.meta import ObjectMeta
@@ -83,8 +83,7 @@ class NodeGroupsDocument(msgspec.Struct, frozen=True, rename="camel", kw_only=Tr
 NodeGroupsDocument.__name__ = KIND
 
 
-@dataclass(frozen=True, slots=True)
-class WrittenGroups:
+class WrittenGroups(msgspec.Struct, frozen=True):
     """What a file says.
 
     Attributes:

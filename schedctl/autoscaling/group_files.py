@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import msgspec
 
 from schedctl.autoscaling import files, instance_types
 from schedctl.autoscaling.detection import NodeGroups, detect
@@ -11,8 +11,7 @@ from schedctl.autoscaling.instance_types import NO_TYPES, Catalogue
 from schedctl.cache.cluster import Cluster
 
 
-@dataclass(frozen=True, slots=True)
-class GroupFiles:
+class GroupFiles(msgspec.Struct, frozen=True):
     """What has been read of them.
 
     Attributes:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from enum import StrEnum
+
+import msgspec
 
 from schedctl.api.amounts import quantity
 from schedctl.api.nodes import Node, Taint
@@ -18,8 +19,7 @@ class Autoscaler(StrEnum):
     UNKNOWN = "Unknown"
 
 
-@dataclass(frozen=True, slots=True)
-class TemplateField:
+class TemplateField(msgspec.Struct, frozen=True):
     """Where a part of a template is from.
 
     Attributes:
@@ -31,8 +31,7 @@ class TemplateField:
     origin: str
 
 
-@dataclass(frozen=True, slots=True)
-class NodeTemplate:
+class NodeTemplate(msgspec.Struct, frozen=True):
     """What a new node of a group is like.
 
     Attributes:
@@ -54,8 +53,7 @@ class NodeTemplate:
     fields: tuple[TemplateField, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class NodeGroup:
+class NodeGroup(msgspec.Struct, frozen=True):
     """A group of nodes that could grow or shrink.
 
     Attributes:
@@ -81,8 +79,8 @@ class NodeGroup:
     nodes: tuple[str, ...] = ()
     min_size: int = 0
     max_size: int | None = None
-    limits: Mapping[str, int] = field(default_factory=dict)
-    used: Mapping[str, int] = field(default_factory=dict)
+    limits: Mapping[str, int] = msgspec.field(default_factory=dict)
+    used: Mapping[str, int] = msgspec.field(default_factory=dict)
     priority: int = 0
     startup_taints: tuple[Taint, ...] = ()
     disruption: str = ""

@@ -8,9 +8,10 @@ import io
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+import msgspec
 
 from schedctl.api import node_labels, topology
 from schedctl.api.meta import ObjectMeta
@@ -62,8 +63,7 @@ _BINARY = {"memoryGiB": 30, "memoryMiB": 20}
 _SEPARATORS = re.compile(r"[;,|\s]+")
 
 
-@dataclass(frozen=True, slots=True)
-class Offering:
+class Offering(msgspec.Struct, frozen=True):
     """What a type costs.
 
     Attributes:
@@ -77,8 +77,7 @@ class Offering:
     zones: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class InstanceType:
+class InstanceType(msgspec.Struct, frozen=True):
     """One type of node.
 
     Attributes:
@@ -156,8 +155,7 @@ class InstanceType:
         return NodeTemplate(node, zone, self.name, spot, price=price, fields=tuple(fields))
 
 
-@dataclass(frozen=True, slots=True)
-class Catalogue:
+class Catalogue(msgspec.Struct, frozen=True):
     """The instance types there are.
 
     Attributes:
@@ -166,7 +164,7 @@ class Catalogue:
         digest: ``sha256:...`` of that file, "" for none.
     """
 
-    types: Mapping[str, InstanceType] = field(default_factory=dict)
+    types: Mapping[str, InstanceType] = msgspec.field(default_factory=dict)
     source: str = ""
     digest: str = ""
 
@@ -210,8 +208,7 @@ def load(path: str) -> Catalogue:
     return Catalogue(types, path, f"sha256:{hashlib.sha256(data).hexdigest()}")
 
 
-@dataclass(frozen=True, slots=True)
-class _Place:
+class _Place(msgspec.Struct, frozen=True):
     source: str
     line: int = 0
     path: str = ""

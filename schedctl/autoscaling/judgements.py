@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+
+import msgspec
 
 from schedctl.api.amounts import quantity
 from schedctl.api.resources import PODS, allocatable
@@ -18,8 +19,7 @@ _FIT, _TAINTS, _AFFINITY = "NodeResourcesFit", "TaintToleration", "NodeAffinity"
 _VOLUMES = ("VolumeBinding", "VolumeZone", "NodeVolumeLimits", "VolumeRestrictions")
 
 
-@dataclass(frozen=True, slots=True)
-class GroupJudgement:
+class GroupJudgement(msgspec.Struct, frozen=True):
     """What is said of a pod and a new node of a group.
 
     Attributes:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 
 import msgspec
+from msgspec.structs import replace
 
 from schedctl.api import node_labels, topology
 from schedctl.api.autoscalers import EC2NodeClass, NodeClaim, NodePool, Requirement
@@ -25,8 +25,7 @@ _MOST_CHOICES = 12
 _replace = msgspec.structs.replace
 
 
-@dataclass(frozen=True, slots=True)
-class _Pool:
+class _Pool(msgspec.Struct, frozen=True):
     """A NodePool with what its nodes have in common."""
 
     object: NodePool

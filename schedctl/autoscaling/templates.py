@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 
 import msgspec
+from msgspec.structs import replace
 
 from schedctl.api import node_labels, topology
 from schedctl.api.devices import ResourceSlice

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
 from typing import Any
 
+import msgspec
 import numpy as np
 
 from schedctl.api import defaults, kinds
@@ -484,8 +484,7 @@ class Cluster(ClusterView):
         self._undoes(lambda: self._hold(where, before))
 
 
-@dataclass(frozen=True, slots=True)
-class _Assumption:
+class _Assumption(msgspec.Struct, frozen=True):
     """Stands in the undo log of a fork behind what assumed a pending pod there.
 
     A pod that is forgotten while nothing stands behind that is taken back by undoing it, as if it had never been

@@ -8,8 +8,9 @@ came when, `traces` what may be the cause of a difference.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
 from enum import Enum
+
+import msgspec
 
 from schedctl.api.events import Event
 from schedctl.api.pods import Pod
@@ -47,8 +48,7 @@ class Result(Enum):
     INCONCLUSIVE = "Inconclusive"
 
 
-@dataclass(slots=True)
-class Replay:
+class Replay(msgspec.Struct):
     """A decision made again.
 
     Attributes:
@@ -76,11 +76,11 @@ class Replay:
     chosen: str = ""
     ties: int = 0
     enough: int = 0
-    better: list[str] = field(default_factory=list)
+    better: list[str] = msgspec.field(default_factory=list)
     comparison: Comparison | None = None
-    reasons: list[Reason] = field(default_factory=list)
-    filters: dict[str, bool] = field(default_factory=dict)
-    scores: dict[str, bool] = field(default_factory=dict)
+    reasons: list[Reason] = msgspec.field(default_factory=list)
+    filters: dict[str, bool] = msgspec.field(default_factory=dict)
+    scores: dict[str, bool] = msgspec.field(default_factory=dict)
     narrowed: frozenset[str] = frozenset()
     bound_claims: bool = False
     error: str = ""
@@ -92,8 +92,7 @@ class Replay:
         return self.decision.pod
 
 
-@dataclass(slots=True)
-class RefusalReplay:
+class RefusalReplay(msgspec.Struct):
     """What a pending pod was told, next to what we tell it.
 
     Attributes:
@@ -114,13 +113,12 @@ class RefusalReplay:
     ours: str = ""
     agrees: bool = False
     later: int = 0
-    differences: list[FitErrorDifference] = field(default_factory=list)
+    differences: list[FitErrorDifference] = msgspec.field(default_factory=list)
     would_be_placed_on: str = ""
     error: str = ""
 
 
-@dataclass(slots=True)
-class CalibrationFacts:
+class CalibrationFacts(msgspec.Struct):
     """The facts of a calibration.
 
     Attributes:
@@ -132,8 +130,8 @@ class CalibrationFacts:
     """
 
     timeline: Timeline
-    replays: list[Replay] = field(default_factory=list)
-    refusals: list[RefusalReplay] = field(default_factory=list)
+    replays: list[Replay] = msgspec.field(default_factory=list)
+    refusals: list[RefusalReplay] = msgspec.field(default_factory=list)
     passed_over: int = 0
     not_retried: int = 0
 

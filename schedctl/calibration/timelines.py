@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import Enum
+
+import msgspec
 
 from schedctl.api.events import Event
 from schedctl.api.meta import controller_of
@@ -38,8 +40,7 @@ class LeftOut(Enum):
     NODE_GONE = "NodeGone"
 
 
-@dataclass(frozen=True, slots=True)
-class Arrival:
+class Arrival(msgspec.Struct, frozen=True):
     """A pod or a node that came into the state.
 
     Attributes:
@@ -57,8 +58,7 @@ class Arrival:
     exact: bool = False
 
 
-@dataclass(slots=True)
-class Timeline:
+class Timeline(msgspec.Struct):
     """What came when.
 
     Attributes:
@@ -67,9 +67,9 @@ class Timeline:
         timeless: the pods that carry no time at all, and so take part always.
     """
 
-    arrivals: list[Arrival] = field(default_factory=list)
-    left_out: dict[LeftOut, list[str]] = field(default_factory=dict)
-    timeless: list[str] = field(default_factory=list)
+    arrivals: list[Arrival] = msgspec.field(default_factory=list)
+    left_out: dict[LeftOut, list[str]] = msgspec.field(default_factory=dict)
+    timeless: list[str] = msgspec.field(default_factory=list)
 
     @property
     def decisions(self) -> list[Arrival]:

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from enum import Enum
+
+import msgspec
 
 from schedctl.api.events import Event
 from schedctl.calibration.replays import Replay, Result
@@ -53,8 +54,7 @@ class Trace(Enum):
     """Pods are on nodes that are not there any more, so there were other nodes."""
 
 
-@dataclass(frozen=True, slots=True)
-class TraceEvidence:
+class TraceEvidence(msgspec.Struct, frozen=True):
     """A trace and what it consists of: names, the first of many."""
 
     trace: Trace
@@ -84,8 +84,7 @@ _ELSEWHERE = frozenset(("InterPodAffinity", "PodTopologySpread"))
 """The plugins that judge a node by pods on others."""
 
 
-@dataclass(frozen=True, slots=True)
-class KnownHistory:
+class KnownHistory(msgspec.Struct, frozen=True):
     """What is known of the time before.
 
     Attributes:
@@ -98,9 +97,9 @@ class KnownHistory:
 
     timeline: Timeline
     gone: Sequence[Gone] = ()
-    promised: Mapping[str, str] = field(default_factory=dict)
+    promised: Mapping[str, str] = msgspec.field(default_factory=dict)
     lost_nodes: Sequence[str] = ()
-    shunned_nodes: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    shunned_nodes: Mapping[str, frozenset[str]] = msgspec.field(default_factory=dict)
 
 
 def nominations(preempted: Iterable[Event]) -> dict[str, str]:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
+import msgspec
 import typer
 
 from schedctl.cli import options, suggestions
@@ -235,8 +235,7 @@ def _reject_partial_baseline(tags: Sequence[str] | None, write_baseline: str) ->
         )
 
 
-@dataclass(frozen=True, slots=True)
-class _Outputs:
+class _Outputs(msgspec.Struct, frozen=True):
     """Where the report goes: standard output and files."""
 
     form: str

@@ -6,8 +6,9 @@ import io
 import os
 import sys
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from schedctl.errors import UsageError
 from schedctl.render import outputs, terminals
@@ -21,8 +22,7 @@ if TYPE_CHECKING:
 COLORS = ("always", "never", "auto")
 
 
-@dataclass(frozen=True, slots=True)
-class Printer:
+class Printer(msgspec.Struct, frozen=True):
     """Prints one report.
 
     Attributes:

@@ -11,10 +11,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from copy import copy
-from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 import typer
+from msgspec.structs import replace
 
 from schedctl.cli import options
 from schedctl.cli.signatures import Command, add_options

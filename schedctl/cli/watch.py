@@ -67,8 +67,9 @@ def watch(
     Everything that scheduling reads is watched; a change that does not affect the answer prints nothing. Fixes are not
     tried here: `schedctl explain` does that.
     """
-    from dataclasses import replace
     from functools import partial
+
+    from msgspec.structs import replace
 
     from schedctl.cli import durations
     from schedctl.cli.printing import Printer

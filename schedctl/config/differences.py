@@ -7,8 +7,9 @@ defaults; a difference is a field of it with the value of either side, None wher
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, Final
+
+import msgspec
 
 PLUGINS: Final = "plugins"
 PLUGIN_CONFIG: Final = "pluginConfig"
@@ -21,8 +22,7 @@ _NAME: Final = "schedulerName"
 Plain = Mapping[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class Difference:
+class Difference(msgspec.Struct, frozen=True):
     """A field in which two configurations differ.
 
     Attributes:

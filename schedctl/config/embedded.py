@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Final
+
+import msgspec
 
 from schedctl.config.types import KIND
 from schedctl.documents.heads import head_of, read_tree
@@ -23,8 +24,7 @@ _KUBEADM: Final = "ClusterConfiguration"
 _FILE_FLAG: Final = "config"
 
 
-@dataclass(frozen=True, slots=True)
-class Embedded:
+class Embedded(msgspec.Struct, frozen=True):
     """A configuration inside another document.
 
     Attributes:

@@ -8,8 +8,9 @@ the first mistake, all are found.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Final, Protocol
+
+import msgspec
 
 from schedctl.api.quantities import MAX_INT64, wrap_int64
 from schedctl.config import removed_plugins, types
@@ -48,8 +49,7 @@ class KnownPlugins(Protocol):
         """Return whether there is such a plugin and it takes part in a point, named as in a file: ``preFilter``."""
 
 
-@dataclass(frozen=True, slots=True)
-class _WithPodGroups:
+class _WithPodGroups(msgspec.Struct, frozen=True):
     """A registry that also knows who takes part in the points of pod groups, so that those are kept as written."""
 
     known: KnownPlugins

@@ -7,11 +7,11 @@ together here, with the line and column of the file.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import replace
 from functools import lru_cache
 from typing import Any, Final
 
 import msgspec
+from msgspec.structs import replace
 
 from schedctl.config.args import ARGS, PluginArgs
 from schedctl.config.defaults import complete

@@ -6,7 +6,6 @@ As the oracle does, each pod and each group has one turn, and once more after th
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Any
 
 import msgspec
@@ -28,14 +27,13 @@ _MOST_ROUNDS = 3
 _MOST_STEPS = 200
 
 
-@dataclass(slots=True)
-class _Entity:
+class _Entity(msgspec.Struct):
     """A pod, or the pods of a group, in the queue."""
 
     group: str
     pods: list[PodInfo]
     stamp: int
-    attempts: dict[str, int] = field(default_factory=dict)
+    attempts: dict[str, int] = msgspec.field(default_factory=dict)
 
 
 class Turns:

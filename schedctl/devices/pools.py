@@ -9,7 +9,6 @@ are missing, *invalid* when it contradicts itself, and then nothing is allocated
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import msgspec
@@ -43,8 +42,7 @@ class GatherError(Exception):
     """
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class DeviceModel:
+class DeviceModel(msgspec.Struct, frozen=True, eq=False):
     """What devices that differ in nothing but name have in common.
 
     Attributes:
@@ -64,8 +62,7 @@ class DeviceModel:
     consumes: tuple[Counted, ...]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class PooledDevice:
+class PooledDevice(msgspec.Struct, frozen=True, eq=False):
     """A device in its place.
 
     Attributes:

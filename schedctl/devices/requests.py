@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+
+import msgspec
 
 from schedctl.api import devices
 from schedctl.api.meta import Quantity
@@ -11,8 +12,7 @@ from schedctl.api.meta import Quantity
 EXACT_COUNT, ALL = "ExactCount", "All"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Request:
+class Request(msgspec.Struct, frozen=True, eq=False):
     """A request for devices, with what the API server fills in.
 
     Attributes:

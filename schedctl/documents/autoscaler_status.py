@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import Any
+
+import msgspec
 
 from schedctl.documents.decoding import Decoder
 from schedctl.documents.heads import read_tree
@@ -17,8 +18,7 @@ _OLD_SIZES = re.compile(r"minSize=(?P<min>\d+),\s*maxSize=(?P<max>\d+)")
 _BACKOFF = "Backoff"
 
 
-@dataclass(frozen=True, slots=True)
-class ReportedGroup:
+class ReportedGroup(msgspec.Struct, frozen=True):
     """A node group as the autoscaler reports it.
 
     Attributes:

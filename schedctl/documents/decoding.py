@@ -11,7 +11,6 @@ import base64
 import json
 import types
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from functools import cache
 from typing import Annotated, Any, Final, Literal, TypeVar, Union, get_args, get_origin
 
@@ -54,8 +53,7 @@ class _Unusable(Exception):
     """The value at hand has been reported and cannot be used."""
 
 
-@dataclass(slots=True)
-class Decoder:
+class Decoder(msgspec.Struct):
     """One decoding of one document.
 
     Attributes:
@@ -64,9 +62,9 @@ class Decoder:
         spoilt: paths whose value could not be used.
     """
 
-    problems: list[Problem] = field(default_factory=list)
-    places: dict[str, tuple[int, int]] = field(default_factory=dict)
-    spoilt: set[str] = field(default_factory=set)
+    problems: list[Problem] = msgspec.field(default_factory=list)
+    places: dict[str, tuple[int, int]] = msgspec.field(default_factory=dict)
+    spoilt: set[str] = msgspec.field(default_factory=set)
 
     def see(self, node: Node, path: str) -> None:
         """Remember where a value stands."""
@@ -216,8 +214,7 @@ class Decoder:
         return _Unusable()
 
 
-@dataclass(frozen=True, slots=True)
-class _Kind:
+class _Kind(msgspec.Struct, frozen=True):
     """What a field's type says, taken apart.
 
     Attributes:

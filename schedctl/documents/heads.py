@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from typing import Any, Final
+
+from msgspec.structs import replace
 
 from schedctl.documents.decoding import Decoder, describe
 from schedctl.documents.json_trees import read_json

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+import msgspec
 
 from schedctl.documents import json_values
 from schedctl.documents.findings import Path, PathTree, Place, place_in
@@ -24,8 +25,7 @@ Of longer ones only the place of whole objects is still known.
 """
 
 
-@dataclass(slots=True, eq=False)
-class Text:
+class Text(msgspec.Struct, eq=False):
     """What one file holds: its name as the user knows it, and its bytes as long as they are kept.
 
     `folder` is that of a kustomization it was built from, "" for none: its lines are in no file then. `editable` is
@@ -38,8 +38,7 @@ class Text:
     editable: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class Document:
+class Document(msgspec.Struct, frozen=True):
     """A part of a text: one YAML document, or one of several JSON documents in a row.
 
     Attributes:

@@ -6,10 +6,10 @@ recursion, and aliases share their node.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import isfinite
 from typing import Any, NoReturn
 
+import msgspec
 import yaml
 
 from schedctl.documents import scalars, trees, yaml_mistakes
@@ -38,8 +38,7 @@ def read_yaml(text: str) -> Node:
     return Node(None, 1, 1)
 
 
-@dataclass(slots=True)
-class _Open:
+class _Open(msgspec.Struct):
     """A list or mapping whose end has not come yet."""
 
     node: Node

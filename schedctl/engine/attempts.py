@@ -6,9 +6,10 @@ line and every explanation are read off it by ``fit_error`` and ``explain``.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any, Protocol, runtime_checkable
 
+import msgspec
 import numpy as np
 
 from schedctl.api.nodes import Node
@@ -41,8 +42,7 @@ from schedctl.framework.statuses import SUCCESS, Code, Status
 _CHANGED = "the cluster has changed since this attempt: run it again"
 
 
-@dataclass(slots=True)
-class _Details:
+class _Details(msgspec.Struct):
     """What Filter and Score found, see `Attempt`."""
 
     evaluated_column: Nodes | None = None
@@ -50,8 +50,7 @@ class _Details:
     scoring: Scoring | None = None
 
 
-@dataclass(slots=True)
-class Attempt:
+class Attempt(msgspec.Struct):
     """What happened in one pod's cycle. Fields after the step at which it ended keep their defaults.
 
     Where the choice was known already (`schedctl.engine.batching`), what Filter and Score say is worked out
@@ -100,9 +99,9 @@ class Attempt:
     assumptions: frozenset[Assumption] = frozenset()
     consultation: Consultation | None = None
     equivalence_class: EquivalenceClass | None = None
-    _details: _Details = field(default_factory=_Details)
+    _details: _Details = msgspec.field(default_factory=_Details)
     _best: BoolArray | None = None
-    _tie_rows: IndexArray = field(default_factory=lambda: NO_ROWS)
+    _tie_rows: IndexArray = msgspec.field(default_factory=lambda: NO_ROWS)
     _chosen: int = NO_NODE
 
     @property
@@ -515,7 +514,7 @@ def _ask_extenders(
     except CycleError:
         if not forgiving:
             raise
-        return replace(filtering, feasible=np.zeros(len(filtering.nodes), np.bool_))
+        return msgspec.structs.replace(filtering, feasible=np.zeros(len(filtering.nodes), np.bool_))
 
 
 def post_filter(outcome: Attempt) -> PostFilterResult | None:

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+
+import msgspec
 
 from schedctl.cache.cluster import Cluster
 from schedctl.cache.pod_info import PodInfo
@@ -32,8 +33,7 @@ _POLL = 0.05
 _ENDINGS = (Code.SUCCESS, Code.WAIT)
 
 
-@dataclass(frozen=True, slots=True)
-class Reservation:
+class Reservation(msgspec.Struct, frozen=True):
     """The outcome of assume, Reserve and Permit.
 
     Attributes:
@@ -42,7 +42,7 @@ class Reservation:
     """
 
     status: Status
-    waits: Mapping[str, float] = field(default_factory=dict)
+    waits: Mapping[str, float] = msgspec.field(default_factory=dict)
 
 
 _RESERVED = Reservation(SUCCESS)

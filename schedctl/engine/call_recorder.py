@@ -9,8 +9,9 @@ from __future__ import annotations
 import functools
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import Any
+
+import msgspec
 
 from schedctl.cache.nodes import Nodes
 from schedctl.framework import group_points, points
@@ -40,8 +41,7 @@ METHODS: tuple[tuple[type[Plugin], str, str], ...] = (
 """Which plugins have which methods, and the extension point of each, in order; those of pod groups last."""
 
 
-@dataclass(slots=True)
-class CallCount:
+class CallCount(msgspec.Struct):
     """The calls of one plugin at one extension point.
 
     Attributes:
@@ -55,15 +55,14 @@ class CallCount:
     rows: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class CallRecorder:
+class CallRecorder(msgspec.Struct, frozen=True):
     """Counts the calls of the plugins that it watches.
 
     Attributes:
         counts: by extension point and plugin.
     """
 
-    counts: dict[tuple[str, str], CallCount] = field(default_factory=dict)
+    counts: dict[tuple[str, str], CallCount] = msgspec.field(default_factory=dict)
 
     def watch(self, plugin: Plugin) -> None:
         """Count the calls of a plugin from now on; it is not to be watched already."""

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
 
+import msgspec
 import numpy as np
+from msgspec.structs import replace
 
 from schedctl.cache.arrays import BoolArray
 from schedctl.cache.nodes import Nodes
@@ -39,8 +40,7 @@ for _reason, _name in ((FAILED, "failed"), (UNRESOLVABLE, "unresolvable"), (LEFT
     _reason.reference = f"extender/{_name}"
 
 
-@dataclass(frozen=True, slots=True)
-class Failure:
+class Failure(msgspec.Struct, frozen=True):
     """An extender failed.
 
     Attributes:
@@ -56,8 +56,7 @@ class Failure:
     ignored: bool
 
 
-@dataclass(slots=True)
-class Consultation:
+class Consultation(msgspec.Struct):
     """What came of asking extenders in one cycle.
 
     Attributes:
@@ -68,10 +67,10 @@ class Consultation:
         binder: the name of the extender that would bind the pod, "" where plugins would.
     """
 
-    answered: list[str] = field(default_factory=list)
+    answered: list[str] = msgspec.field(default_factory=list)
     rejected: bool = False
     described: bool = False
-    failures: list[Failure] = field(default_factory=list)
+    failures: list[Failure] = msgspec.field(default_factory=list)
     binder: str = ""
 
 

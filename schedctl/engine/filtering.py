@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any
 
+import msgspec
 import numpy as np
 
 from schedctl.cache.arrays import BoolArray, IndexArray
@@ -27,8 +27,7 @@ from schedctl.framework.profiles import Profile
 from schedctl.framework.statuses import SUCCESS, Code, Status
 
 
-@dataclass(frozen=True, slots=True)
-class Refusal:
+class Refusal(msgspec.Struct, frozen=True):
     """What one plugin refused that no plugin before it had.
 
     Attributes:
@@ -42,16 +41,14 @@ class Refusal:
     mask: BoolArray
 
 
-@dataclass(frozen=True, slots=True)
-class Fault:
+class Fault(msgspec.Struct, frozen=True):
     """A filter failed on a row that no filter before it had refused."""
 
     plugin: str
     text: str
 
 
-@dataclass(slots=True)
-class Filtering:
+class Filtering(msgspec.Struct):
     """The outcome of Filter over a column.
 
     Attributes:
@@ -70,10 +67,10 @@ class Filtering:
     feasible: BoolArray
     refusals: list[Refusal]
     nominated: Filtering | None = None
-    nominated_positions: IndexArray = field(default_factory=lambda: np.empty(0, np.intp))
-    faults: dict[int, Fault] = field(default_factory=dict)
-    findings: dict[str, Found] = field(default_factory=dict)
-    outsiders: Counter[str] = field(default_factory=Counter)
+    nominated_positions: IndexArray = msgspec.field(default_factory=lambda: np.empty(0, np.intp))
+    faults: dict[int, Fault] = msgspec.field(default_factory=dict)
+    findings: dict[str, Found] = msgspec.field(default_factory=dict)
+    outsiders: Counter[str] = msgspec.field(default_factory=Counter)
     overruled: frozenset[str] = frozenset()
 
     @property
@@ -304,8 +301,7 @@ def _call_filter(
     return reasons.Verdicts(tuple(_widen(part, positions, len(nodes)) for part in narrow.parts), findings)
 
 
-@dataclass(frozen=True, slots=True)
-class _Widened:
+class _Widened(msgspec.Struct, frozen=True):
     """What is known of some positions of a column, asked for by their position in the whole of it."""
 
     narrow: reasons.OnDemand

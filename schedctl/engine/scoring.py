@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+import msgspec
 import numpy as np
 
 from schedctl.cache.arrays import IndexArray, IntArray
@@ -17,8 +16,7 @@ from schedctl.framework.profiles import Profile
 from schedctl.framework.statuses import Code
 
 
-@dataclass(frozen=True, slots=True)
-class PluginScores:
+class PluginScores(msgspec.Struct, frozen=True):
     """What one plugin gave each feasible node.
 
     Attributes:
@@ -39,8 +37,7 @@ class PluginScores:
         return self.normalized if self.weight == 1 else self.normalized * self.weight
 
 
-@dataclass(frozen=True, slots=True)
-class Scoring:
+class Scoring(msgspec.Struct, frozen=True):
     """The outcome of Score over the feasible nodes.
 
     Attributes:

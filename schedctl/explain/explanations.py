@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 
 import msgspec
 
@@ -47,8 +46,7 @@ from schedctl.scheduler.schedulers import Scheduler
 from schedctl.workloads.quotas import QuotaShortage
 
 
-@dataclass(frozen=True, slots=True)
-class _Options:
+class _Options(msgspec.Struct, frozen=True):
     """How a pod is explained; see `explain`."""
 
     matrix: bool

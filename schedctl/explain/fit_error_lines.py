@@ -9,8 +9,9 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from enum import StrEnum
+
+import msgspec
 
 from schedctl.scheduler.reason_patterns import reason_patterns
 
@@ -63,8 +64,7 @@ class DifferenceKind(StrEnum):
     """Preemption came to something else."""
 
 
-@dataclass(frozen=True, slots=True)
-class FitErrorDifference:
+class FitErrorDifference(msgspec.Struct, frozen=True):
     """One way in which two lines differ.
 
     Attributes:
@@ -82,8 +82,7 @@ class FitErrorDifference:
     ours: int | str = 0
 
 
-@dataclass(frozen=True, slots=True)
-class FitErrorLine:
+class FitErrorLine(msgspec.Struct, frozen=True):
     """A line taken apart.
 
     Attributes:
@@ -96,7 +95,7 @@ class FitErrorLine:
     """
 
     nodes: int | None = None
-    counts: Mapping[str, int] = field(default_factory=dict)
+    counts: Mapping[str, int] = msgspec.field(default_factory=dict)
     text: str = ""
     after: str = ""
     cut: bool = False

@@ -6,7 +6,6 @@ rejections of one node, of which `plans` tries the smallest and least invasive f
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Collection, Sequence
 
 import msgspec
@@ -201,7 +200,7 @@ def _conditions(plan: Plan) -> str:
 def _preemption_hint(plan: Plan, trial: Trial, trials: Trials) -> Hint:
     """Return the hint of what is only enough once running pods were preempted."""
     conditions = _conditions(plan)
-    trial = dataclasses.replace(trial, fits=1, chosen=trial.nominated)
+    trial = msgspec.structs.replace(trial, fits=1, chosen=trial.nominated)
     pods = counts.of(len(trial.victims), "pod")
     text = f"would fit on {trial.nominated} if {conditions}, and preempt {pods} there: {few(trial.victims)}"
     hint = _hint("+".join(remedy.kind for remedy in plan.remedies), text, trial, trials)

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
 
 import msgspec
 
@@ -48,8 +47,7 @@ _NOT_JUDGED = (
 _replace = msgspec.structs.replace
 
 
-@dataclass(slots=True)
-class RejectedGroup:
+class RejectedGroup(msgspec.Struct):
     """Pending pods that a node rejects for the same reasons.
 
     Attributes:
@@ -60,7 +58,7 @@ class RejectedGroup:
 
     reasons: list[Reason]
     victims: list[str]
-    answers: list[Explanation] = field(default_factory=list)
+    answers: list[Explanation] = msgspec.field(default_factory=list)
 
     @property
     def distance(self) -> tuple[int, int, int]:
@@ -69,13 +67,12 @@ class RejectedGroup:
         return sum(each.code == unresolvable for each in self.reasons), len(self.reasons), -len(self.answers)
 
 
-@dataclass(slots=True)
-class PendingAnswers:
+class PendingAnswers(msgspec.Struct):
     """The explanations of all pending pods by what they say of one node."""
 
-    fitting: dict[tuple[str, str, str], list[Explanation]] = field(default_factory=dict)
-    rejected: list[RejectedGroup] = field(default_factory=list)
-    not_judged: dict[tuple[Verdict, str], list[Explanation]] = field(default_factory=dict)
+    fitting: dict[tuple[str, str, str], list[Explanation]] = msgspec.field(default_factory=dict)
+    rejected: list[RejectedGroup] = msgspec.field(default_factory=list)
+    not_judged: dict[tuple[Verdict, str], list[Explanation]] = msgspec.field(default_factory=dict)
 
 
 def sort_out(node: str, answers: Iterable[Explanation], owner_of: OwnerOf) -> PendingAnswers:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import msgspec
@@ -45,8 +44,7 @@ _MERGED = ("ports", "resourceClaims", "schedulingGates", "topologySpreadConstrai
 _replace = msgspec.structs.replace
 
 
-@dataclass(frozen=True, slots=True)
-class _Source:
+class _Source(msgspec.Struct, frozen=True):
     """What a pod is made from.
 
     Attributes:

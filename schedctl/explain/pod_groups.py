@@ -7,7 +7,6 @@ is told apart. Fixes are in `group_remedies`, what is said of one pod outside of
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
 
 import msgspec
 
@@ -37,8 +36,7 @@ _MOST_CAUSES = 5
 _OF_CLAIMS = "DRAWorkloadResourceClaims"
 
 
-@dataclass(slots=True)
-class ExplainedGroup:
+class ExplainedGroup(msgspec.Struct):
     """A group and its pods.
 
     Attributes:
@@ -47,7 +45,7 @@ class ExplainedGroup:
     """
 
     result: PodGroupResult
-    members: dict[str, Explanation] = field(default_factory=dict)
+    members: dict[str, Explanation] = msgspec.field(default_factory=dict)
 
 
 def explain_group(

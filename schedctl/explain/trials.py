@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from typing import NamedTuple
+
+import msgspec
+from msgspec.structs import replace
 
 from schedctl.api.pods import Pod
 from schedctl.api.resources import demand_of
@@ -35,8 +37,7 @@ class NodeRejections(NamedTuple):
     rejections: tuple[Rejection, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Trial:
+class Trial(msgspec.Struct, frozen=True):
     """What came of a change.
 
     Attributes:

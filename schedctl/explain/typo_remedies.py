@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import msgspec
@@ -36,8 +35,7 @@ _REQUIRED = "required_during_scheduling_ignored_during_execution"
 _replace = msgspec.structs.replace
 
 
-@dataclass(frozen=True, slots=True)
-class Typo:
+class Typo(msgspec.Struct, frozen=True):
     """A name that is nowhere.
 
     Attributes:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Self
 
 import msgspec
@@ -36,8 +35,7 @@ _PIECE = 1 << 16
 _GATEWAYS = (502, 503, 504)
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(msgspec.Struct, frozen=True):
     """What an API server answered.
 
     Attributes:

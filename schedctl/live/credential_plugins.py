@@ -16,9 +16,10 @@ import subprocess
 import sys
 from base64 import b64encode
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
+
+import msgspec
 
 from schedctl.errors import ClusterError
 from schedctl.live import faults, secrets
@@ -38,8 +39,7 @@ _SECRET_VARIABLE = re.compile("token|secret|passw|credential|key", re.IGNORECASE
 _PRINTED_TOKEN = re.compile(r'"token"\s*:\s*"([^"\\]+)')
 
 
-@dataclass(frozen=True, slots=True)
-class Credentials:
+class Credentials(msgspec.Struct, frozen=True):
     """What a plugin answered.
 
     Attributes:

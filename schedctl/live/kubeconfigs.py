@@ -11,9 +11,10 @@ from __future__ import annotations
 import io
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
+
+import msgspec
 
 from schedctl.documents.spelling import similar
 from schedctl.errors import ClusterError
@@ -53,8 +54,7 @@ Entry = dict[str, Any]
 """A cluster, user or context, as it is written."""
 
 
-@dataclass(frozen=True, slots=True)
-class Context:
+class Context(msgspec.Struct, frozen=True):
     """One context, with all that it refers to.
 
     Attributes:
@@ -74,8 +74,7 @@ class Context:
     paths: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class _File:
+class _File(msgspec.Struct, frozen=True):
     """A kubeconfig that was read.
 
     Attributes:
@@ -294,8 +293,7 @@ def _enumerate(names: Sequence[str]) -> str:
     return ", ".join(names[:8]) + (f" and {len(names) - 8} more" if len(names) > 8 else "")
 
 
-@dataclass(frozen=True, slots=True)
-class Access:
+class Access(msgspec.Struct, frozen=True):
     """How to reach a cluster; "" and None stand for what the kubeconfig says.
 
     Attributes:

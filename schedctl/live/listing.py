@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
 from datetime import UTC
 from email.utils import parsedate_to_datetime
 from queue import SimpleQueue
 from typing import Final, TypeVar
 
 import msgspec
+from msgspec.structs import replace
 
 from schedctl.api.gaps import Gap
 from schedctl.api.kinds import KINDS, Kind
@@ -38,8 +38,7 @@ ATTEMPTS: Final = 4
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True)
-class KindPage:
+class KindPage(msgspec.Struct, frozen=True):
     """A part of the list of one kind.
 
     Attributes:
@@ -51,8 +50,7 @@ class KindPage:
     body: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class Listing:
+class Listing(msgspec.Struct, frozen=True):
     """What a cluster holds.
 
     Attributes:
@@ -92,8 +90,7 @@ class _Resources(msgspec.Struct):
     resources: list[_Resource] = []
 
 
-@dataclass(frozen=True, slots=True)
-class _KindList:
+class _KindList(msgspec.Struct, frozen=True):
     """The list of one kind, or why there is none."""
 
     pages: tuple[KindPage, ...] = ()
@@ -102,8 +99,7 @@ class _KindList:
     served: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class _Message:
+class _Message(msgspec.Struct, frozen=True):
     """From a thread: how far it is, what it has in the end, or what went wrong."""
 
     kind: Kind

@@ -8,7 +8,6 @@ would be listed for ever, and is refused instead.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Final
 
 import msgspec
@@ -24,8 +23,7 @@ MOST_BYTES: Final = 8 << 30
 """How many bytes of one list are read: 150,000 pods of 56 KiB."""
 
 
-@dataclass(frozen=True, slots=True)
-class Page:
+class Page(msgspec.Struct, frozen=True):
     """A page of a list.
 
     Attributes:

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import msgspec
@@ -20,8 +19,7 @@ from schedctl.live.journal import Journal
 from schedctl.live.objects import Object, decode, decode_object, get_current
 
 
-@dataclass(frozen=True, slots=True)
-class ChangedObject:
+class ChangedObject(msgspec.Struct, frozen=True):
     """An object that the dry run of PreBind has changed.
 
     Attributes:
@@ -35,8 +33,7 @@ class ChangedObject:
     plugin: str
 
 
-@dataclass(frozen=True, slots=True)
-class BindPlan:
+class BindPlan(msgspec.Struct, frozen=True):
     """A decision that can be carried out.
 
     Attributes:
@@ -54,8 +51,7 @@ class BindPlan:
     patience: float = 600.0
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(msgspec.Struct, frozen=True):
     """A change that is to be written.
 
     Attributes:

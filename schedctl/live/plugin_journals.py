@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable
-from dataclasses import dataclass
+
+import msgspec
 
 from schedctl.api.kinds import Kind
 from schedctl.errors import ClusterError
@@ -13,8 +14,7 @@ from schedctl.live.journal import Journal
 from schedctl.live.objects import Object, collection, decode_object, get_current, path_of
 
 
-@dataclass(frozen=True, slots=True)
-class PluginWrite:
+class PluginWrite(msgspec.Struct, frozen=True):
     """Something that a plugin has written.
 
     Attributes:

@@ -8,7 +8,6 @@ hosted control planes keep it to themselves.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Final
 
 import msgspec
@@ -33,8 +32,7 @@ _KIND = re.compile(r"""^[ \t]*[{,]?[ \t]*["']?kind["']?[ \t]*:[ \t]*["']?KubeSch
 _INLINE = re.compile(r"""[{,]\s*"kind"\s*:\s*"KubeSchedulerConfiguration\"""")
 
 
-@dataclass(frozen=True, slots=True)
-class ClusterConfiguration:
+class ClusterConfiguration(msgspec.Struct, frozen=True):
     """A configuration in a cluster.
 
     Attributes:

@@ -14,10 +14,11 @@ import os
 import threading
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast
 from urllib.parse import quote, unquote, urlencode, urlsplit
+
+import msgspec
 
 import schedctl
 from schedctl.errors import ClusterError, UsageError
@@ -40,8 +41,7 @@ _FAILED_FOR = 10.0
 """For how many seconds credentials that could not be had are not asked for again."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Route:
+class _Route(msgspec.Struct, frozen=True):
     """How a server is reached with one generation of credentials; threads see it change as a whole.
 
     Attributes:

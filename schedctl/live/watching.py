@@ -10,11 +10,11 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from queue import Empty, SimpleQueue
 from typing import Final
 
 import msgspec
+from msgspec.structs import replace
 
 from schedctl.api.kinds import KINDS, Kind
 from schedctl.errors import ClusterError
@@ -35,32 +35,28 @@ BURST: Final = 2.0
 _TRANSIENT = (codes.UNAUTHORIZED, codes.TOO_MANY_REQUESTS)
 
 
-@dataclass(frozen=True, slots=True)
-class Changed:
+class Changed(msgspec.Struct, frozen=True):
     """An object is new, or other than it was; `body` is what the server sent, JSON."""
 
     kind: Kind
     body: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class Deleted:
+class Deleted(msgspec.Struct, frozen=True):
     """An object is gone; `body` is how it was last."""
 
     kind: Kind
     body: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class Relisted:
+class Relisted(msgspec.Struct, frozen=True):
     """All objects of a kind, listed anew; what is not among them is gone."""
 
     kind: Kind
     bodies: tuple[bytes, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class WatchFailure:
+class WatchFailure(msgspec.Struct, frozen=True):
     """A kind cannot be watched: for the moment, or at all; in words."""
 
     kind: Kind

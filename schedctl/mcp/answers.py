@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import io
 import json
-from dataclasses import dataclass
 from typing import Any
+
+import msgspec
 
 from schedctl.errors import UsageError
 from schedctl.render import check_outputs, machine, outputs
@@ -22,8 +23,7 @@ _LEFT_OUT = frozenset(("matrix", "nodeMap", "inputs", "uid", "pluginCalls"))
 NOTHING_CHANGED = "Nothing was changed: this is a dry run."
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(msgspec.Struct, frozen=True):
     """What an agent gets.
 
     Attributes:

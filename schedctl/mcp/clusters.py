@@ -6,9 +6,11 @@ import threading
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING
 
+import msgspec
+from msgspec.structs import replace
 from typing_extensions import override
 
 from schedctl.api import autoscalers
@@ -97,8 +99,7 @@ class _Loaded(StateSource):
         return self.state
 
 
-@dataclass(slots=True)
-class SharedCluster:
+class SharedCluster(msgspec.Struct):
     """A state and the scheduler that judges; one question at a time is asked of it.
 
     Attributes:
@@ -111,7 +112,7 @@ class SharedCluster:
     options: SchedulerOptions
     compared: Sequence[str] = ()
     _state: State | None = None
-    _lock: threading.Lock = field(default_factory=threading.Lock)
+    _lock: threading.Lock = msgspec.field(default_factory=threading.Lock)
 
     def load(self, notifier: Notifier) -> None:
         """Read the state, again where it was read before.

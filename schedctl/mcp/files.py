@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
+
+import msgspec
 
 from schedctl.mcp.roots import Roots
 
 
-@dataclass(frozen=True, slots=True)
-class FileTexts:
+class FileTexts(msgspec.Struct, frozen=True):
     """Where texts are written, and from where files may be named.
 
     Attributes:

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import msgspec
 
 from schedctl.api import label_selectors
 from schedctl.api.defaults import DEFAULT_NAMESPACE
@@ -37,8 +38,7 @@ FileNames = Annotated[Sequence[str], "Files or folders below the roots of this s
 PodNames = Annotated[Sequence[str], "e.g. shop/web-0, deploy/web, podgroup/train; empty with all_pending"]
 
 
-@dataclass(frozen=True, slots=True)
-class Questions:
+class Questions(msgspec.Struct, frozen=True):
     """The questions about one state.
 
     Attributes:

@@ -9,8 +9,9 @@ import json
 import re
 import shlex
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
 from typing import Any
+
+import msgspec
 
 from schedctl.simulation.what_if_syntax import WORDS
 
@@ -44,8 +45,7 @@ _NEXT = re.compile(r"^next: (schedctl .+(?:\n {6}\S.*)*)$", re.MULTILINE)
 _FULL = "`detail: full`"
 
 
-@dataclass(frozen=True, slots=True)
-class Wording:
+class Wording(msgspec.Struct, frozen=True):
     """Translates what is said about a tool's answer.
 
     Attributes:

@@ -8,11 +8,11 @@ from __future__ import annotations
 import hashlib
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final, Literal
 
 import msgspec
+from msgspec.structs import replace
 
 from schedctl.documents.findings import Finding, Place
 from schedctl.documents.texts import Document, Text, split
@@ -61,8 +61,7 @@ class CheckBaseline(Record, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     entries: list[Entry]
 
 
-@dataclass(slots=True)
-class Baseline:
+class Baseline(msgspec.Struct):
     """A baseline in use.
 
     Attributes:
@@ -74,8 +73,8 @@ class Baseline:
     source: str
     digest: str
     entries: Mapping[str, Entry]
-    _met: set[str] = field(default_factory=set)
-    _worse: list[str] = field(default_factory=list)
+    _met: set[str] = msgspec.field(default_factory=set)
+    _worse: list[str] = msgspec.field(default_factory=list)
 
     def accepts(self, result: CheckResult) -> bool:
         """Return whether a violation is in it, and no worse than it was."""

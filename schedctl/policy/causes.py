@@ -35,8 +35,7 @@ _EXPLAINED = frozenset((Fate.UNSCHEDULABLE, Fate.NOMINATED, Fate.QUEUED))
 _replace = msgspec.structs.replace
 
 
-@dataclass(frozen=True, slots=True)
-class Cause:
+class Cause(msgspec.Struct, frozen=True):
     """Why something is as it is.
 
     Attributes:

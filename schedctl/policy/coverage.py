@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import os.path
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
 from typing import Final, NamedTuple
+
+import msgspec
 
 from schedctl.policy.documents import Check, CheckPolicy, Condition
 from schedctl.reports.checks import CheckOutcome, CheckReport, CheckResult
@@ -35,12 +36,11 @@ class _Point(NamedTuple):
     came_to: str
 
 
-@dataclass(slots=True)
-class Coverage:
+class Coverage(msgspec.Struct):
     """What was exercised so far, of the policies that there are."""
 
-    _policies: dict[tuple[str, str], CheckPolicy] = field(default_factory=dict)
-    _exercised: set[_Point] = field(default_factory=set)
+    _policies: dict[tuple[str, str], CheckPolicy] = msgspec.field(default_factory=dict)
+    _exercised: set[_Point] = msgspec.field(default_factory=set)
 
     def add_policies(self, policies: Iterable[CheckPolicy]) -> None:
         """Add policies whose checks are to be exercised; the one that is built in is nobody's to test."""

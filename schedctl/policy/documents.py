@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from datetime import date
 from enum import StrEnum
 from fnmatch import fnmatchcase
@@ -71,8 +70,7 @@ class Scope(StrEnum):
 # -- expressions -----------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Expression:
+class Expression(msgspec.Struct, frozen=True):
     """A CEL expression, and where its text stands in the file.
 
     Attributes:
@@ -93,24 +91,21 @@ class Expression:
         return run.line, run.column + offset - run.offset
 
 
-@dataclass(frozen=True, slots=True)
-class Variable:
+class Variable(msgspec.Struct, frozen=True):
     """A named expression, worked out at most once for each object, and only where it is used."""
 
     name: str
     expression: Expression
 
 
-@dataclass(frozen=True, slots=True)
-class Condition:
+class Condition(msgspec.Struct, frozen=True):
     """A named expression that must be true for a check to be about an object."""
 
     name: str
     expression: Expression
 
 
-@dataclass(frozen=True, slots=True)
-class Validation:
+class Validation(msgspec.Struct, frozen=True):
     """An expression that must be true, and what to say where it is not.
 
     Attributes:
@@ -127,8 +122,7 @@ class Validation:
 # -- what a policy is about ------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Match:
+class Match(msgspec.Struct, frozen=True):
     """Selects objects; what is not given selects all.
 
     Attributes:
@@ -153,8 +147,7 @@ class Match:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Scenario:
+class Scenario(msgspec.Struct, frozen=True):
     """Named changes to the cluster.
 
     Attributes:
@@ -182,8 +175,7 @@ def substitute_value(data: Any, value: str) -> Any:
     return data
 
 
-@dataclass(frozen=True, slots=True)
-class Exemption:
+class Exemption(msgspec.Struct, frozen=True):
     """Violations that somebody accepts.
 
     Attributes:
@@ -459,8 +451,7 @@ BUILTINS: Final[Mapping[str, Builtin]] = {
 # -- a policy --------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Check:
+class Check(msgspec.Struct, frozen=True):
     """One rule: a built-in one, or expressions.
 
     Attributes:
@@ -514,8 +505,7 @@ class Check:
                 yield validation.message_expression
 
 
-@dataclass(frozen=True, slots=True)
-class CheckPolicy:
+class CheckPolicy(msgspec.Struct, frozen=True):
     """A policy.
 
     Attributes:
@@ -543,7 +533,7 @@ class CheckPolicy:
     scenarios: tuple[Scenario, ...] = ()
     variables: tuple[Variable, ...] = ()
     exemptions: tuple[Exemption, ...] = ()
-    params: Mapping[str, Any] = field(default_factory=dict)
+    params: Mapping[str, Any] = msgspec.field(default_factory=dict)
     location: Location = NOWHERE
 
     def allows(self, kind: str) -> bool:

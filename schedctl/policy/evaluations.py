@@ -10,8 +10,11 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
+
+import msgspec
+from msgspec.structs import replace
 
 from schedctl.api.pods import Pod
 from schedctl.api.times import unix_nanoseconds
@@ -127,16 +130,14 @@ def evaluate(
     return going.report()
 
 
-@dataclass(slots=True)
-class _ScenarioChecks:
+class _ScenarioChecks(msgspec.Struct):
     """A scenario, and the checks that are judged in it."""
 
     scenario: documents.Scenario
-    rules: list[Rule] = field(default_factory=list)
+    rules: list[Rule] = msgspec.field(default_factory=list)
 
 
-@dataclass(frozen=True, slots=True)
-class _Play:
+class _Play(msgspec.Struct, frozen=True):
     """A case of a scenario, and what is judged in it.
 
     Attributes:
@@ -150,8 +151,7 @@ class _Play:
     deciding: set[str] | None
 
 
-@dataclass(frozen=True, slots=True)
-class _Answers:
+class _Answers(msgspec.Struct, frozen=True):
     """What was found in a situation.
 
     Attributes:
@@ -162,8 +162,8 @@ class _Answers:
     """
 
     situation: str
-    found: list[tuple[Rule, Finding, Judged]] = field(default_factory=list)
-    judged: set[Key] = field(default_factory=set)
+    found: list[tuple[Rule, Finding, Judged]] = msgspec.field(default_factory=list)
+    judged: set[Key] = msgspec.field(default_factory=set)
     nodes: ScenarioNodes | None = None
 
 

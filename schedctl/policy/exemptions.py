@@ -6,9 +6,10 @@ None of them drops anything: the finding stays in the report, and beside it who 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import date
 from typing import Any
+
+import msgspec
 
 from schedctl.api.custom_kinds import CustomWorkload
 from schedctl.api.defaults import DEFAULT_NAMESPACE
@@ -26,8 +27,7 @@ PREFIX = "schedctl.dev/ignore."
 _Object = tuple[str, str, str]
 
 
-@dataclass(slots=True)
-class Acceptances:
+class Acceptances(msgspec.Struct):
     """Accepts findings.
 
     Attributes:
@@ -43,9 +43,9 @@ class Acceptances:
     inline: bool = True
     baseline: Baseline | None = None
     left_out: Collection[str] = ()
-    _notes: dict[str, None] = field(default_factory=dict)
-    _used: set[int] = field(default_factory=set)
-    _used_annotations: set[tuple[str, _Object]] = field(default_factory=set)
+    _notes: dict[str, None] = msgspec.field(default_factory=dict)
+    _used: set[int] = msgspec.field(default_factory=set)
+    _used_annotations: set[tuple[str, _Object]] = msgspec.field(default_factory=set)
 
     def acceptance(self, policy: CheckPolicy, result: CheckResult, objects: Sequence[Any]) -> Acceptance | None:
         """Return why a violated or inconclusive result does not count, None where it does.

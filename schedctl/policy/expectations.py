@@ -6,12 +6,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Final, Literal, get_args
 
 import msgspec
+from msgspec.structs import replace
 
 from schedctl.config.loading import conversion_hint
 from schedctl.config.settings_file import CHOICES, is_age
@@ -174,8 +174,7 @@ class CheckPolicyTest(Written, frozen=True, kw_only=True):
     kind: Literal["CheckPolicyTest"]
 
 
-@dataclass(frozen=True, slots=True)
-class PolicyTest:
+class PolicyTest(msgspec.Struct, frozen=True):
     """A test.
 
     Attributes:

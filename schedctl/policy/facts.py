@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
 import msgspec
@@ -31,8 +30,7 @@ NOT_ASKED = "NotAsked"
 Data = dict[str, Any]
 
 
-@dataclass(slots=True)
-class Facts:
+class Facts(msgspec.Struct):
     """The objects of a situation as plain data, each made when it is first asked for: ten checks ask for the same pods.
 
     Attributes:
@@ -42,14 +40,14 @@ class Facts:
 
     situation: Situation
     causes: Causes
-    _pods: dict[int, Data] = field(default_factory=dict)
-    _workloads: dict[tuple[int, frozenset[str]], Data] = field(default_factory=dict)
-    _nodes: dict[str, Data] = field(default_factory=dict)
+    _pods: dict[int, Data] = msgspec.field(default_factory=dict)
+    _workloads: dict[tuple[int, frozenset[str]], Data] = msgspec.field(default_factory=dict)
+    _nodes: dict[str, Data] = msgspec.field(default_factory=dict)
     _all_nodes: list[Data] | None = None
     _result: Data | None = None
     _usage: Usage | None = None
-    _specs: dict[int, tuple[Any, Data]] = field(default_factory=dict)
-    _unclear: dict[int, str] = field(default_factory=dict)
+    _specs: dict[int, tuple[Any, Data]] = msgspec.field(default_factory=dict)
+    _unclear: dict[int, str] = msgspec.field(default_factory=dict)
     _in_namespaces: NamespaceFacts | None = None
 
     def unclear_pods(self, about: Situation | JudgedWorkload) -> str:
@@ -202,8 +200,7 @@ class Facts:
         }
 
 
-@dataclass(frozen=True, slots=True)
-class Usage:
+class Usage(msgspec.Struct, frozen=True):
     """What the nodes of a cluster offer and what is taken of it, by resource and place.
 
     Attributes:

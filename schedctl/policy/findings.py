@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+
+import msgspec
+from msgspec.structs import replace
 
 from schedctl.autoscaling.group_files import NO_FILES, GroupFiles
 from schedctl.cache.pod_info import PodInfo
@@ -24,8 +26,7 @@ Identity = tuple[str, str, str]
 """Kind, namespace and name of an object that is judged."""
 
 
-@dataclass(frozen=True, slots=True)
-class Judged:
+class Judged(msgspec.Struct, frozen=True):
     """The object of one finding.
 
     Attributes:
@@ -107,8 +108,7 @@ RUN = Judged()
 """The run as a whole."""
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(msgspec.Struct, frozen=True):
     """What a check finds of one object.
 
     Attributes:
@@ -128,7 +128,7 @@ class Finding:
     hints: tuple[str, ...] = ()
     path: Path = ()
     about: Judged | None = None
-    violates: Mapping[str, int] = field(default_factory=dict)
+    violates: Mapping[str, int] = msgspec.field(default_factory=dict)
     fixes: tuple[Hint, ...] = ()
 
     def because(self, cause: Cause) -> Finding:
@@ -142,8 +142,7 @@ class Finding:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class View:
+class View(msgspec.Struct, frozen=True):
     """What a built-in check may look at.
 
     Attributes:

@@ -7,8 +7,10 @@ that asks where pods go of which nobody can tell, unless it speaks of ``inconclu
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
 from typing import Any, Final
+
+import msgspec
+from msgspec.structs import replace
 
 from schedctl.cel import errors as cel_errors
 from schedctl.cel import values
@@ -42,8 +44,7 @@ _OTHER_TOOLS: Final = "schedctl reads what placing, evicting and counting pods t
 _UNSET: Any = object()
 
 
-@dataclass(frozen=True, slots=True)
-class Fault:
+class Fault(msgspec.Struct, frozen=True):
     """Why an expression has no answer.
 
     Attributes:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import operator
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Final
+
+import msgspec
 
 from schedctl.releases import minor_of
 from schedctl.reports.metadata import Metadata
@@ -25,8 +26,7 @@ _BOUND: Final = re.compile(r"(>=|<=|!=|>|<|=|)\s*v?([0-9]{1,4})\.([0-9]{1,4})")
 _NEXT: Final = re.compile(r"\s*,\s*|\s+|\Z")
 
 
-@dataclass(frozen=True, slots=True)
-class VersionDemand:
+class VersionDemand(msgspec.Struct, frozen=True):
     """The minor versions that a policy is for.
 
     Attributes:

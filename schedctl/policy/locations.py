@@ -9,9 +9,10 @@ from __future__ import annotations
 import os.path
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
+
+import msgspec
 
 from schedctl import sources
 from schedctl.documents.findings import Path as FieldPath
@@ -29,8 +30,7 @@ _MOST_FILES: Final = 2_000
 _MOST_BYTES: Final = 16 << 20
 
 
-@dataclass(frozen=True, slots=True)
-class _Resource:
+class _Resource(msgspec.Struct, frozen=True):
     """An object in a file below a kustomization.
 
     Attributes:
@@ -42,12 +42,11 @@ class _Resource:
     name: str
 
 
-@dataclass(slots=True)
-class Locator:
+class Locator(msgspec.Struct):
     """Finds places, and remembers what it has read on the way."""
 
-    _resources: dict[str, list[_Resource]] = field(default_factory=dict)
-    _files: dict[Path, list[Sourced]] = field(default_factory=dict)
+    _resources: dict[str, list[_Resource]] = msgspec.field(default_factory=dict)
+    _files: dict[Path, list[Sourced]] = msgspec.field(default_factory=dict)
 
     def locate(self, fields: Iterable[tuple[Sourced, FieldPath]]) -> list[Location]:
         """Return the place of each field of an object, or of the object where the field is not written.

@@ -7,8 +7,9 @@ that admission rejects never is.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import Any
+
+import msgspec
 
 from schedctl.api.meta import Namespace
 from schedctl.cache.pod_info import PodInfo
@@ -23,8 +24,7 @@ _SAME_AS = {"count/pods": "pods"}
 Data = dict[str, Any]
 
 
-@dataclass(slots=True)
-class Demand:
+class Demand(msgspec.Struct):
     """What some pods request.
 
     Attributes:
@@ -34,7 +34,7 @@ class Demand:
 
     scheduled: int = 0
     pending: int = 0
-    requested: dict[str, int] = field(default_factory=dict)
+    requested: dict[str, int] = msgspec.field(default_factory=dict)
 
     def add(self, info: PodInfo, scheduled: bool) -> None:
         """Count a pod."""
@@ -85,14 +85,13 @@ def bounds(quotas: Iterable[QuotaUsage]) -> Mapping[str, tuple[int, int]] | None
     return found
 
 
-@dataclass(slots=True)
-class NamespaceFacts:
+class NamespaceFacts(msgspec.Struct):
     """The namespaces and quotas of a situation as plain data, with the fields of `schedctl.policy.variables`."""
 
     situation: Situation
     _demand: dict[str, Demand] | None = None
-    _namespaces: dict[str, Data] = field(default_factory=dict)
-    _rejected_names: dict[str, str] = field(default_factory=dict)
+    _namespaces: dict[str, Data] = msgspec.field(default_factory=dict)
+    _rejected_names: dict[str, str] = msgspec.field(default_factory=dict)
 
     def namespace(self, name: str) -> Data:
         """Return a namespace; what is not known of it is left out."""

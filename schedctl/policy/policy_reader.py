@@ -16,6 +16,8 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, Final
 
+import msgspec
+
 from schedctl.api.field_errors import label_key_problems
 from schedctl.api.meta import LabelSelector
 from schedctl.api.selectors import EVERYTHING, LabelQuery, SelectorError, compile_selector
@@ -60,7 +62,7 @@ class PolicyReader:
     @property
     def problems(self) -> list[Problem]:
         """What is wrong with it, each once, in the order of the file."""
-        problems = dict.fromkeys(replace(problem, source=self._source) for problem in self._problems)
+        problems = dict.fromkeys(msgspec.structs.replace(problem, source=self._source) for problem in self._problems)
         return sorted(problems, key=lambda problem: (problem.line, problem.column))
 
     def policy(self) -> documents.CheckPolicy:

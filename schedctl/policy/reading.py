@@ -10,9 +10,10 @@ import os
 import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
+
+import msgspec
 
 from schedctl.config.loading import conversion_hint
 from schedctl.documents.findings import printable, quote
@@ -46,8 +47,7 @@ _OTHERS: Final = (
 # -- files -------------------------------------------------------------------------
 
 
-@dataclass(slots=True)
-class Read:
+class Read(msgspec.Struct):
     """What files hold.
 
     Attributes:
@@ -56,9 +56,9 @@ class Read:
         warnings: what was left out of folders.
     """
 
-    policies: list[CheckPolicy] = field(default_factory=list)
-    digests: dict[str, str] = field(default_factory=dict)
-    warnings: list[Problem] = field(default_factory=list)
+    policies: list[CheckPolicy] = msgspec.field(default_factory=list)
+    digests: dict[str, str] = msgspec.field(default_factory=dict)
+    warnings: list[Problem] = msgspec.field(default_factory=list)
 
 
 def load(paths: Sequence[str]) -> Read:

@@ -6,10 +6,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import replace
 from typing import Any, NamedTuple, Protocol
 
 import msgspec
+from msgspec.structs import replace
 
 from schedctl.api.selectors import EVERYTHING
 from schedctl.cache.cluster import Cluster

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+
+import msgspec
+from msgspec.structs import replace
 
 from schedctl.api import topology
 from schedctl.cache.cluster import Cluster
@@ -32,8 +34,7 @@ from schedctl.simulation.what_ifs.workloads import Scale
 from schedctl.workloads.quotas import QuotaUsage
 
 
-@dataclass(frozen=True, slots=True)
-class Case:
+class Case(msgspec.Struct, frozen=True):
     """One thing that is supposed to happen.
 
     Attributes:

@@ -7,7 +7,9 @@ A `Situation` is such a picture: the manifests placed on the state, or that and 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+
+import msgspec
+from msgspec.structs import replace
 
 from schedctl.api.nodes import Node
 from schedctl.api.workloads import DaemonSet
@@ -37,8 +39,7 @@ _NAMED = ("Pod", "StatefulSet")
 """Kinds whose pods have names that stay."""
 
 
-@dataclass(slots=True, eq=False)
-class JudgedPod:
+class JudgedPod(msgspec.Struct, eq=False):
     """A pod of the manifests in one situation.
 
     Attributes:
@@ -79,8 +80,7 @@ class JudgedPod:
         return not (self.is_placed or self.is_unclear)
 
 
-@dataclass(slots=True, eq=False)
-class JudgedWorkload:
+class JudgedWorkload(msgspec.Struct, eq=False):
     """An object of the manifests that makes pods, in one situation; a pod on its own is a workload of one.
 
     Attributes:
@@ -143,8 +143,7 @@ class JudgedWorkload:
         return isinstance(self.workload.object, DaemonSet)
 
 
-@dataclass(slots=True, eq=False)
-class Situation:
+class Situation(msgspec.Struct, eq=False):
     """A picture of the cluster with the manifests in it.
 
     It holds as long as the cluster is as the runs have left it: what asks the cluster again (why a pod is pending, how
@@ -168,12 +167,12 @@ class Situation:
     scheduler: Scheduler
     workloads: list[JudgedWorkload]
     run: Run
-    evictions: list[Eviction] = field(default_factory=list)
-    successors: dict[str, str] = field(default_factory=dict)
-    changes: list[str] = field(default_factory=list)
-    nodes_before: Mapping[str, Node] = field(default_factory=dict)
+    evictions: list[Eviction] = msgspec.field(default_factory=list)
+    successors: dict[str, str] = msgspec.field(default_factory=dict)
+    changes: list[str] = msgspec.field(default_factory=list)
+    nodes_before: Mapping[str, Node] = msgspec.field(default_factory=dict)
     quotas: Sequence[QuotaUsage] = ()
-    sourced: Mapping[Key, Sourced] = field(default_factory=dict)
+    sourced: Mapping[Key, Sourced] = msgspec.field(default_factory=dict)
     choose: TieBreaker = first_by_name
 
     @property

@@ -6,7 +6,9 @@ What is left out takes its scenarios and exemptions along, which would otherwise
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+
+import msgspec
+from msgspec.structs import replace
 
 from schedctl.documents.spelling import did_you_mean
 from schedctl.errors import UsageError
@@ -14,8 +16,7 @@ from schedctl.policy.documents import CheckPolicy
 from schedctl.reports import counts
 
 
-@dataclass(frozen=True, slots=True)
-class TagSelection:
+class TagSelection(msgspec.Struct, frozen=True):
     """The checks with some tags.
 
     Attributes:

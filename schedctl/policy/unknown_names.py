@@ -7,8 +7,9 @@ alike, in the cluster before a scenario and in it: what a scenario removes or ad
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Final, NamedTuple
+
+import msgspec
 
 from schedctl.api import topology
 from schedctl.api.defaults import DEFAULT_NAMESPACE
@@ -41,8 +42,7 @@ class UnknownName(NamedTuple):
     hint: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class KnownNames:
+class KnownNames(msgspec.Struct, frozen=True):
     """What there is to be named.
 
     Attributes:

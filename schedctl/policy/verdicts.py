@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final, NamedTuple
+
+import msgspec
 
 from schedctl.policy.documents import Check, CheckPolicy, Condition
 from schedctl.reports.checks import CheckOutcome
@@ -29,8 +30,7 @@ class Doubts(NamedTuple):
 NO_DOUBTS: Final = Doubts()
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
+class Verdict(msgspec.Struct, frozen=True):
     """What the expressions of a check say of one object.
 
     Attributes:

@@ -6,7 +6,8 @@ Each node has its pods, with their new place or what stops them; what concerns a
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+
+import msgspec
 
 from schedctl.render import notices, pending_pods
 from schedctl.render.layout import ALL, Block, Cell, Line, Span, Table, line, separate
@@ -33,8 +34,7 @@ _FLAGS = (
 """What kubectl refuses, and the flag that lets it go on."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Detail:
+class _Detail(msgspec.Struct, frozen=True):
     """How many entries of a list and how many pods of a node are shown, and whether names that tell little are."""
 
     entries: int

@@ -7,8 +7,10 @@ begin with a table. ``layout`` folds and colours, and ``notices`` has the lines 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from itertools import groupby
+
+import msgspec
+from msgspec.structs import replace
 
 from schedctl.api.amounts import on_one_scale
 from schedctl.render import bound_pods, node_pictures, notices, pod_groups
@@ -38,8 +40,7 @@ _NODE_VERDICTS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Detail:
+class Detail(msgspec.Struct, frozen=True):
     """How much is shown.
 
     Attributes:

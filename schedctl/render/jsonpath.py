@@ -10,9 +10,10 @@ import json
 import operator
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
+
+import msgspec
 
 from schedctl.errors import UsageError
 
@@ -43,25 +44,21 @@ _TOKEN = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Field:
+class Field(msgspec.Struct, frozen=True):
     """The value of a key in each map."""
 
     name: str
 
 
-@dataclass(frozen=True, slots=True)
-class Every:
+class Every(msgspec.Struct, frozen=True):
     """All values of each map or list."""
 
 
-@dataclass(frozen=True, slots=True)
-class Descend:
+class Descend(msgspec.Struct, frozen=True):
     """Each value and everything in it that is a map, a list or a text, unless it is empty."""
 
 
-@dataclass(frozen=True, slots=True)
-class Slice:
+class Slice(msgspec.Struct, frozen=True):
     """Some elements of each list; `alone` marks a single index, which must be there."""
 
     start: int | None
@@ -70,15 +67,13 @@ class Slice:
     alone: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Union:
+class Union(msgspec.Struct, frozen=True):
     """The values of several paths, one path after another."""
 
     paths: tuple[Path, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Filter:
+class Filter(msgspec.Struct, frozen=True):
     """The elements of each list for which a comparison holds; without an operator, for which the path exists."""
 
     left: Path
@@ -86,8 +81,7 @@ class Filter:
     right: Path = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Literal:
+class Literal(msgspec.Struct, frozen=True):
     """A value written in the template."""
 
     value: str | int | float | bool
@@ -97,19 +91,17 @@ Step = Field | Every | Descend | Slice | Union | Filter | Literal
 Path = tuple[Step, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Range:
+class Range(msgspec.Struct, frozen=True):
     """``{range path} ... {end}``: the body once for each value."""
 
     path: Path
-    body: list[Part] = field(default_factory=list)
+    body: list[Part] = msgspec.field(default_factory=list)
 
 
 Part = str | Path | Range
 
 
-@dataclass(frozen=True, slots=True)
-class Template:
+class Template(msgspec.Struct, frozen=True):
     """A parsed template."""
 
     parts: Sequence[Part]

@@ -7,9 +7,11 @@ until `write`, so that the text is the same with colour and without; `terminals`
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
 from itertools import zip_longest
 from typing import NamedTuple, TextIO
+
+import msgspec
+from msgspec.structs import replace
 
 from schedctl.render import sanitise
 from schedctl.render.terminals import Terminal
@@ -55,8 +57,7 @@ class Span(NamedTuple):
 Cell = Sequence[Span]
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(msgspec.Struct, frozen=True):
     """A line of text.
 
     Attributes:
@@ -74,8 +75,7 @@ class Line:
     fold: tuple[str, ...] = (" ",)
 
 
-@dataclass(frozen=True, slots=True)
-class Table:
+class Table(msgspec.Struct, frozen=True):
     """Rows that line up.
 
     Attributes:
@@ -98,8 +98,7 @@ class Table:
 Block = Line | Table
 
 
-@dataclass(frozen=True, slots=True)
-class ScreenText:
+class ScreenText(msgspec.Struct, frozen=True):
     """A text in several lengths, of which the longest that fits the screen is written.
 
     Attributes:

@@ -6,8 +6,8 @@ What is said of one node is cut to fit a screen; of several nodes a table comes 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
+import msgspec
 from msgspec.structs import replace
 
 from schedctl.api import resources
@@ -31,8 +31,7 @@ _NODES = 10
 """How many nodes are shown in full."""
 
 
-@dataclass(frozen=True, slots=True)
-class Detail:
+class Detail(msgspec.Struct, frozen=True):
     """How much is shown.
 
     Attributes:

@@ -10,9 +10,10 @@ What the command line calls::
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, TextIO
+
+import msgspec
 
 from schedctl.errors import UsageError
 from schedctl.render import sanitise
@@ -84,8 +85,7 @@ _MODULES = {
 """Who lays out which kind of report for people."""
 
 
-@dataclass(frozen=True, slots=True)
-class Output:
+class Output(msgspec.Struct, frozen=True):
     """A parsed ``-o``: the format, and the template of ``jsonpath=``."""
 
     format: str

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 
 import msgspec
 
@@ -38,8 +37,7 @@ _NOT_TRIED = (Fate.ORPHANED, Fate.FOREIGN_SCHEDULER)
 """Pods that our scheduler is not asked about: the message is the cause, and no line of kube-scheduler's."""
 
 
-@dataclass(slots=True)
-class Answer:
+class Answer(msgspec.Struct):
     """One answer and the pods it holds for.
 
     Attributes:
@@ -49,8 +47,8 @@ class Answer:
     """
 
     group: PendingPods
-    names: list[str] = field(default_factory=list)
-    owners: Counter[str] = field(default_factory=Counter)
+    names: list[str] = msgspec.field(default_factory=list)
+    owners: Counter[str] = msgspec.field(default_factory=Counter)
 
     @property
     def subject(self) -> str:

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass
 from itertools import groupby
+
+import msgspec
 
 from schedctl.api.amounts import amount
 from schedctl.render import draws, notices, pending_pods, pod_groups
@@ -37,8 +38,7 @@ _FATES = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class _Detail:
+class _Detail(msgspec.Struct, frozen=True):
     """How many entries of a list are shown, and whether what tells little is."""
 
     entries: int

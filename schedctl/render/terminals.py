@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TextIO
 
+import msgspec
 
-@dataclass(frozen=True, slots=True)
-class Terminal:
+
+class Terminal(msgspec.Struct, frozen=True):
     """What a text is laid out for.
 
     Attributes:

@@ -8,8 +8,8 @@ the place that hurts most, and a feasible node is left all the same.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 
 from schedctl.api.node_selectors import required_node_affinity
@@ -79,8 +79,7 @@ def _is_known(profile: Profile) -> bool:
     return not profile.extenders and not profile.absent
 
 
-@dataclass(frozen=True, slots=True)
-class _Candidates:
+class _Candidates(msgspec.Struct, frozen=True):
     """Nodes that are feasible for a pod as things are, but for the balance of a topology spread.
 
     Attributes:
@@ -96,8 +95,7 @@ class _Candidates:
         return _Candidates(self.rows[mask], {resource: amounts[mask] for resource, amounts in self.spare.items()})
 
 
-@dataclass(frozen=True, slots=True)
-class _Closing:
+class _Closing(msgspec.Struct, frozen=True):
     """What closes nodes to a pod, however much room they have.
 
     Attributes:

@@ -12,10 +12,11 @@ import importlib.util
 import sys
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stdout
-from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from schedctl.documents.spelling import nearest
 from schedctl.errors import UsageError
@@ -49,8 +50,7 @@ OF_FILE = "schedctl_plugin_"
 _HOW = "e.g. file.py, file.py:Class, module or module:Class"
 
 
-@dataclass(frozen=True, slots=True)
-class PluginCatalog:
+class PluginCatalog(msgspec.Struct, frozen=True):
     """The plugins there are.
 
     Attributes:
@@ -61,10 +61,10 @@ class PluginCatalog:
         release: the kube-scheduler whose own plugins are among them.
     """
 
-    registry: Registry = field(default_factory=lambda: IN_TREE)
-    origins: Mapping[str, str] = field(default_factory=dict)
+    registry: Registry = msgspec.field(default_factory=lambda: IN_TREE)
+    origins: Mapping[str, str] = msgspec.field(default_factory=dict)
     named: tuple[str, ...] = ()
-    broken: Mapping[str, str] = field(default_factory=dict)
+    broken: Mapping[str, str] = msgspec.field(default_factory=dict)
     release: Release = NEWEST
 
     @classmethod

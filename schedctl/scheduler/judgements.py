@@ -7,15 +7,16 @@ do not exist yet: no other point is run, and no extender asked.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
+
+import msgspec
 
 from schedctl.engine.attempts import Attempt
 from schedctl.framework.profiles import Profile
 from schedctl.framework.statuses import Code
 
 
-@dataclass(frozen=True, slots=True)
-class NodeJudgement:
+class NodeJudgement(msgspec.Struct, frozen=True):
     """What is said of one node.
 
     Attributes:
@@ -39,8 +40,7 @@ class NodeJudgement:
         return self.code == Code.SUCCESS.label
 
 
-@dataclass(frozen=True, slots=True)
-class Judgement:
+class Judgement(msgspec.Struct, frozen=True):
     """What is said of a pod.
 
     Attributes:

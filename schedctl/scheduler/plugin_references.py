@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
+
+import msgspec
 
 from schedctl.framework.points import Plugin
 from schedctl.framework.registries import Registry
 from schedctl.scheduler import discovery
 
 
-@dataclass(frozen=True, slots=True)
-class FilePlugin:
+class FilePlugin(msgspec.Struct, frozen=True):
     """A plugin of a file, by which another process finds it: the file has to be there, too.
 
     Attributes:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+
+import msgspec
 
 from schedctl.api.pods import Pod
 from schedctl.cache.pod_info import PodInfo
 
 
-@dataclass(slots=True)
-class PodClass:
+class PodClass(msgspec.Struct):
     """Pods that differ in nothing that decides where they may go.
 
     Attributes:

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import msgspec
 import numpy as np
 
 from schedctl.api.pod_groups import PodGroup
@@ -208,7 +209,7 @@ class Scheduler:
         """
         cycle = group_cycle(self.cluster, group, pods)
         return attempt_group(
-            replace(self._surroundings(pods), choose=choose), cycle, self.profiles, make_room=make_room
+            msgspec.structs.replace(self._surroundings(pods), choose=choose), cycle, self.profiles, make_room=make_room
         )
 
     def place_whole_group(self, group: PodGroup, pods: Sequence[PodInfo], placement: Placement) -> Trial:

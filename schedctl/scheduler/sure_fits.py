@@ -8,7 +8,6 @@ A DoNotSchedule spread constraint lets a pod into the domain with the fewest pod
 from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Sequence
-from dataclasses import dataclass
 
 import msgspec
 import numpy as np
@@ -26,8 +25,7 @@ _NONE = -1
 _replace = msgspec.structs.replace
 
 
-@dataclass(frozen=True, slots=True)
-class _Domains:
+class _Domains(msgspec.Struct, frozen=True):
     """The domains of a topology key.
 
     Attributes:
@@ -39,8 +37,7 @@ class _Domains:
     nodes: IndexArray
 
 
-@dataclass(frozen=True, slots=True)
-class _Choice:
+class _Choice(msgspec.Struct, frozen=True):
     """The nodes that a pod has to choose from, as far as that is certain whatever becomes of others like these.
 
     Attributes:

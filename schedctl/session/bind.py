@@ -7,10 +7,10 @@ Several pods are bound together or not at all: each is placed on the cluster tha
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import msgspec
+from msgspec.structs import replace
 
 from schedctl.api.pods import FINISHED, Pod
 from schedctl.cache.pod_info import PodInfo
@@ -54,8 +54,7 @@ _CODES = {
 _replace = msgspec.structs.replace
 
 
-@dataclass(frozen=True, slots=True)
-class BindRequest:
+class BindRequest(msgspec.Struct, frozen=True):
     """Which pods are to be bound, and how.
 
     Attributes:
@@ -75,8 +74,7 @@ class BindRequest:
     fail: bool
 
 
-@dataclass(frozen=True, slots=True)
-class BindDecision:
+class BindDecision(msgspec.Struct, frozen=True):
     """What can be done.
 
     Attributes:
@@ -88,16 +86,14 @@ class BindDecision:
     plans: tuple[BindPlan, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class _Refused:
+class _Refused(msgspec.Struct, frozen=True):
     """Why the pod is not bound."""
 
     outcome: BindOutcome
     text: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class _Judged:
+class _Judged(msgspec.Struct, frozen=True):
     """A pod, as far as it is known what becomes of it."""
 
     pod: Pod

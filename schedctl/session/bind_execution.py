@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 
 import msgspec
 from typing_extensions import override
@@ -53,8 +52,7 @@ class _CallLog(Reporter):
         self._notifier.warn(message)
 
 
-@dataclass(slots=True)
-class _Member:
+class _Member(msgspec.Struct):
     """A pod that is being bound.
 
     Attributes:
@@ -73,7 +71,7 @@ class _Member:
     live: PodBind
     log: _CallLog
     cycle: BindingCycle | None = None
-    waits: Mapping[str, float] = field(default_factory=dict)
+    waits: Mapping[str, float] = msgspec.field(default_factory=dict)
     waited: float = 0.0
     refusal: str = ""
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+
+import msgspec
 
 from schedctl.api.pod_groups import PodGroup
 from schedctl.api.pods import Pod
@@ -17,8 +18,7 @@ from schedctl.reports.explanations import Explanation, Verdict
 from schedctl.scheduler import Scheduler, group_reports
 
 
-@dataclass(slots=True)
-class GroupDecisions:
+class GroupDecisions(msgspec.Struct):
     """What groups decide about pods, by key.
 
     Attributes:
@@ -29,11 +29,11 @@ class GroupDecisions:
         warnings: what is to be said of the groups.
     """
 
-    nodes: dict[str, str] = field(default_factory=dict)
-    refusals: dict[str, str] = field(default_factory=dict)
-    explanations: dict[str, Explanation] = field(default_factory=dict)
-    rest: set[str] = field(default_factory=set)
-    warnings: list[str] = field(default_factory=list)
+    nodes: dict[str, str] = msgspec.field(default_factory=dict)
+    refusals: dict[str, str] = msgspec.field(default_factory=dict)
+    explanations: dict[str, Explanation] = msgspec.field(default_factory=dict)
+    rest: set[str] = msgspec.field(default_factory=set)
+    warnings: list[str] = msgspec.field(default_factory=list)
 
 
 def decide_groups(pods: Sequence[Pod], scheduler: Scheduler) -> GroupDecisions:

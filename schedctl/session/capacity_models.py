@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -37,8 +36,7 @@ _FILES = (".yaml", ".yml", ".json", ".gz")
 _replace = msgspec.structs.replace
 
 
-@dataclass(frozen=True, slots=True)
-class Model:
+class Model(msgspec.Struct, frozen=True):
     """What others are to be like.
 
     Attributes:
@@ -51,7 +49,7 @@ class Model:
     object: Any
     subject: str
     companions: Sequence[Any] = ()
-    notes: list[str] = field(default_factory=list)
+    notes: list[str] = msgspec.field(default_factory=list)
 
 
 def find(text: str, state: State, namespace: str) -> list[Model]:

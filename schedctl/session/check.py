@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TypeVar
 
@@ -57,8 +56,7 @@ _SECOND = 1_000_000_000
 _Choice = TypeVar("_Choice", bound=str)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CheckOptions:
+class CheckOptions(msgspec.Struct, frozen=True, kw_only=True):
     """How manifests are checked.
 
     Attributes:
@@ -98,8 +96,7 @@ class CheckOptions:
     group_files: GroupFiles = NO_FILES
 
 
-@dataclass(frozen=True, slots=True)
-class CheckInputs:
+class CheckInputs(msgspec.Struct, frozen=True):
     """What a check has read besides the state.
 
     Attributes:

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
+
+import msgspec
+from msgspec.structs import replace
 
 from schedctl import KUBERNETES_VERSION, shipped
 from schedctl.config import embedded, expansion, loading
@@ -42,8 +44,7 @@ IN_SNAPSHOT = "the configuration in the snapshot"
 STDIN = "-"
 
 
-@dataclass(frozen=True, slots=True)
-class ConfigurationChoice:
+class ConfigurationChoice(msgspec.Struct, frozen=True):
     """A configuration and how it was chosen.
 
     Attributes:
@@ -279,8 +280,7 @@ def _content(stream: BinaryIO) -> bytes:
     return stream.read()
 
 
-@dataclass(frozen=True, slots=True)
-class _Opened:
+class _Opened(msgspec.Struct, frozen=True):
     """The text of a configuration, what to call it in messages, and where it is from in words."""
 
     text: bytes

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
+
+import msgspec
 
 from schedctl.config import loading
 from schedctl.config.legacy import converting
@@ -19,8 +20,7 @@ from schedctl.scheduler.configurations import makeable
 from schedctl.session import configurations
 
 
-@dataclass(frozen=True, slots=True)
-class CurrentConfiguration:
+class CurrentConfiguration(msgspec.Struct, frozen=True):
     """A configuration of the version that kube-scheduler reads.
 
     Attributes:

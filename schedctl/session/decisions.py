@@ -7,8 +7,10 @@ Both leave the pod placed: whoever asks does so on a fork, and with a scheduler 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
+
+import msgspec
 
 from schedctl.api.devices import ResourceClaim
 from schedctl.api.meta import key_of
@@ -37,8 +39,7 @@ _UNWRITTEN = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Decision:
+class Decision(msgspec.Struct, frozen=True):
     """What binding a pod to a node comes to.
 
     Attributes:
@@ -57,11 +58,10 @@ class Decision:
     changed: tuple[tuple[str, Any, Any], ...] = ()
     mappings: tuple[ContainerExtendedResourceRequest, ...] = ()
     patience: float = float(VolumeBindingArgs().bind_timeout_seconds)
-    waits: Mapping[str, float] = field(default_factory=dict)
+    waits: Mapping[str, float] = msgspec.field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class Reserved:
+class Reserved(msgspec.Struct, frozen=True):
     """A pod on its node, before PreBind; in memory.
 
     Attributes:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import dataclasses
 import re
 from collections.abc import Sequence
 
+import msgspec
 from msgspec.structs import replace
 
 from schedctl.api import label_selectors
@@ -25,8 +25,7 @@ _NODE_PREFIX = re.compile(r"^(?:nodes?|no)/")
 """What `kubectl get nodes -o name` prints before a name, and what else kubectl takes for it."""
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class NodeSelection:
+class NodeSelection(msgspec.Struct, frozen=True):
     """Which nodes are drained: those named, or those with labels, or those of a zone."""
 
     names: Sequence[str] = ()
@@ -77,7 +76,7 @@ def drain(
         bound = frozenset(cluster.pod_table.row_of)
         session.change()
         names = selection.find(cluster, session.names)
-        flags = dataclasses.replace(flags, pod_selector=session.names.query(flags.pod_selector))
+        flags = replace(flags, pod_selector=session.names.query(flags.pod_selector))
         scheduler = session.scheduler()
         settled = session.settle(scheduler)
         for key in cluster.pod_table.row_of.keys() - bound:

@@ -6,10 +6,10 @@ A pod is explained as it is, a workload by the pod that it would make next.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import msgspec
+from msgspec.structs import replace
 
 from schedctl.api.pod_groups import PodGroup
 from schedctl.api.pods import FINISHED, Pod
@@ -39,8 +39,7 @@ if TYPE_CHECKING:
 _replace = msgspec.structs.replace
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ExplainOptions:
+class ExplainOptions(msgspec.Struct, frozen=True, kw_only=True):
     """How pods are explained.
 
     Attributes:

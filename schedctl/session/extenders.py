@@ -6,8 +6,10 @@ unless the user says so; what they would have had a say in is then inconclusive.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
+
+import msgspec
+from msgspec.structs import replace
 
 from schedctl.errors import UsageError
 from schedctl.session.notifiers import SILENT, Notifier
@@ -16,8 +18,7 @@ if TYPE_CHECKING:
     from schedctl.session.configurations import ConfigurationChoice
 
 
-@dataclass(frozen=True, slots=True)
-class ExtenderOptions:
+class ExtenderOptions(msgspec.Struct, frozen=True):
     """What may be asked of extenders.
 
     Attributes:

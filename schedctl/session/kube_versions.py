@@ -7,8 +7,9 @@ reproduced is judged by the nearest one that is, which is said, and refused with
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal, TypedDict
+
+import msgspec
 
 from schedctl.api.nodes import Node
 from schedctl.errors import NotModelled, UsageError
@@ -67,8 +68,7 @@ _CHANGES: Final[tuple[tuple[Minor, tuple[str, ...]], ...]] = (
 _WHOSE: Final = {"APIServer": "the API server is", "Snapshot": "the snapshot is of", "Kubelets": "the kubelets are"}
 
 
-@dataclass(frozen=True, slots=True)
-class StateVersion:
+class StateVersion(msgspec.Struct, frozen=True):
     """The version of a state.
 
     Attributes:
@@ -84,8 +84,7 @@ class StateVersion:
     oldest: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Rules:
+class Rules(msgspec.Struct, frozen=True):
     """The kube-scheduler that judges.
 
     Attributes:

@@ -5,7 +5,7 @@ Among the manifests of a check they would be room that is not there, in which ev
 
 from __future__ import annotations
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from schedctl.api.kinds import kind_named
 from schedctl.sources import Manifests

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import msgspec
 
 from schedctl.api import autoscalers
 from schedctl.api.kinds import Kind
@@ -13,8 +13,7 @@ from schedctl.session.sessions import Session
 from schedctl.session.states import StateSource
 
 
-@dataclass(frozen=True, slots=True)
-class Inventory:
+class Inventory(msgspec.Struct, frozen=True):
     """What is known of groups and prices.
 
     Attributes:
@@ -41,8 +40,7 @@ def inventory(session: Session, node_groups: str = "", types: str = "") -> Inven
     return Inventory(read.groups(session.cluster), read.catalogue)
 
 
-@dataclass(frozen=True, slots=True)
-class GroupOptions:
+class GroupOptions(msgspec.Struct, frozen=True):
     """Whether a question that is about pods is to say what groups of nodes could do for them.
 
     Attributes:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
 
 import msgspec
+from msgspec.structs import replace
 
 from schedctl.api import topology
 from schedctl.api.node_labels import instance_type_of, is_spot
@@ -42,8 +42,7 @@ _EXPLAINED = 20
 """Of how many pods that stay pending it is asked why no group helps."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NodesOptions:
+class NodesOptions(msgspec.Struct, frozen=True, kw_only=True):
     """How nodes are added or given back.
 
     Attributes:
@@ -63,7 +62,7 @@ class NodesOptions:
     minimize: Objective = "count"
     expander: Expander | None = None
     effort: int = 0
-    rules: RemovalRules = field(default_factory=RemovalRules)
+    rules: RemovalRules = msgspec.field(default_factory=RemovalRules)
     fail: bool = False
     node_map: bool = False
     as_karpenter: bool = False

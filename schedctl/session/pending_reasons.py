@@ -7,7 +7,6 @@ from collections.abc import Callable, Collection, Iterable
 import msgspec
 
 from schedctl.api.pod_groups import PodGroup
-from schedctl.cache.pod_info import PodInfo
 from schedctl.explain import remarks
 from schedctl.reports.pod_groups import GroupVerdict, PodGroupResult
 from schedctl.reports.simulations import Fate, PendingPods, SimulationReport

@@ -7,7 +7,6 @@ What a class must be is checked when it is loaded; the author's own tests can as
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -27,8 +26,7 @@ _GROUPS = 30
 """Of how many drawn clusters the laws of groups are asked at most: in each a group is tried."""
 
 
-@dataclass(frozen=True, slots=True)
-class CheckResult:
+class CheckResult(msgspec.Struct, frozen=True):
     """What became of the laws that a plugin was held to.
 
     Attributes:
@@ -59,8 +57,7 @@ class CheckResult:
             yield from (f"{law}: {result}" for law, result in self.laws.items())
 
 
-@dataclass(frozen=True, slots=True)
-class PluginCheck:
+class PluginCheck(msgspec.Struct, frozen=True):
     """One plugin that is to be held to the laws.
 
     Attributes:

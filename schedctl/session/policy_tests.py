@@ -6,7 +6,6 @@ import difflib
 import re
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal
@@ -37,8 +36,7 @@ _MARK = re.compile(rb"schedctl\.dev/|" + reading.TEST_KIND.encode(), re.IGNORECA
 _States = dict[tuple[tuple[str, ...], tuple[Kind, ...], VersionOptions], State]
 
 
-@dataclass(frozen=True, slots=True)
-class TestDefaults:
+class TestDefaults(msgspec.Struct, frozen=True):
     """What holds for tests that say nothing else.
 
     Attributes:
@@ -48,7 +46,7 @@ class TestDefaults:
 
     __test__ = False  # pytest would collect it
 
-    scheduler: SchedulerOptions = field(default_factory=SchedulerOptions)
+    scheduler: SchedulerOptions = msgspec.field(default_factory=SchedulerOptions)
     versions: VersionOptions = DEFAULT_VERSION
 
 
@@ -108,8 +106,7 @@ def find_policies(paths: Sequence[str]) -> tuple[list[CheckPolicy], list[str]]:
     return policies, unreadable
 
 
-@dataclass(frozen=True, slots=True)
-class CoverageDemand:
+class CoverageDemand(msgspec.Struct, frozen=True):
     """What tests have to exercise.
 
     Attributes:

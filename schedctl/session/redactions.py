@@ -42,8 +42,7 @@ _REDACTED: Final = Document(Text("redacted", None, editable=False), 0, 0, Place(
 """Where an object was found is in the name of a file, which is one more name."""
 
 
-@dataclass(frozen=True, slots=True)
-class RedactionOptions:
+class RedactionOptions(msgspec.Struct, frozen=True):
     """How much is taken out of a snapshot, or of the state that a question is about.
 
     Attributes:
@@ -157,10 +156,10 @@ class Redactor(Names):
 
     @override
     def manifests(self, read: Manifests) -> Manifests:
-        return replace(read, objects=list(self.created), digests={}, warnings=[], unread=[])
+        return _replace(read, objects=list(self.created), digests={}, warnings=[], unread=[])
 
     def _subject(self, subject: Subject) -> Subject:
-        return replace(subject, namespace=self.namespace(subject.namespace), name=self.name(subject.name))
+        return _replace(subject, namespace=self.namespace(subject.namespace), name=self.name(subject.name))
 
     def _requirement(self, one: Requirement) -> Requirement:
         # What no object has as a value is the value of none under tokens, too.
@@ -208,7 +207,7 @@ def redact_state(
     without_words = [
         _replace(each, source="", missing=[_replace(gap, text="") for gap in each.missing]) for each in headers
     ]
-    return replace(state, objects=there, digests={}, snapshots=without_words), Redactor(redaction.value, new)
+    return _replace(state, objects=there, digests={}, snapshots=without_words), Redactor(redaction.value, new)
 
 
 def _headers(listing: Listing | None) -> Iterator[Header]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
@@ -38,8 +38,7 @@ if TYPE_CHECKING:
 R = TypeVar("R", bound=msgspec.Struct)
 
 
-@dataclass(frozen=True, slots=True)
-class SchedulerOptions:
+class SchedulerOptions(msgspec.Struct, frozen=True):
     """Which scheduler is asked.
 
     Attributes:
@@ -162,7 +161,7 @@ class Session:
         self.choices = comparisons.complete(self.choices, self.state, self._extenders, self.notifier)
         if self.source.redaction is not None:
             self.choices = [*map(configurations.hide_names, self.choices)]
-        self._what_ifs = replace(self._what_ifs, names=self.names)
+        self._what_ifs = msgspec.structs.replace(self._what_ifs, names=self.names)
         kube_versions.tell(self.rules, self.notifier)
         warn_of_resizes(self.cluster, self.notifier)
 
@@ -173,7 +172,7 @@ class Session:
             ConfigError: that kube-scheduler would refuse the configuration.
             UsageError: it is no version, or none that is reproduced and has to be; or it refuses a feature gate.
         """
-        versions = replace(
+        versions = msgspec.structs.replace(
             self.source.versions, kube_version=version, option="--compare-version", setting="--compare-version "
         )
         source = replace(self.source, versions=versions)

@@ -9,7 +9,6 @@ import glob
 import hashlib
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -23,8 +22,7 @@ from schedctl.sources.pins import split_pin
 NAME = ".schedctl.yaml"
 
 
-@dataclass(frozen=True, slots=True)
-class Settings:
+class Settings(msgspec.Struct, frozen=True):
     """What is set.
 
     Attributes:
@@ -34,8 +32,8 @@ class Settings:
     """
 
     custom_kinds: tuple[CustomKind, ...] = CUSTOM_KINDS
-    check: Mapping[str, Any] = field(default_factory=dict)
-    digests: Mapping[str, str] = field(default_factory=dict)
+    check: Mapping[str, Any] = msgspec.field(default_factory=dict)
+    digests: Mapping[str, str] = msgspec.field(default_factory=dict)
 
 
 def load(path: str, *, ignored: bool, environ: Mapping[str, str] = os.environ) -> Settings:

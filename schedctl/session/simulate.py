@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 
 import msgspec
+from msgspec.structs import replace
 
 from schedctl.reports import counts, exit_codes
 from schedctl.reports.metadata import Metadata
@@ -28,8 +28,7 @@ from schedctl.workloads import ownership
 from schedctl.workloads.rollouts import RolloutStrategy
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SimulateOptions:
+class SimulateOptions(msgspec.Struct, frozen=True, kw_only=True):
     """How manifests are placed.
 
     Attributes:
@@ -55,8 +54,7 @@ class SimulateOptions:
     pictures: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class _Question:
+class _Question(msgspec.Struct, frozen=True):
     """Everything that one run depends on but the configuration."""
 
     session: Session

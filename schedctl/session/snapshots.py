@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -24,8 +24,7 @@ from schedctl.versions import __version__
 STDOUT = "-"
 
 
-@dataclass(frozen=True, slots=True)
-class SnapshotTarget:
+class SnapshotTarget(msgspec.Struct, frozen=True):
     """Where a snapshot is written to.
 
     Attributes:
@@ -62,8 +61,7 @@ class SnapshotTarget:
         return WrittenSnapshot(self.file, len(packed), documents.header(data))
 
 
-@dataclass(frozen=True, slots=True)
-class WrittenSnapshot:
+class WrittenSnapshot(msgspec.Struct, frozen=True):
     """What was written.
 
     Attributes:

@@ -9,8 +9,11 @@ import gc
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
+
+import msgspec
+from msgspec.structs import replace
 
 from schedctl.session.names import AS_WRITTEN, Names
 from schedctl.session.notifiers import SILENT, Notifier
@@ -42,8 +45,7 @@ def about_nothing(kind: str, key: str) -> bool:
     return False
 
 
-@dataclass(frozen=True, slots=True)
-class State:
+class State(msgspec.Struct, frozen=True):
     """What was read.
 
     Attributes:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
+
+import msgspec
 
 from schedctl.api.pod_groups import PodGroup
 from schedctl.api.short_names import NAMES
 from schedctl.api.workloads import Service
 
 
-@dataclass(frozen=True, slots=True)
-class SubjectKind:
+class SubjectKind(msgspec.Struct, frozen=True):
     """A kind that can be asked about.
 
     Attributes:

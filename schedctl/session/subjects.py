@@ -9,9 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
+
+import msgspec
+from msgspec.structs import replace
 
 from schedctl.api import label_selectors
 from schedctl.api.defaults import DEFAULT_NAMESPACE
@@ -38,8 +40,7 @@ from schedctl.workloads.clusters import AssembledCluster, every_pod
 _SHOWN = 8
 
 
-@dataclass(frozen=True, slots=True)
-class ObjectName:
+class ObjectName(msgspec.Struct, frozen=True):
     """One object as it was named; without a namespace that of ``-n`` is meant, without a kind the only one there is."""
 
     kind: SubjectKind | None
@@ -51,8 +52,7 @@ class ObjectName:
         return ObjectName(self.kind, names.name(self.name), names.namespace(self.namespace))
 
 
-@dataclass(frozen=True, slots=True)
-class Scope:
+class Scope(msgspec.Struct, frozen=True):
     """Which namespaces are looked into: one, or all where `namespace` is "".
 
     Attributes:
@@ -74,8 +74,7 @@ class Scope:
         return f"namespace {self.namespace}" if self.namespace else "any namespace"
 
 
-@dataclass(frozen=True, slots=True)
-class Question:
+class Question(msgspec.Struct, frozen=True):
     """Which objects are to be explained.
 
     Attributes:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
+import msgspec
 
-@dataclass(frozen=True, slots=True)
-class VersionOptions:
+
+class VersionOptions(msgspec.Struct, frozen=True):
     """What the options say about the version.
 
     Attributes:

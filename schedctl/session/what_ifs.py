@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from schedctl.session.names import AS_WRITTEN, Names
 
@@ -14,8 +15,7 @@ if TYPE_CHECKING:
     from schedctl.simulation.what_ifs import WhatIfResult
 
 
-@dataclass(frozen=True, slots=True)
-class WhatIfs:
+class WhatIfs(msgspec.Struct, frozen=True):
     """What is changed; false where there are none.
 
     Attributes:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import Any
 
 import msgspec
@@ -104,8 +103,7 @@ class StatefulSetCopies(PodCopies):
         return PodInfo(_replace(pod, spec=_replace(pod.spec, scheduler_name=name)))
 
 
-@dataclass(slots=True)
-class LargestRequest:
+class LargestRequest(msgspec.Struct):
     """How much of a resource one pod could request.
 
     Attributes:
@@ -121,8 +119,7 @@ class LargestRequest:
     after: int | None = None
 
 
-@dataclass(slots=True)
-class CapacityFacts:
+class CapacityFacts(msgspec.Struct):
     """The facts of a capacity question.
 
     Attributes:
@@ -143,19 +140,19 @@ class CapacityFacts:
     """
 
     pod: PodInfo
-    placed: dict[str, int] = field(default_factory=dict)
+    placed: dict[str, int] = msgspec.field(default_factory=dict)
     limited: bool = False
     message: str = ""
     plugins: tuple[str, ...] = ()
-    reasons: list[Any] = field(default_factory=list)
+    reasons: list[Any] = msgspec.field(default_factory=list)
     nominated: str = ""
     victims: int = 0
     not_modelled: str = ""
     quota: str = ""
     within_quota: int | None = None
-    largest: list[LargestRequest] = field(default_factory=list)
+    largest: list[LargestRequest] = msgspec.field(default_factory=list)
     interrupted: bool = False
-    claim_notes: list[str] = field(default_factory=list)
+    claim_notes: list[str] = msgspec.field(default_factory=list)
 
     @property
     def fits(self) -> int:

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import chain
+
+import msgspec
 
 from schedctl.reports import exit_codes, run_comparisons
 from schedctl.reports.metadata import Metadata, Side
@@ -21,8 +22,7 @@ _CONCLUSIVE = (0, 1)
 """Exit codes of reports that are a verdict."""
 
 
-@dataclass(frozen=True, slots=True)
-class SideRun:
+class SideRun(msgspec.Struct, frozen=True):
     """A run under one configuration.
 
     Attributes:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
+
+import msgspec
 
 from schedctl.api.nodes import Node
 from schedctl.cache.pod_info import PodInfo
@@ -16,8 +17,7 @@ from schedctl.workloads.expansion import Expansion, SourcedObject, expand
 from schedctl.workloads.rollouts import RolloutStrategy, plan
 
 
-@dataclass(frozen=True, slots=True)
-class CreatedObjects:
+class CreatedObjects(msgspec.Struct, frozen=True):
     """What was created.
 
     Attributes:

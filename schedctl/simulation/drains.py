@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
 from enum import Enum
 
+import msgspec
 from typing_extensions import override
 
 from schedctl.api.pods import Pod
@@ -37,8 +37,7 @@ UNMANAGED = "Pods that declare no controller (use --force to override)"
 """Why kubectl refuses to drain a node, in its words, behind ``cannot delete``."""
 
 
-@dataclass(frozen=True, slots=True)
-class DrainFlags:
+class DrainFlags(msgspec.Struct, frozen=True):
     """The flags of ``kubectl drain``.
 
     Attributes:
@@ -67,8 +66,7 @@ class Plan(Enum):
     REFUSE = "refuse the node"
 
 
-@dataclass(slots=True)
-class DrainedPod:
+class DrainedPod(msgspec.Struct):
     """A pod of a node that is drained.
 
     Attributes:
@@ -95,11 +93,10 @@ class DrainedPod:
     refusal: str = ""
     at: float = 0.0
     until: float = 0.0
-    budgets: list[str] = field(default_factory=list)
+    budgets: list[str] = msgspec.field(default_factory=list)
 
 
-@dataclass(slots=True)
-class DrainedNode:
+class DrainedNode(msgspec.Struct):
     """A node that is drained.
 
     Attributes:
@@ -110,13 +107,12 @@ class DrainedNode:
     """
 
     name: str
-    pods: list[DrainedPod] = field(default_factory=list)
-    refusals: list[str] = field(default_factory=list)
+    pods: list[DrainedPod] = msgspec.field(default_factory=list)
+    refusals: list[str] = msgspec.field(default_factory=list)
     clock: float = 0.0
 
 
-@dataclass(slots=True)
-class Displacement:
+class Displacement(msgspec.Struct):
     """A pod of another node that had to make room for one that was evicted.
 
     Attributes:
@@ -130,8 +126,7 @@ class Displacement:
     successor_node: str = ""
 
 
-@dataclass(slots=True)
-class DrainFacts:
+class DrainFacts(msgspec.Struct):
     """The facts of a drain.
 
     Attributes:

@@ -8,9 +8,10 @@ may have replacements made, the next ordinal, or the next step of a rollout.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from enum import Enum
 from typing import Any
+
+import msgspec
 
 from schedctl.cache.pod_info import PodInfo
 
@@ -22,8 +23,7 @@ class EventAction(Enum):
     DELETE = "delete"
 
 
-@dataclass(frozen=True, slots=True)
-class SimulatedEvent:
+class SimulatedEvent(msgspec.Struct, frozen=True):
     """Something done to one object.
 
     Putting an object adds it, or replaces the one of its name: a pod without a node joins the queue, one with a node

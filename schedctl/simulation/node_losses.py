@@ -8,7 +8,8 @@ own, preemption included, and all other pods stay where they are. Where it is ce
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+import msgspec
 
 from schedctl.api.meta import OwnerReference
 from schedctl.cache.pod_info import PodInfo
@@ -22,8 +23,7 @@ from schedctl.simulation.simulator.external_events import MISSING_NODE
 from schedctl.simulation.tie_breaking import TieBreaker, first_by_name
 
 
-@dataclass(frozen=True, slots=True)
-class PendingReplacement:
+class PendingReplacement(msgspec.Struct, frozen=True):
     """A pod that would find no node.
 
     Attributes:
@@ -39,8 +39,7 @@ class PendingReplacement:
     preempted: bool
 
 
-@dataclass(frozen=True, slots=True)
-class NodeLoss:
+class NodeLoss(msgspec.Struct, frozen=True):
     """What the loss of nodes would do.
 
     Attributes:

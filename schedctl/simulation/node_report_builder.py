@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+
+import msgspec
 
 from schedctl.api.resources import CPU, MEMORY
 from schedctl.autoscaling.detection import NodeGroups
@@ -19,8 +20,7 @@ from schedctl.simulation.scale_ups.planning import ScaleUp
 from schedctl.workloads import ownership
 
 
-@dataclass(frozen=True, slots=True)
-class Conditions:
+class Conditions(msgspec.Struct, frozen=True):
     """What is the same in both reports.
 
     Attributes:

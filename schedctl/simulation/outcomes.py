@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from enum import Enum
+
+import msgspec
 
 from schedctl.api.pod_groups import PodGroup, PodGroupCondition
 from schedctl.cache.pod_info import PodInfo
@@ -40,8 +41,7 @@ class PodState(Enum):
     """Its ``spec.nodeName`` names no node: no scheduler places it, and no kubelet runs it."""
 
 
-@dataclass(slots=True)
-class PodOutcome:
+class PodOutcome(msgspec.Struct):
     """What became of a pod that was in the queue during a run, or that was created with a node in its spec.
 
     Attributes:
@@ -80,8 +80,7 @@ class PodOutcome:
         return self.state in (PodState.WAITING, PodState.UNSCHEDULABLE, PodState.GATED, PodState.QUEUED)
 
 
-@dataclass(frozen=True, slots=True)
-class Eviction:
+class Eviction(msgspec.Struct, frozen=True):
     """A running pod that was told to go.
 
     Attributes:
@@ -99,8 +98,7 @@ class Eviction:
     until: float
 
 
-@dataclass(slots=True)
-class GroupOutcome:
+class GroupOutcome(msgspec.Struct):
     """What became of a pod group that was in the queue.
 
     Attributes:
@@ -122,8 +120,7 @@ class GroupOutcome:
             self.condition = attempt.condition
 
 
-@dataclass(slots=True)
-class Run:
+class Run(msgspec.Struct):
     """The facts of a run.
 
     Attributes:
@@ -139,15 +136,15 @@ class Run:
         groups: by ``namespace/name``, the pod groups that were tried.
     """
 
-    pods: dict[str, PodOutcome] = field(default_factory=dict)
-    evictions: list[Eviction] = field(default_factory=list)
+    pods: dict[str, PodOutcome] = msgspec.field(default_factory=dict)
+    evictions: list[Eviction] = msgspec.field(default_factory=list)
     end: RunEnd | None = None
     period: float | None = None
     clock: float = 0.0
     attempts: int = 0
     remembered: int = 0
-    timeline: list[AnyRecord] = field(default_factory=list)
-    groups: dict[str, GroupOutcome] = field(default_factory=dict)
+    timeline: list[AnyRecord] = msgspec.field(default_factory=list)
+    groups: dict[str, GroupOutcome] = msgspec.field(default_factory=dict)
 
     @property
     def end_in_words(self) -> str:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Generator, Hashable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
 from heapq import heapify, heappop, heapreplace
 from itertools import count
 
@@ -32,8 +31,7 @@ _EXISTS = "AlreadyExists"
 _PLACEMENTS = (ChangeKind.POD_ADDED, ChangeKind.POD_REMOVED)
 
 
-@dataclass(slots=True)
-class RolloutProgress:
+class RolloutProgress(msgspec.Struct):
     """How far one workload is.
 
     Attributes:
@@ -44,9 +42,9 @@ class RolloutProgress:
     """
 
     update: Update
-    removed: list[PodInfo] = field(default_factory=list)
-    terminating: set[str] = field(default_factory=set)
-    held: list[Replica] = field(default_factory=list)
+    removed: list[PodInfo] = msgspec.field(default_factory=list)
+    terminating: set[str] = msgspec.field(default_factory=set)
+    held: list[Replica] = msgspec.field(default_factory=list)
 
     @property
     def waits(self) -> bool:
@@ -55,8 +53,7 @@ class RolloutProgress:
         return bool(self.terminating) and not overlaps
 
 
-@dataclass(frozen=True, slots=True)
-class _OverQuota:
+class _OverQuota(msgspec.Struct, frozen=True):
     """A pod that a quota refused; `number` says when, `rollout` is None for the successor of an evicted pod."""
 
     number: int

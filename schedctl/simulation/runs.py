@@ -8,8 +8,9 @@ loop are in ``simulator``.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from functools import partial
+
+import msgspec
 
 from schedctl.cache.pod_info import PodInfo
 from schedctl.engine.fit_error import message as fit_error
@@ -30,8 +31,7 @@ from schedctl.simulation.tie_breaking import TieBreaker, first_by_name, ignores_
 from schedctl.simulation.timeline import Ended
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
+class Options(msgspec.Struct, frozen=True):
     """How a run is run.
 
     Attributes:

@@ -6,7 +6,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
+
+import msgspec
 
 from schedctl.errors import InputError
 from schedctl.scheduler import Scheduler
@@ -19,8 +20,7 @@ from schedctl.workloads.expansion import Expansion, SourcedObject, expand
 from schedctl.workloads.rollouts import RolloutStrategy, plan
 
 
-@dataclass(frozen=True, slots=True)
-class Simulation:
+class Simulation(msgspec.Struct, frozen=True):
     """The facts of a simulated release; the cluster is as the run left it.
 
     Attributes:

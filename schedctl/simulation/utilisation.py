@@ -9,7 +9,8 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+
+import msgspec
 
 from schedctl.api import topology
 from schedctl.api.node_labels import INSTANCE_TYPE, POOL_LABELS
@@ -22,8 +23,7 @@ _MOST_GROUPS = 40
 """A label with more values than this tells nodes apart rather than putting them together."""
 
 
-@dataclass(frozen=True, slots=True)
-class Measure:
+class Measure(msgspec.Struct, frozen=True):
     """What the nodes of a cluster offered and what was taken, at one time.
 
     Attributes:

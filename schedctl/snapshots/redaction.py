@@ -9,10 +9,10 @@ from __future__ import annotations
 import ipaddress
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Any, Final, Self
 
 import msgspec
+from msgspec.structs import replace
 
 from schedctl.api import (
     annotation_keys,
@@ -156,8 +156,7 @@ def redact(objects: Objects, key: bytes) -> dict[str, list[Any]]:
     return {kind: [redaction(obj) for obj in found] for kind, found in objects.items()}
 
 
-@dataclass(frozen=True, slots=True)
-class LabelValues:
+class LabelValues(msgspec.Struct, frozen=True):
     """What stands for the value of a label or taint, which depends on what the key is for.
 
     Attributes:

@@ -14,9 +14,11 @@ import re
 import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, BinaryIO
+
+import msgspec
+from msgspec.structs import replace
 
 from schedctl.documents.findings import printable, quote
 from schedctl.documents.spelling import CLOSE, nearest
@@ -56,8 +58,7 @@ class Unreadable(Exception):
         self.problem = problem
 
 
-@dataclass(frozen=True, slots=True)
-class Source:
+class Source(msgspec.Struct, frozen=True):
     """A text that was found but not read yet.
 
     Attributes:

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import shutil
 import subprocess
-from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
+
+import msgspec
 
 from schedctl.documents.findings import printable
 from schedctl.errors import Problem
@@ -23,8 +24,7 @@ _PROGRAMS = (("kustomize", "build"), ("kubectl", "kustomize"))
 _INSTALL = "install kustomize or kubectl, or build elsewhere and pipe it in: `kustomize build DIR | schedctl ... -`"
 
 
-@dataclass(frozen=True, slots=True)
-class Kustomization:
+class Kustomization(msgspec.Struct, frozen=True):
     """A kustomization that was named but not built yet; read like a file.
 
     Attributes:

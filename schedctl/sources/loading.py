@@ -9,8 +9,10 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, BinaryIO
+
+import msgspec
+from msgspec.structs import replace
 
 from schedctl.api.nodes import Node
 from schedctl.documents.texts import KEPT_BYTES, Text
@@ -48,8 +50,7 @@ Progress = Callable[[int, int, str], None]
 """Called now and then with the bytes read so far, the bytes there are, and the name of the file at hand."""
 
 
-@dataclass(slots=True)
-class Manifests:
+class Manifests(msgspec.Struct):
     """What was loaded.
 
     Attributes:
@@ -65,14 +66,14 @@ class Manifests:
     """
 
     objects: list[Sourced]
-    ignored: Counter[str] = field(default_factory=Counter)
-    warnings: list[Problem] = field(default_factory=list)
-    digests: dict[str, str] = field(default_factory=dict)
-    problems: list[Problem] = field(default_factory=list)
-    snapshots: list[Header] = field(default_factory=list)
-    unread: list[Unread] = field(default_factory=list)
-    unmodelled: list[Unmodelled] = field(default_factory=list)
-    reported: list[Sourced] = field(default_factory=list)
+    ignored: Counter[str] = msgspec.field(default_factory=Counter)
+    warnings: list[Problem] = msgspec.field(default_factory=list)
+    digests: dict[str, str] = msgspec.field(default_factory=dict)
+    problems: list[Problem] = msgspec.field(default_factory=list)
+    snapshots: list[Header] = msgspec.field(default_factory=list)
+    unread: list[Unread] = msgspec.field(default_factory=list)
+    unmodelled: list[Unmodelled] = msgspec.field(default_factory=list)
+    reported: list[Sourced] = msgspec.field(default_factory=list)
 
 
 def load(

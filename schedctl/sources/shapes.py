@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from types import NoneType, UnionType
 from typing import Annotated, Any, Union, get_args, get_origin
@@ -27,8 +26,7 @@ _UNIONS = (Union, UnionType)
 _UNIT_SLIPS = {"b": "", "gb": "G", "mb": "M", "kb": "k", "tb": "T", "gib": "Gi", "mib": "Mi", "kib": "Ki", "tib": "Ti"}
 
 
-@dataclass(slots=True)
-class Examination:
+class Examination(msgspec.Struct):
     """One object under examination.
 
     Attributes:
@@ -38,8 +36,8 @@ class Examination:
     """
 
     spelling: bool
-    findings: list[Finding] = field(default_factory=list)
-    around: list[tuple[type[msgspec.Struct], Path]] = field(default_factory=list)
+    findings: list[Finding] = msgspec.field(default_factory=list)
+    around: list[tuple[type[msgspec.Struct], Path]] = msgspec.field(default_factory=list)
 
     def wrong(self, path: Path, expected: str, value: Any, hint: str = "") -> None:
         """Note a value of the wrong type."""

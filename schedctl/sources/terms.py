@@ -7,15 +7,14 @@ scheduling makes no use of, and of versions that are no longer served.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import msgspec
 
 from schedctl.api.custom_kinds import CustomKind
 from schedctl.api.defaults import DEFAULT_NAMESPACE
 from schedctl.api.kinds import Kind
 
 
-@dataclass(frozen=True, slots=True)
-class Terms:
+class Terms(msgspec.Struct, frozen=True):
     """How to read objects.
 
     Attributes:

@@ -7,8 +7,9 @@ of pods and of numbers of them, in the resource or in the schema of its CustomRe
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
+
+import msgspec
 
 from schedctl.errors import Problem
 from schedctl.sources import operator_kinds
@@ -43,8 +44,7 @@ _REPLICAS = frozenset(("replicas", "instances", "members", "replicaCount"))
 """Fields that say so if they are numbers."""
 
 
-@dataclass(frozen=True, slots=True)
-class Unmodelled:
+class Unmodelled(msgspec.Struct, frozen=True):
     """A resource of which pods may be made.
 
     Attributes:

@@ -7,10 +7,10 @@ one of `schedctl.simulation.runs` with the same arrivals (`run_with_queue`).
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from heapq import heappop, heappush
 from itertools import count
 
+import msgspec
 from typing_extensions import override
 
 from schedctl.cache.pod_info import PodInfo
@@ -23,8 +23,7 @@ from schedctl.simulation.tie_breaking import TieBreaker, first_by_name
 from schedctl.studies.arrivals import Arrival
 
 
-@dataclass(slots=True)
-class RunCounts:
+class RunCounts(msgspec.Struct):
     """What has come about so far.
 
     Attributes:
@@ -72,8 +71,7 @@ class RunObserver:
         """Called after each arrival, whatever came of it; in a run with a queue, just before the next one."""
 
 
-@dataclass(slots=True)
-class ArrivalRun:
+class ArrivalRun(msgspec.Struct):
     """A run in which a pod that fits nowhere is dropped; the cluster is changed.
 
     Attributes:
@@ -90,9 +88,9 @@ class ArrivalRun:
     sampling: bool = False
     horizon: float | None = None
     observers: Sequence[RunObserver] = ()
-    counts: RunCounts = field(default_factory=RunCounts)
-    _departures: list[tuple[float, int, Arrival, str]] = field(default_factory=list)
-    _numbers: Iterator[int] = field(default_factory=count)
+    counts: RunCounts = msgspec.field(default_factory=RunCounts)
+    _departures: list[tuple[float, int, Arrival, str]] = msgspec.field(default_factory=list)
+    _numbers: Iterator[int] = msgspec.field(default_factory=count)
 
     def run(self, arrivals: Iterable[Arrival]) -> RunCounts:
         """Run to the end.

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+
+import msgspec
 
 from schedctl.cache.pod_info import PodInfo
 from schedctl.studies.traces import TracedPod
 
 
-@dataclass(frozen=True, slots=True)
-class Arrival:
+class Arrival(msgspec.Struct, frozen=True):
     """A pod that comes.
 
     Attributes:

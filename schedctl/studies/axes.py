@@ -10,6 +10,8 @@ from math import prod
 from pathlib import Path
 from typing import Any, overload
 
+import msgspec
+
 from schedctl.api import topology
 from schedctl.cache.cluster import Cluster
 from schedctl.errors import UsageError
@@ -24,8 +26,7 @@ MANY = 10_000_000
 """More scenarios than that are a slip of the finger."""
 
 
-@dataclass(frozen=True, slots=True)
-class AxisValue:
+class AxisValue(msgspec.Struct, frozen=True):
     """One of the values of an axis.
 
     Attributes:
@@ -56,16 +57,14 @@ class _Seeds(Sequence[AxisValue]):
         return AxisValue(self.seeds[place], self.seeds[place])
 
 
-@dataclass(frozen=True, slots=True)
-class Axis:
+class Axis(msgspec.Struct, frozen=True):
     """Something that differs from scenario to scenario."""
 
     name: str
     values: Sequence[AxisValue]
 
 
-@dataclass(frozen=True, slots=True)
-class Scenario:
+class Scenario(msgspec.Struct, frozen=True):
     """One combination.
 
     Attributes:
@@ -93,8 +92,7 @@ class Scenario:
         return (*changes, *self.value(LOSE, ()))
 
 
-@dataclass(frozen=True, slots=True)
-class Grid:
+class Grid(msgspec.Struct, frozen=True):
     """All scenarios of a study, the last axis fastest."""
 
     axes: Sequence[Axis]

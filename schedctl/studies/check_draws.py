@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
 
 import msgspec
+from msgspec.structs import replace
 
 from schedctl.policy.summaries import summarize
 from schedctl.reports.checks import CheckOutcome, CheckReport, CheckResult
@@ -70,8 +70,7 @@ def check(
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Work:
+class _Work(msgspec.Struct, frozen=True):
     """Judges with one seed after another."""
 
     session: Session

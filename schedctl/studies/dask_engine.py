@@ -12,10 +12,11 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from importlib import import_module
 from itertools import islice
 from typing import Any, TypeVar
+
+import msgspec
 
 from schedctl.errors import UsageError
 from schedctl.studies.batches import Pace, batches_of
@@ -39,8 +40,7 @@ _WAIT = 30.0
 _begun = threading.local()
 
 
-@dataclass(slots=True)
-class _Batch:
+class _Batch(msgspec.Struct):
     """Scenarios that are under way somewhere."""
 
     scenarios: Sequence[Any]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import shlex
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 
 import msgspec
 
@@ -33,8 +32,7 @@ Subject = tuple[str, str, str]
 """Kind, namespace and name of a workload."""
 
 
-@dataclass(frozen=True, slots=True)
-class DrawnWorkload:
+class DrawnWorkload(msgspec.Struct, frozen=True):
     """What became of a workload in one draw.
 
     Attributes:
@@ -55,8 +53,7 @@ class DrawnWorkload:
         return sum(number for _, number in self.nodes)
 
 
-@dataclass(frozen=True, slots=True)
-class Draw:
+class Draw(msgspec.Struct, frozen=True):
     """How one draw ends.
 
     Attributes:
@@ -73,8 +70,7 @@ class Draw:
         return sum(each.placed for each in self.workloads)
 
 
-@dataclass(frozen=True, slots=True)
-class DrawWork:
+class DrawWork(msgspec.Struct, frozen=True):
     """Runs manifests with one seed after another.
 
     Attributes:

@@ -16,9 +16,10 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
-from dataclasses import dataclass
 from itertools import islice
 from typing import Any, Protocol, TypeVar
+
+import msgspec
 
 from schedctl.errors import SchedctlError
 from schedctl.studies.batches import Pace, Weight, batches_of, work_of
@@ -44,8 +45,7 @@ class Work(Protocol[S_in, R_out]):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class Failure:
+class Failure(msgspec.Struct, frozen=True):
     """Why a scenario has no result.
 
     Attributes:
@@ -103,8 +103,7 @@ class InProcess:
         yield from answer(work.begin(), scenarios)
 
 
-@dataclass(slots=True)
-class _Batch:
+class _Batch(msgspec.Struct):
     """Scenarios that are under way in a worker."""
 
     scenarios: Sequence[Any]

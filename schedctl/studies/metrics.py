@@ -6,10 +6,10 @@ Resources that only annotations know, such as shares of GPUs, are counted like o
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from operator import add, sub
 from typing import Protocol, runtime_checkable
 
+import msgspec
 from typing_extensions import override
 
 from schedctl.cache.cluster import Cluster
@@ -35,8 +35,7 @@ class MeasuringPlugin(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class AnnotatedResource:
+class AnnotatedResource(msgspec.Struct, frozen=True):
     """A resource that pods ask for by annotations, and nodes offer as a resource.
 
     Attributes:
@@ -61,8 +60,7 @@ class AnnotatedResource:
         return amount
 
 
-@dataclass(frozen=True, slots=True)
-class CountedResource:
+class CountedResource(msgspec.Struct, frozen=True):
     """A resource that pods request, as the scheduler counts it.
 
     Attributes:
@@ -91,8 +89,7 @@ def capacity_of(cluster: Cluster, resource: Resource) -> int:
     return int(cluster.nodes.allocatable(resource.offered).sum())
 
 
-@dataclass(slots=True)
-class _Bucket:
+class _Bucket(msgspec.Struct):
     """The arrivals at which as much has arrived, in whole percent.
 
     Attributes:
@@ -110,8 +107,7 @@ class _Bucket:
     attempts: int = 0
 
 
-@dataclass(slots=True)
-class _Model:
+class _Model(msgspec.Struct):
     """Pods that share a spec and annotations.
 
     Attributes:

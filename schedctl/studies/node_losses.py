@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 
 import msgspec
 
@@ -27,8 +26,7 @@ NODE = "node"
 _ZONE = "zone"
 
 
-@dataclass(frozen=True, slots=True)
-class Loss:
+class Loss(msgspec.Struct, frozen=True):
     """Nodes that are lost at once.
 
     Attributes:
@@ -47,8 +45,7 @@ class Loss:
         return len(self.nodes)
 
 
-@dataclass(frozen=True, slots=True)
-class LossWork:
+class LossWork(msgspec.Struct, frozen=True):
     """Plays losses on a cluster.
 
     Attributes:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
 from pathlib import Path
 
 import msgspec
+from msgspec.structs import replace
 
 from schedctl.documents.decoding import Decoder
 from schedctl.documents.spelling import suggest_names
@@ -33,8 +33,7 @@ from schedctl.versions import __version__
 from schedctl.workloads.clusters import assemble
 
 
-@dataclass(frozen=True, slots=True)
-class Prepared:
+class Prepared(msgspec.Struct, frozen=True):
     """A study of which all is known that can be before the first scenario.
 
     Attributes:

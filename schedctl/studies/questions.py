@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
 from functools import partial
 
 import msgspec
+from msgspec.structs import replace
 
 from schedctl.errors import UsageError
 from schedctl.reports.simulations import Fate
@@ -54,8 +54,7 @@ WORST: Mapping[str, tuple[str, bool]] = {
 """By question, the number that decides which scenario is the worst, and whether that is the one with most of it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(msgspec.Struct, frozen=True):
     """What a question comes to in one scenario.
 
     Attributes:
@@ -64,11 +63,10 @@ class Answer:
     """
 
     values: dict[str, float]
-    pending: list[str] = field(default_factory=list)
+    pending: list[str] = msgspec.field(default_factory=list)
 
 
-@dataclass(frozen=True, slots=True)
-class Setting:
+class Setting(msgspec.Struct, frozen=True):
     """Where a question is asked.
 
     Attributes:

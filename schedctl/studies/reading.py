@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal, get_args, get_origin
 
@@ -28,8 +28,7 @@ _MOST_SHARE = 100
 _VARIABLE = re.compile(r"\$\{(\w+)\}")
 
 
-@dataclass(frozen=True, slots=True)
-class ReadStudy:
+class ReadStudy(msgspec.Struct, frozen=True):
     """A study that was read.
 
     Attributes:
@@ -43,12 +42,14 @@ class ReadStudy:
     study: forms.Study
     source: str
     digest: str
-    places: Mapping[str, tuple[int, int]] = field(default_factory=dict)
-    arguments: Mapping[str, Node] = field(default_factory=dict)
+    places: Mapping[str, tuple[int, int]] = msgspec.field(default_factory=dict)
+    arguments: Mapping[str, Node] = msgspec.field(default_factory=dict)
 
     def problem(self, path: str, message: str, hint: str = "") -> Problem:
         """Return what is wrong with a field, with its place in the file."""
-        return replace(place(Problem(message, path=path, hint=hint), dict(self.places)), source=self.source)
+        return msgspec.structs.replace(
+            place(Problem(message, path=path, hint=hint), dict(self.places)), source=self.source
+        )
 
     @property
     def question(self) -> str:
@@ -72,7 +73,7 @@ def read(path: str, variables: Mapping[str, str]) -> ReadStudy:
         raise ConfigError([Problem(f"cannot be read: {(error.strerror or str(error)).lower()}", path)]) from None
     node, decoder = open_document(text, path, KIND, API_VERSION)
     if decoder.problems:
-        raise ConfigError([replace(each, source=path) for each in decoder.problems])
+        raise ConfigError([msgspec.structs.replace(each, source=path) for each in decoder.problems])
     written = _with_plain_arguments(decoder.struct(node, forms.Study, also=HEAD), decoder)
     problems = [*decoder.problems]
     filled = _Filler(variables, problems, decoder).fill(written)
@@ -84,7 +85,7 @@ def read(path: str, variables: Mapping[str, str]) -> ReadStudy:
     )
     if problems:
         ordered = sorted(dict.fromkeys(problems), key=lambda each: (each.line, each.column))
-        raise ConfigError([replace(each, source=path) for each in ordered])
+        raise ConfigError([msgspec.structs.replace(each, source=path) for each in ordered])
     digest = hashlib.sha256(text + msgspec.json.encode(sorted(variables.items()))).hexdigest()
     arguments = {key.value: _with_texts(value, variables) for key, value in _pairs_at(node, "spec", "arguments")}
     return ReadStudy(_relative_to(filled, Path(path).parent), path, f"sha256:{digest}", decoder.places, arguments)

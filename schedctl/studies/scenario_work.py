@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from pathlib import Path
+
+import msgspec
+from msgspec.structs import replace
 
 from schedctl.scheduler import Scheduler
 from schedctl.session import comparisons, kube_versions
@@ -23,8 +25,7 @@ _KEPT = 4
 """Of how many combinations of state, version and configuration a worker keeps the scheduler."""
 
 
-@dataclass(frozen=True, slots=True)
-class SweepWork:
+class SweepWork(msgspec.Struct, frozen=True):
     """Asks the question of a study in one scenario after another.
 
     Attributes:

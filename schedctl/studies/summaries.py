@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import heapq
 from collections import Counter
-from dataclasses import dataclass, field
+
+import msgspec
 
 from schedctl.documents.spelling import suggest_names
 from schedctl.errors import ConfigError
@@ -74,20 +75,19 @@ def summarize(prepared: Prepared, lines: str, path: str, resumed: int, command: 
     )
 
 
-@dataclass(slots=True)
-class _Rows:
+class _Rows(msgspec.Struct):
     """What is kept of rows while they are read one after another."""
 
     decisive: str
     most_is_worst: bool
     few: frozenset[str]
     curve_axis: str
-    every: dict[str, list[float]] = field(default_factory=dict)
-    groups: dict[tuple[str, str | int], list[float]] = field(default_factory=dict)
-    curves: dict[tuple[str, str | int], dict[int, list[float]]] = field(default_factory=dict)
-    pending: Counter[str] = field(default_factory=Counter)
-    errors: Counter[str] = field(default_factory=Counter)
-    worst: list[tuple[float, int, SweepRow]] = field(default_factory=list)
+    every: dict[str, list[float]] = msgspec.field(default_factory=dict)
+    groups: dict[tuple[str, str | int], list[float]] = msgspec.field(default_factory=dict)
+    curves: dict[tuple[str, str | int], dict[int, list[float]]] = msgspec.field(default_factory=dict)
+    pending: Counter[str] = msgspec.field(default_factory=Counter)
+    errors: Counter[str] = msgspec.field(default_factory=Counter)
+    worst: list[tuple[float, int, SweepRow]] = msgspec.field(default_factory=list)
 
     def add(self, row: SweepRow) -> None:
         """Take a row into account."""

@@ -8,7 +8,6 @@ to know what went before, are asked by ``api_server``; webhooks, admission polic
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import msgspec
@@ -86,8 +85,7 @@ class Refusal(NamedTuple):
     warning: str
 
 
-@dataclass(slots=True)
-class _Notes:
+class _Notes(msgspec.Struct):
     """What the plugins have to say about one object, and which of them are off."""
 
     disabled: Collection[str]
@@ -104,8 +102,7 @@ class _Notes:
         self.refusals.append(Refusal(plugin, message, f"{message}: {_WOULD_REFUSE}" if warning is None else warning))
 
 
-@dataclass(frozen=True, slots=True)
-class Admitted:
+class Admitted(msgspec.Struct, frozen=True):
     """A pod as the API server would store it.
 
     Attributes:

@@ -8,10 +8,10 @@ through the queue.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass, replace
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from schedctl.api.defaults import storage_class, with_namespace
 from schedctl.api.devices import ResourceClaim
@@ -42,8 +42,7 @@ _OF_EVERY_CLUSTER = ("default", "kube-system", "kube-public", "kube-node-lease")
 _KINDS = {kind.struct: kind for kind in KINDS}
 
 
-@dataclass(frozen=True, slots=True)
-class Rejected:
+class Rejected(msgspec.Struct, frozen=True):
     """An object that the API server refused.
 
     Attributes:
@@ -65,8 +64,7 @@ class Rejected:
         return _subject(self.object)
 
 
-@dataclass(frozen=True, slots=True)
-class Created:
+class Created(msgspec.Struct, frozen=True):
     """A pod that the API server took.
 
     Attributes:

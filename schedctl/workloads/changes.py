@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal, NamedTuple
 
@@ -18,8 +17,7 @@ from schedctl.workloads.expansion import Workload
 from schedctl.workloads.pod_templates import comparable
 
 
-@dataclass(frozen=True, slots=True)
-class WorkloadChange:
+class WorkloadChange(msgspec.Struct, frozen=True):
     """One way in which a workload differs from what is in the cluster.
 
     Attributes:

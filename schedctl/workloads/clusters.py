@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
 from typing import Any
 
 import msgspec
@@ -32,8 +31,7 @@ from schedctl.workloads.pod_groups import admit_group
 NAME_LABEL = "kubernetes.io/metadata.name"
 
 
-@dataclass(slots=True)
-class AssembledCluster:
+class AssembledCluster(msgspec.Struct):
     """A cluster and what admission had to say.
 
     Attributes:
@@ -43,10 +41,10 @@ class AssembledCluster:
         unknown: by pod key, the missing kinds that admission would have looked at.
     """
 
-    cluster: Cluster = field(default_factory=Cluster)
-    warnings: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    finished: dict[str, Pod] = field(default_factory=dict)
-    unknown: dict[str, frozenset[type]] = field(default_factory=dict)
+    cluster: Cluster = msgspec.field(default_factory=Cluster)
+    warnings: dict[str, tuple[str, ...]] = msgspec.field(default_factory=dict)
+    finished: dict[str, Pod] = msgspec.field(default_factory=dict)
+    unknown: dict[str, frozenset[type]] = msgspec.field(default_factory=dict)
 
 
 class _ReadKinds:

@@ -7,8 +7,9 @@ worked out from the spec as it does it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from typing import Any
+
+import msgspec
 
 from schedctl.api.meta import controller_of
 from schedctl.api.pods import Pod
@@ -30,8 +31,7 @@ _SCALES: Mapping[str, type] = {
 }
 
 
-@dataclass(slots=True)
-class BudgetState:
+class BudgetState(msgspec.Struct):
     """One budget.
 
     Attributes:
@@ -74,8 +74,7 @@ class BudgetState:
         return info.namespace == self.namespace and self.query.matches(info.labels)
 
 
-@dataclass(frozen=True, slots=True)
-class RefusedEviction:
+class RefusedEviction(msgspec.Struct, frozen=True):
     """An eviction that the API server refuses.
 
     Attributes:
@@ -91,15 +90,14 @@ class RefusedEviction:
     lasting: bool = False
 
 
-@dataclass(slots=True)
-class Budgets:
+class Budgets(msgspec.Struct):
     """The books of all budgets of a cluster.
 
     Attributes:
         books: one for each budget whose selector can be read, by key.
     """
 
-    books: dict[str, BudgetState] = field(default_factory=dict)
+    books: dict[str, BudgetState] = msgspec.field(default_factory=dict)
 
     @classmethod
     def of(cls, cluster: Cluster) -> Budgets:

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 import msgspec
+from msgspec.structs import replace
 
 from schedctl.api import workloads
 from schedctl.api.custom_kinds import ROLLOUT_HASH, CustomWorkload, Replicas, WorkloadReference
@@ -82,8 +82,7 @@ class SourcedObject(Protocol):
         """Return a problem with the object, at a field or at the object as a whole."""
 
 
-@dataclass(frozen=True, slots=True)
-class UnsourcedObject:
+class UnsourcedObject(msgspec.Struct, frozen=True):
     """An object that comes from no file; a `SourcedObject` for callers of the library.
 
     Attributes:
@@ -103,8 +102,7 @@ class UnsourcedObject:
         return Problem(message, self.place, path=dotted, subject=f"{type(self.object).__name__} {name}", hint=hint)
 
 
-@dataclass(frozen=True, slots=True)
-class Replica:
+class Replica(msgspec.Struct, frozen=True):
     """One pod that is to be created.
 
     Attributes:
@@ -120,8 +118,7 @@ class Replica:
     ordinal: int = -1
 
 
-@dataclass(frozen=True, slots=True)
-class Workload:
+class Workload(msgspec.Struct, frozen=True):
     """One object that makes pods, and the pods it makes.
 
     Attributes:
@@ -180,8 +177,7 @@ class Skipped(NamedTuple):
     reason: str
 
 
-@dataclass(slots=True)
-class Expansion:
+class Expansion(msgspec.Struct):
     """What becomes of objects that are about to be created.
 
     Attributes:
@@ -193,11 +189,11 @@ class Expansion:
         refused: why the API server would refuse objects; those make no pods and do not join.
     """
 
-    groups: list[Workload] = field(default_factory=list)
-    joined: list[Any] = field(default_factory=list)
-    passed: Counter[str] = field(default_factory=Counter)
-    skipped: list[Skipped] = field(default_factory=list)
-    refused: list[Problem] = field(default_factory=list)
+    groups: list[Workload] = msgspec.field(default_factory=list)
+    joined: list[Any] = msgspec.field(default_factory=list)
+    passed: Counter[str] = msgspec.field(default_factory=Counter)
+    skipped: list[Skipped] = msgspec.field(default_factory=list)
+    refused: list[Problem] = msgspec.field(default_factory=list)
 
 
 def expand(manifests: Iterable[SourcedObject], cluster: Cluster, passed: Mapping[str, int] | None = None) -> Expansion:

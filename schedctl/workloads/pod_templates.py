@@ -7,7 +7,6 @@ replicas of the same parts. A DaemonSet's pod is the template before it is tied 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import singledispatch
 from itertools import count
 from typing import Any
@@ -39,8 +38,7 @@ _ADDED_LABELS = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class NextPod:
+class NextPod(msgspec.Struct, frozen=True):
     """A pod as its controller creates it.
 
     Attributes:
@@ -134,8 +132,7 @@ def _(workload: pods.PodTemplate, cluster: Cluster) -> NextPod:
     return NextPod(free_pod(Owner("v1", "PodTemplate", with_namespace(workload.metadata)), workload.template))
 
 
-@dataclass(frozen=True, slots=True)
-class Owner:
+class Owner(msgspec.Struct, frozen=True):
     """Who makes a pod.
 
     Attributes:

@@ -6,8 +6,9 @@ Amounts are those of ``pkg/quota/v1``. Services by type and node port, and devic
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
+
+import msgspec
 
 from schedctl.api import resources
 from schedctl.api.kinds import KINDS, Kind
@@ -29,8 +30,7 @@ _PLAIN_COUNTS = frozenset(("services", "replicationcontrollers", "resourcequotas
 _POD_COUNT, _CLAIM_COUNT = "count/pods", "count/persistentvolumeclaims"
 
 
-@dataclass(frozen=True, slots=True)
-class QuotaUsage:
+class QuotaUsage(msgspec.Struct, frozen=True):
     """A quota, and what is used of it.
 
     Attributes:
@@ -48,8 +48,7 @@ class QuotaUsage:
         return not _scopes(self.quota)
 
 
-@dataclass(frozen=True, slots=True)
-class QuotaShortage:
+class QuotaShortage(msgspec.Struct, frozen=True):
     """A resource of which a quota leaves too little.
 
     Attributes:
@@ -65,8 +64,7 @@ class QuotaShortage:
     needed: str
 
 
-@dataclass(slots=True)
-class _Counted:
+class _Counted(msgspec.Struct):
     """One quota and what is used of it."""
 
     quota: ResourceQuota

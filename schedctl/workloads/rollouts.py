@@ -9,10 +9,11 @@ from __future__ import annotations
 import re
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Literal
 
+import msgspec
+from msgspec.structs import replace
 from typing_extensions import override
 
 from schedctl.api import workloads
@@ -32,8 +33,7 @@ Runs = Callable[[str], bool]
 """Tells whether the pod of a key runs, which is to say that it is on a node."""
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(msgspec.Struct, frozen=True):
     """What to do next for one workload: first remove, then create; false while there is nothing to do.
 
     Attributes:

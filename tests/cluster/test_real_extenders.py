@@ -9,9 +9,9 @@ from __future__ import annotations
 import json
 import time
 from contextlib import closing
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from schedctl.config import loading
 from schedctl.conformance.cases import Case, cluster_of

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import groupby
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 
 from schedctl.api.nodes import Node
 from schedctl.api.pods import Pod

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import msgspec
 import numpy as np
 import pytest
 
@@ -313,7 +314,7 @@ class Unwilling(BindPlugin):
 def bound(*extenders):
     made = scheduler(node("a"), extenders=extenders)
     alone = replace(made.profiles["default-scheduler"], bind=(Unwilling(None, made.handles["default-scheduler"]),))
-    outcome = replace(made.attempt(pod()), profile=alone)
+    outcome = msgspec.structs.replace(made.attempt(pod()), profile=alone)
     made.place(outcome)
     return made.bind(outcome)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import io
 import json
 import os
@@ -10,6 +9,7 @@ import re
 import signal
 
 import jsonschema
+import msgspec
 import pytest
 import yaml
 
@@ -180,7 +180,9 @@ def test_infeasible_node_is_refused_with_the_rejecting_plugin(bind, server):
 def test_inconclusive_decision_is_not_bound(bind, server, monkeypatch):
     gap = Gap("Service", "Forbidden")
     server.change(WEB, lambda obj: obj["metadata"].update(labels={"app": "web"}))
-    monkeypatch.setattr(listing, "read", lambda *_, **__: dataclasses.replace(server.list_objects(), missing=(gap,)))
+    monkeypatch.setattr(
+        listing, "read", lambda *_, **__: msgspec.structs.replace(server.list_objects(), missing=(gap,))
+    )
     result = bind("shop/web", "--execute", "--yes")
     assert result.code == 5
     assert result.out.startswith("pod shop/web: INCONCLUSIVE (Services not known")

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from enum import StrEnum
+
+import msgspec
 
 from schedctl.errors import Problem
 
@@ -25,8 +26,7 @@ class Outcome(StrEnum):
     LOST = "lost"
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
+class Change(msgspec.Struct, frozen=True):
     """What one thing became.
 
     Attributes:
@@ -60,8 +60,7 @@ class Change:
         return Problem(self.text, source, self.line, self.column, path=self.path, hint=self.hint)
 
 
-@dataclass(slots=True)
-class ConversionLog:
+class ConversionLog(msgspec.Struct):
     """Where a conversion writes down what it does, in the order it does it.
 
     Attributes:
@@ -70,7 +69,7 @@ class ConversionLog:
     """
 
     places: Mapping[str, tuple[int, int]]
-    changes: list[Change] = field(default_factory=list)
+    changes: list[Change] = msgspec.field(default_factory=list)
 
     def add(self, outcome: Outcome, path: str, was: str, now: str, why: str, hint: str = "") -> None:
         """Write down what one thing became."""

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import msgspec
+from msgspec.structs import replace
 
 from schedctl.config.args import ARGS, PluginArgs
 from schedctl.config.expansion import KnownPlugins
@@ -30,8 +30,7 @@ from schedctl.errors import ConfigError, Problem
 _ARGUMENTS: Final = re.compile(r"profiles\[(\d+)\]\.pluginConfig\[(\d+)\](.*)")
 
 
-@dataclass(frozen=True, slots=True)
-class Conversion:
+class Conversion(msgspec.Struct, frozen=True):
     """A configuration of another time as it is written today.
 
     Attributes:

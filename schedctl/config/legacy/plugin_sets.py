@@ -7,9 +7,10 @@ not a default is enabled behind.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence, Set
-from dataclasses import dataclass
 from itertools import groupby
 from typing import Any, Final
+
+import msgspec
 
 from schedctl.config.defaults import DEFAULT_PLUGINS
 from schedctl.config.expansion import POD_GROUP_POINTS, KnownPlugins
@@ -40,8 +41,7 @@ _DEFAULTS: Final = {plugin.name: plugin for plugin in DEFAULT_PLUGINS}
 Plain = dict[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class ProfilePlugins:
+class ProfilePlugins(msgspec.Struct, frozen=True):
     """The plugins a profile wants, in names of today.
 
     Attributes:

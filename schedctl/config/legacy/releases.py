@@ -6,8 +6,9 @@ last release that read it, with its default feature gates: whoever still has suc
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
+
+import msgspec
 
 from schedctl.config.types import Plugin
 
@@ -18,8 +19,7 @@ Sets = dict[str, tuple[Plugin, ...]]
 """Plugins by extension point, in order; a weight counts at ``score`` only."""
 
 
-@dataclass(frozen=True, slots=True)
-class LegacyVersion:
+class LegacyVersion(msgspec.Struct, frozen=True):
     """A version of the configuration.
 
     Attributes:

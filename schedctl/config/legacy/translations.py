@@ -6,8 +6,9 @@ Each function takes one family out of a `Draft`, puts in what stands for it, and
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any, Final
+
+import msgspec
 
 from schedctl.config.expansion import KnownPlugins
 from schedctl.config.legacy.changes import ConversionLog, Outcome
@@ -28,8 +29,7 @@ _SPREADERS: Final = ("SelectorSpread", "DefaultPodTopologySpread")
 _FILTER, _SCORE = "filter", "score"
 
 
-@dataclass(slots=True)
-class Draft:
+class Draft(msgspec.Struct):
     """A profile on its way.
 
     Attributes:
@@ -48,11 +48,11 @@ class Draft:
     plugins: dict[str, list[Plugin]]
     args: dict[str, Plain]
     log: ConversionLog
-    written: dict[tuple[str, str], str] = field(default_factory=dict)
-    configured: dict[str, str] = field(default_factory=dict)
-    everywhere: list[Plugin] = field(default_factory=list)
+    written: dict[tuple[str, str], str] = msgspec.field(default_factory=dict)
+    configured: dict[str, str] = msgspec.field(default_factory=dict)
+    everywhere: list[Plugin] = msgspec.field(default_factory=list)
     lists_by_itself: bool = False
-    called: dict[tuple[str, str], str] = field(default_factory=dict)
+    called: dict[tuple[str, str], str] = msgspec.field(default_factory=dict)
 
     def find(self, point: str, name: str) -> Plugin | None:
         """Return a plugin at a point, None when it is not there."""

@@ -150,9 +150,9 @@ class Contributions:
         moved: list[IndexArray] = []
         for part in self._parts.values():
             column = part.column
-            if not whole and column.score_log.latest <= since:
-                if same or part.holds_for_any or (lost is not None and part.holds_without(lost)):
-                    continue
+            holds = not whole and column.score_log.latest <= since
+            if holds and (same or part.holds_for_any or (lost is not None and part.holds_without(lost))):
+                continue
             if not (whole or column.normalizes) and part.holds_for_any:
                 found = column.score_log.since(since)
             else:

@@ -7,9 +7,10 @@ in `rules`, one placement in `trials`. Whoever carries the result out places the
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any
 
+import msgspec
 import numpy as np
 
 from schedctl.api.meta import ObjectMeta
@@ -35,8 +36,7 @@ from schedctl.framework.points import Plugin
 from schedctl.framework.statuses import Code, Status, error, unschedulable
 
 
-@dataclass(slots=True)
-class GroupAttempt:
+class GroupAttempt(msgspec.Struct):
     """What happened in a group's cycle.
 
     Attributes:
@@ -55,12 +55,12 @@ class GroupAttempt:
     cycle: GroupCycle
     cluster: Cluster
     status: Status
-    trials: list[Trial] = field(default_factory=list)
-    scores: dict[str, dict[str, int]] = field(default_factory=dict)
+    trials: list[Trial] = msgspec.field(default_factory=list)
+    scores: dict[str, dict[str, int]] = msgspec.field(default_factory=dict)
     chosen: Trial | None = None
     refused: Status | None = None
     post_filter: PodGroupPostFilterResult | None = None
-    retried: list[Trial] = field(default_factory=list)
+    retried: list[Trial] = msgspec.field(default_factory=list)
     _by_key: dict[str, Member] | None = None
 
     @property

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+
+import msgspec
 
 from schedctl.cache.cluster import Cluster
 from schedctl.engine.attempts import Attempt, attempt
@@ -39,8 +40,7 @@ def first_by_name(outcome: Attempt) -> str:
     return outcome.chosen
 
 
-@dataclass(frozen=True, slots=True)
-class Surroundings:
+class Surroundings(msgspec.Struct, frozen=True):
     """Where a group is tried.
 
     Attributes:
@@ -58,8 +58,7 @@ class Surroundings:
     choose: NodeChooser = first_by_name
 
 
-@dataclass(slots=True)
-class Member:
+class Member(msgspec.Struct):
     """What became of one pod of the group in a placement.
 
     Attributes:
@@ -73,8 +72,7 @@ class Member:
     node_name: str = ""
 
 
-@dataclass(slots=True)
-class Trial:
+class Trial(msgspec.Struct):
     """What became of a group in one placement.
 
     Attributes:
@@ -85,7 +83,7 @@ class Trial:
     """
 
     placement: Placement
-    members: list[Member] = field(default_factory=list)
+    members: list[Member] = msgspec.field(default_factory=list)
     feasible: Status = SUCCESS
     status: Status = SUCCESS
 

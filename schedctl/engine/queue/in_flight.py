@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
+
+import msgspec
 
 from schedctl.engine.queue.hints import Strategy
 from schedctl.framework.events import ClusterEvent, Resource
 
 
-@dataclass(frozen=True, slots=True)
-class Occurrence:
+class Occurrence(msgspec.Struct, frozen=True):
     """Something that happened.
 
     Attributes:
@@ -24,7 +24,7 @@ class Occurrence:
     event: ClusterEvent
     before: Any
     after: Any
-    strategies: dict[Hashable, Strategy] = field(default_factory=dict)
+    strategies: dict[Hashable, Strategy] = msgspec.field(default_factory=dict)
 
     @property
     def is_about_each(self) -> bool:

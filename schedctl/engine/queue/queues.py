@@ -11,8 +11,9 @@ import heapq
 import itertools
 import math
 from collections.abc import Callable, Hashable, Iterable, Iterator
-from dataclasses import dataclass
 from typing import Any
+
+import msgspec
 
 from schedctl.cache.pod_info import PodInfo
 from schedctl.engine.calls import DIRECT
@@ -35,8 +36,7 @@ Mover = Callable[[QueuedPod, "Place | None", str], None]
 """Called after a move with the pod, where it was before (None for nowhere), and the label of what moved it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Backoff:
+class Backoff(msgspec.Struct, frozen=True):
     """How long a pod backs off after an attempt that failed: twice as long each time, up to a maximum.
 
     Attributes:

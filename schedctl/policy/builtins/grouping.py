@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+import msgspec
+
 from schedctl.api import topology
 from schedctl.api.amounts import amount
 from schedctl.api.resources import CPU, PODS
@@ -77,8 +79,7 @@ def groups(cluster: Cluster, resource: str, by: str, selector: Mapping[str, str]
     return [found[value] for value in sorted(found)] or [Group(RUN)]
 
 
-@dataclass(frozen=True, slots=True)
-class UndecidedDemand:
+class UndecidedDemand(msgspec.Struct, frozen=True):
     """What pods request whose node nobody knows.
 
     Attributes:

@@ -7,10 +7,10 @@ for more replicas is found by placing them, one after another, as `schedctl.simu
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from schedctl.api.defaults import with_namespace
 from schedctl.api.pods import Pod

@@ -9,8 +9,9 @@ import contextlib
 import posixpath
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from pathlib import Path, PurePath
+
+import msgspec
 
 from schedctl.policy import summaries
 from schedctl.render import notices
@@ -27,8 +28,7 @@ _SCENARIOS = 4
 _ORDER = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.INFO: 2}
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
+class Rule(msgspec.Struct, frozen=True):
     """A check and the policy it stands in.
 
     Attributes:
@@ -43,8 +43,7 @@ class Rule:
     id: str
 
 
-@dataclass(frozen=True, slots=True)
-class FindingGroup:
+class FindingGroup(msgspec.Struct, frozen=True):
     """One finding in all scenarios in which it is the same; what stands behind it may differ.
 
     Attributes:

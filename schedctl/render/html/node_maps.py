@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any
+
+import msgspec
 
 from schedctl.render.html.markup import Content, Markup, element
 from schedctl.render.html.svg.node_grids import cell_size, grid
@@ -25,8 +26,7 @@ _MOST_BLOCKS = 60
 """A cluster with more zones and pools is drawn in one block for each zone."""
 
 
-@dataclass(frozen=True, slots=True)
-class Category:
+class Category(msgspec.Struct, frozen=True):
     """An answer that nodes share.
 
     Attributes:
@@ -38,8 +38,7 @@ class Category:
     style: str
 
 
-@dataclass(frozen=True, slots=True)
-class NodeAnswers:
+class NodeAnswers(msgspec.Struct, frozen=True):
     """What a map shows of each node.
 
     Attributes:
@@ -50,7 +49,7 @@ class NodeAnswers:
 
     categories: Sequence[Category]
     category_of: Mapping[str, int]
-    details: Mapping[str, str] = field(default_factory=dict)
+    details: Mapping[str, str] = msgspec.field(default_factory=dict)
 
 
 def drawing_order(nodes: NodeMap) -> list[MappedNode]:

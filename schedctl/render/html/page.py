@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
 from typing import Any
+
+import msgspec
 
 from schedctl.render.html import assets
 from schedctl.render.html.markup import Content, Markup, element, legible, whole_words
@@ -17,8 +18,7 @@ _INPUTS = 6
 _GOOD, _BAD, _UNSURE = "good", "bad", "unsure"
 
 
-@dataclass(frozen=True, slots=True)
-class Section:
+class Section(msgspec.Struct, frozen=True):
     """A part of a page with a heading.
 
     Attributes:
@@ -34,8 +34,7 @@ class Section:
     folded: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Page:
+class Page(msgspec.Struct, frozen=True):
     """A page before it is written.
 
     Attributes:
@@ -57,7 +56,7 @@ class Page:
     metadata: Metadata
     lead: str = ""
     sections: Sequence[Section] = ()
-    data: dict[str, Any] = field(default_factory=dict)
+    data: dict[str, Any] = msgspec.field(default_factory=dict)
     sides: Sequence[Side] = ()
 
 

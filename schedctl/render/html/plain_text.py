@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterable
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from schedctl.render import layout
 from schedctl.render.html.markup import Markup, element, text

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from math import ceil
+
+import msgspec
 
 from schedctl.api import annotation_keys as keys
 from schedctl.api import node_labels, topology
@@ -28,8 +29,7 @@ _DISRUPTED = Taint(key="karpenter.sh/disrupted", effect=NO_SCHEDULE)
 _MOST_COST = 10.0
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
+class Candidate(msgspec.Struct, frozen=True):
     """A node that could be consolidated.
 
     Attributes:

@@ -6,9 +6,11 @@ Each command is carried out on the model before the next is looked for, until Ka
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from itertools import zip_longest
+
+import msgspec
+from msgspec.structs import replace
 
 from schedctl.api import node_labels
 from schedctl.api.topology import HOSTNAME
@@ -38,8 +40,7 @@ class Method(StrEnum):
     SINGLE_NODE = "SingleNode"
 
 
-@dataclass(frozen=True, slots=True)
-class Replacement:
+class Replacement(msgspec.Struct, frozen=True):
     """The node that is launched instead.
 
     Attributes:
@@ -54,8 +55,7 @@ class Replacement:
     offering: Offering
 
 
-@dataclass(frozen=True, slots=True)
-class Command:
+class Command(msgspec.Struct, frozen=True):
     """What Karpenter would do next.
 
     Attributes:
@@ -70,8 +70,8 @@ class Command:
     method: Method
     nodes: tuple[str, ...]
     replacement: Replacement | None = None
-    moved: Mapping[str, str] = field(default_factory=dict)
-    started: Mapping[str, str] = field(default_factory=dict)
+    moved: Mapping[str, str] = msgspec.field(default_factory=dict)
+    started: Mapping[str, str] = msgspec.field(default_factory=dict)
     price: float | None = None
 
     @property
@@ -83,8 +83,7 @@ class Command:
         return self.price - price if price is not None else None
 
 
-@dataclass(slots=True)
-class Consolidation:
+class Consolidation(msgspec.Struct):
     """The facts of a consolidation.
 
     Attributes:
@@ -93,8 +92,8 @@ class Consolidation:
         interrupted: whether the user ended the search.
     """
 
-    commands: list[Command] = field(default_factory=list)
-    kept: dict[str, Obstacle] = field(default_factory=dict)
+    commands: list[Command] = msgspec.field(default_factory=list)
+    kept: dict[str, Obstacle] = msgspec.field(default_factory=dict)
     interrupted: bool = False
 
 

@@ -6,6 +6,8 @@ from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 
+import msgspec
+
 from schedctl.autoscaling.groups import NodeTemplate
 from schedctl.autoscaling.joining import Joining
 from schedctl.autoscaling.templates import with_labels
@@ -20,8 +22,7 @@ from schedctl.simulation.replacement import ReplacementController
 from schedctl.simulation.runs import Options, run
 
 
-@dataclass(frozen=True, slots=True)
-class Launch:
+class Launch(msgspec.Struct, frozen=True):
     """A node as the cloud would launch it for a claim, taken to be the cheapest that the claim allows.
 
     Attributes:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+import msgspec
+
 from schedctl.api import node_labels, topology
 from schedctl.api.autoscalers import NodeClaim
 from schedctl.api.meta import Namespace, controller_of
@@ -69,8 +71,7 @@ class ModelNode:
         return [info for info in self.pods if not info.is_terminating and owner_kind(info) not in ("DaemonSet", "Node")]
 
 
-@dataclass(slots=True)
-class Model:
+class Model(msgspec.Struct):
     """A cluster as Karpenter keeps it.
 
     Attributes:
@@ -83,7 +84,7 @@ class Model:
     nodes: dict[str, ModelNode]
     pools: Sequence[Pool]
     daemons: Sequence[WaitingPod] = ()
-    namespaces: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    namespaces: Mapping[str, Mapping[str, str]] = msgspec.field(default_factory=dict)
 
     def namespaces_of(self, selector: LabelQuery) -> frozenset[str]:
         """Return the namespaces that a selector selects."""

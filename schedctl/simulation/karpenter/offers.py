@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+
+import msgspec
 
 from schedctl.api import node_labels, topology
 from schedctl.api.autoscalers import NodePool
@@ -21,8 +22,7 @@ _MAX_TYPES = 600
 """How many instance types a NodeClaim names at most, the cheapest."""
 
 
-@dataclass(frozen=True, slots=True)
-class Offering:
+class Offering(msgspec.Struct, frozen=True):
     """Where a type can be had, and for how much.
 
     Attributes:
@@ -40,8 +40,7 @@ class Offering:
     template: NodeTemplate | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class OfferedType:
+class OfferedType(msgspec.Struct, frozen=True):
     """An instance type as a NodePool may launch it.
 
     Attributes:
@@ -76,8 +75,7 @@ class OfferedType:
         return min(prices, default=None)
 
 
-@dataclass(frozen=True, slots=True)
-class Pool:
+class Pool(msgspec.Struct, frozen=True):
     """A NodePool as far as Karpenter launches nodes of it.
 
     Attributes:
@@ -95,10 +93,10 @@ class Pool:
     weight: int
     requirements: Requirements
     taints: tuple[Taint, ...] = ()
-    limits: Mapping[str, int] = field(default_factory=dict)
+    limits: Mapping[str, int] = msgspec.field(default_factory=dict)
     types: tuple[OfferedType, ...] = ()
     known_types: tuple[OfferedType, ...] = ()
-    written: NodePool = field(default_factory=NodePool)
+    written: NodePool = msgspec.field(default_factory=NodePool)
 
 
 def fits(requests: Mapping[str, int], room: Mapping[str, int]) -> bool:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, field
+
+import msgspec
 
 from schedctl.api.node_labels import KARPENTER_POOL
 from schedctl.api.nodes import Taint
@@ -14,8 +15,7 @@ from schedctl.simulation.karpenter.topology_groups import TopologyGroup
 from schedctl.simulation.karpenter.value_sets import Requirements, narrow
 
 
-@dataclass(frozen=True, slots=True)
-class DomainCounts:
+class DomainCounts(msgspec.Struct, frozen=True):
     """What a rule counts.
 
     Attributes:
@@ -23,8 +23,8 @@ class DomainCounts:
         pods: how many pods that run it selects on nodes that count, by domain.
     """
 
-    nodes: Counter[str] = field(default_factory=Counter)
-    pods: Counter[str] = field(default_factory=Counter)
+    nodes: Counter[str] = msgspec.field(default_factory=Counter)
+    pods: Counter[str] = msgspec.field(default_factory=Counter)
 
 
 class PodCounts:

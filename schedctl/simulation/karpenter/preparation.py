@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass
+
+import msgspec
 
 from schedctl.api.resources import CPU, MEMORY
 from schedctl.simulation.karpenter.models import Model
@@ -15,8 +16,7 @@ _GONE = -1
 """Less than any pod requests."""
 
 
-@dataclass(frozen=True, slots=True)
-class NodeRooms:
+class NodeRooms(msgspec.Struct, frozen=True):
     """What is left of nodes, in the order in which they are tried, so that those without room are passed over quickly.
 
     Attributes:

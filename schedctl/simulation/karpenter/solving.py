@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+
+import msgspec
 
 from schedctl.api.resources import CPU, MEMORY
 from schedctl.api.tolerations import PREFER_NO_SCHEDULE
@@ -23,8 +24,7 @@ from schedctl.simulation.karpenter.value_sets import ValueSet, conflict, narrow
 from schedctl.simulation.karpenter.waiting_pods import WaitingPod
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(msgspec.Struct, frozen=True):
     """What came of a pod when it was its turn.
 
     Attributes:
@@ -43,7 +43,7 @@ class Step:
     is_new: bool = False
     relaxed: tuple[str, ...] = ()
     types: int = 0
-    refusals: Mapping[str, str] = field(default_factory=dict)
+    refusals: Mapping[str, str] = msgspec.field(default_factory=dict)
 
     @property
     def placed(self) -> bool:
@@ -51,8 +51,7 @@ class Step:
         return bool(self.node or self.claim)
 
 
-@dataclass(slots=True)
-class Solution:
+class Solution(msgspec.Struct):
     """Where Karpenter expects pods to run.
 
     Attributes:
@@ -62,10 +61,10 @@ class Solution:
         steps: in order.
     """
 
-    claims: list[Claim] = field(default_factory=list)
-    existing: dict[str, list[WaitingPod]] = field(default_factory=dict)
-    unplaced: dict[str, Step] = field(default_factory=dict)
-    steps: list[Step] = field(default_factory=list)
+    claims: list[Claim] = msgspec.field(default_factory=list)
+    existing: dict[str, list[WaitingPod]] = msgspec.field(default_factory=dict)
+    unplaced: dict[str, Step] = msgspec.field(default_factory=dict)
+    steps: list[Step] = msgspec.field(default_factory=list)
 
 
 def solve(

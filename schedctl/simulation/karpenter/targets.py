@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+
+import msgspec
 
 from schedctl.api.topology import HOSTNAME
 from schedctl.cache.pod_info import HostPort
@@ -17,8 +18,7 @@ from schedctl.simulation.karpenter.waiting_pods import WaitingPod
 _UNSPECIFIED = ("0.0.0.0", "::")
 
 
-@dataclass(frozen=True, slots=True)
-class Room:
+class Room(msgspec.Struct, frozen=True):
     """A place for a pod, and what becomes of the node or claim.
 
     Attributes:
@@ -30,8 +30,7 @@ class Room:
     types: tuple[OfferedType, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class ExistingNode:
+class ExistingNode(msgspec.Struct, frozen=True):
     """A node that is there, with some of the pods that are being placed.
 
     Attributes:
@@ -97,8 +96,7 @@ def existing_node(node: ModelNode, daemons: Sequence[WaitingPod]) -> ExistingNod
     return ExistingNode(node, free, requirements, ports)
 
 
-@dataclass(slots=True)
-class Claim:
+class Claim(msgspec.Struct):
     """A node that Karpenter would launch: what all its pods leave of a NodePool.
 
     Attributes:
@@ -119,7 +117,7 @@ class Claim:
     requests: dict[str, int]
     daemons: Mapping[str, int]
     ports: dict[str, Sequence[HostPort]]
-    pods: list[WaitingPod] = field(default_factory=list)
+    pods: list[WaitingPod] = msgspec.field(default_factory=list)
 
     @property
     def host(self) -> str:

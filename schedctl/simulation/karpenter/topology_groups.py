@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from enum import Enum
+
+import msgspec
 
 from schedctl.api.nodes import Taint
 from schedctl.api.pods import Toleration
@@ -30,8 +31,7 @@ def tolerated(taints: Iterable[Taint] | None, tolerations: Sequence[Toleration])
     return all(any(tolerates(each, taint, compares=True) for each in tolerations) for taint in taints or ())
 
 
-@dataclass(frozen=True, slots=True)
-class NodeFilter:
+class NodeFilter(msgspec.Struct, frozen=True):
     """Which nodes a constraint of topology spread counts.
 
     Attributes:
@@ -71,8 +71,7 @@ def node_filter(pod: WaitingPod, affinity_policy: str | None, taints_policy: str
     return NodeFilter(pod.node_terms, pod.tolerations, honors_terms, taints_policy == _HONOR)
 
 
-@dataclass(slots=True)
-class TopologyGroup:
+class TopologyGroup(msgspec.Struct):
     """The pods that a rule selects, by domain.
 
     Attributes:
@@ -95,9 +94,9 @@ class TopologyGroup:
     max_skew: int = 0
     min_domains: int | None = None
     nodes: NodeFilter = EVERY_NODE
-    domains: dict[str, int] = field(default_factory=dict)
-    empty: set[str] = field(default_factory=set)
-    owners: set[str] = field(default_factory=set)
+    domains: dict[str, int] = msgspec.field(default_factory=dict)
+    empty: set[str] = msgspec.field(default_factory=set)
+    owners: set[str] = msgspec.field(default_factory=set)
 
     @property
     def identity(self) -> object:

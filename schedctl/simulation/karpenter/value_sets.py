@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+
+import msgspec
+from msgspec.structs import replace
 
 from schedctl.api.selectors import parse_int64
 from schedctl.autoscaling.requirements import current_key, is_well_known
@@ -12,8 +14,7 @@ Requirements = Mapping[str, "ValueSet"]
 """What is required of a node, by label."""
 
 
-@dataclass(frozen=True, slots=True)
-class ValueSet:
+class ValueSet(msgspec.Struct, frozen=True):
     """The values that a label may have: those listed, or all but those.
 
     Attributes:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from math import ceil
+
+import msgspec
 
 from schedctl.api.resources import CPU, MEMORY, PODS
 from schedctl.autoscaling.groups import NodeGroup
@@ -20,8 +21,7 @@ Amounts = Mapping[str, int]
 """Amounts by resource."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Sizes:
+class _Sizes(msgspec.Struct, frozen=True):
     """What the pods that could move request: the least of each resource, and the most for each unit of another.
 
     Attributes:

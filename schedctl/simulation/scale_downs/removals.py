@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
 from itertools import combinations, permutations
 from math import comb, perm
+
+import msgspec
 
 from schedctl.api.resources import CPU, MEMORY
 from schedctl.autoscaling.detection import NodeGroups
@@ -44,8 +45,7 @@ _PLACEMENTS = 5_000
 """How many placements trying larger sets may come to by default."""
 
 
-@dataclass(frozen=True, slots=True)
-class Removal:
+class Removal(msgspec.Struct, frozen=True):
     """A node that can go.
 
     Attributes:
@@ -57,14 +57,13 @@ class Removal:
     """
 
     name: str
-    moved: dict[str, str] = field(default_factory=dict)
+    moved: dict[str, str] = msgspec.field(default_factory=dict)
     lost: tuple[str, ...] = ()
-    frees: dict[str, int] = field(default_factory=dict)
+    frees: dict[str, int] = msgspec.field(default_factory=dict)
     price: float | None = None
 
 
-@dataclass(slots=True)
-class ScaleDown:
+class ScaleDown(msgspec.Struct):
     """The facts of a shrink.
 
     Attributes:
@@ -79,13 +78,13 @@ class ScaleDown:
     """
 
     nodes: int = 0
-    removals: list[Removal] = field(default_factory=list)
-    kept: dict[str, Obstacle] = field(default_factory=dict)
+    removals: list[Removal] = msgspec.field(default_factory=list)
+    kept: dict[str, Obstacle] = msgspec.field(default_factory=dict)
     bound: int = 0
     bound_by: BoundProof = BoundProof.RESOURCES
     tried: int = 0
     interrupted: bool = False
-    preempted: list[str] = field(default_factory=list)
+    preempted: list[str] = msgspec.field(default_factory=list)
 
 
 def shrink(

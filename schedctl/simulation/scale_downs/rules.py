@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+
+import msgspec
 
 from schedctl.api import annotation_keys as keys
 from schedctl.api.autoscalers import NodePool
@@ -24,8 +25,7 @@ _TRUE, _FALSE = "true", "false"
 _SYSTEM = "kube-system"
 
 
-@dataclass(frozen=True, slots=True)
-class RemovalRules:
+class RemovalRules(msgspec.Struct, frozen=True):
     """What may be done to remove nodes.
 
     Attributes:
@@ -39,8 +39,7 @@ class RemovalRules:
     allow_preemption: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Obstacle:
+class Obstacle(msgspec.Struct, frozen=True):
     """Why a node stays.
 
     Attributes:

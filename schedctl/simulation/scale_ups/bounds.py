@@ -7,8 +7,9 @@ import os
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any
+
+import msgspec
 
 from schedctl.reports.nodes import BoundProof
 from schedctl.simulation.scale_ups.options import Counts, Objective
@@ -22,8 +23,7 @@ _SLACK = 1e-6
 """How much the solver's arithmetic may be off."""
 
 
-@dataclass(frozen=True, slots=True)
-class Bound:
+class Bound(msgspec.Struct, frozen=True):
     """What no plan costs less than.
 
     Attributes:

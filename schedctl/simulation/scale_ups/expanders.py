@@ -6,8 +6,9 @@ Which is the best an *expander* says, by the names that Cluster Autoscaler gives
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Literal
+
+import msgspec
 
 from schedctl.api.resources import CPU, MEMORY
 from schedctl.autoscaling.joining import Joining
@@ -22,8 +23,7 @@ _MOST_ATTEMPTS, _FEWEST_PODS = 600, 25
 """How many cycles may go into the estimates of one choice; more pods than that leaves for each are a sample."""
 
 
-@dataclass(slots=True)
-class _Estimate:
+class _Estimate(msgspec.Struct):
     """What comes of adding nodes of one family.
 
     Attributes:
@@ -37,7 +37,7 @@ class _Estimate:
 
     counts: Counts
     placed: int
-    left: list[PodInfo] = field(default_factory=list)
+    left: list[PodInfo] = msgspec.field(default_factory=list)
     waste: float = 0.0
     cost: float = 0.0
     priority: int = 0

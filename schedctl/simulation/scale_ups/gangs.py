@@ -7,7 +7,8 @@ share a value of a topology key. So growth by single pods is not enough for it, 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+
+import msgspec
 
 from schedctl.api.pod_groups import PodGroup
 from schedctl.autoscaling.joining import Joining
@@ -21,8 +22,7 @@ from schedctl.simulation.scale_ups.options import Counts, cost_of, with_more, wi
 from schedctl.simulation.scale_ups.trials import Placement, Trials
 
 
-@dataclass(frozen=True, slots=True)
-class Gang:
+class Gang(msgspec.Struct, frozen=True):
     """A pod group that starts as a whole or in one topology domain, and its pods that have no node."""
 
     group: PodGroup

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Literal
+
+import msgspec
 
 from schedctl.api.resources import PODS, allocatable
 from schedctl.autoscaling.groups import NodeGroup, NodeTemplate
@@ -19,8 +20,7 @@ Counts = tuple[int, ...]
 """How many nodes of each option."""
 
 
-@dataclass(frozen=True, slots=True)
-class NodeOption:
+class NodeOption(msgspec.Struct, frozen=True):
     """A sort of node that could be added.
 
     Attributes:
@@ -41,8 +41,7 @@ class NodeOption:
         return self.group.name, self.template.instance_type, self.template.spot
 
 
-@dataclass(slots=True)
-class PodClass:
+class PodClass(msgspec.Struct):
     """Pods that no node tells apart.
 
     Attributes:
@@ -50,8 +49,8 @@ class PodClass:
         requests: what each takes, by resource, ``pods`` among them.
     """
 
-    pods: list[PodInfo] = field(default_factory=list)
-    requests: Mapping[str, int] = field(default_factory=dict)
+    pods: list[PodInfo] = msgspec.field(default_factory=list)
+    requests: Mapping[str, int] = msgspec.field(default_factory=dict)
 
 
 def options_of(groups: Iterable[NodeGroup], objective: Objective) -> tuple[list[NodeOption], list[str]]:

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
 from heapq import heappop, heappush
+
+import msgspec
+from msgspec.structs import replace
 
 from schedctl.api.resources import CPU, MEMORY
 from schedctl.cache.pod_info import PodInfo
@@ -40,8 +42,7 @@ _MANY, _NEAR = 500, 0.05
 _EPSILON = 1e-9
 
 
-@dataclass(frozen=True, slots=True)
-class Proposal:
+class Proposal(msgspec.Struct, frozen=True):
     """A plan on the way to the best one.
 
     Attributes:
@@ -57,8 +58,7 @@ class Proposal:
     complete: bool
 
 
-@dataclass(slots=True)
-class ScaleUp:
+class ScaleUp(msgspec.Struct):
     """The facts of a plan.
 
     Attributes:
@@ -80,18 +80,18 @@ class ScaleUp:
 
     objective: Objective
     options: Sequence[NodeOption]
-    pods: list[PodInfo] = field(default_factory=list)
+    pods: list[PodInfo] = msgspec.field(default_factory=list)
     fitting: int = 0
-    nodes_of_fitting: dict[str, str] = field(default_factory=dict)
-    unplaced: list[PodInfo] = field(default_factory=list)
-    gated: list[PodInfo] = field(default_factory=list)
+    nodes_of_fitting: dict[str, str] = msgspec.field(default_factory=dict)
+    unplaced: list[PodInfo] = msgspec.field(default_factory=list)
+    gated: list[PodInfo] = msgspec.field(default_factory=list)
     placement: Placement | None = None
-    bound: Bound = field(default_factory=lambda: Bound(0.0))
-    proposals: list[Proposal] = field(default_factory=list)
+    bound: Bound = msgspec.field(default_factory=lambda: Bound(0.0))
+    proposals: list[Proposal] = msgspec.field(default_factory=list)
     tried: int = 0
     interrupted: bool = False
     preempting: int = 0
-    gang_of: dict[str, str] = field(default_factory=dict)
+    gang_of: dict[str, str] = msgspec.field(default_factory=dict)
 
     @property
     def counts(self) -> Counts:

@@ -7,7 +7,8 @@ cut into pieces, and the room on nodes of one sort is one heap.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+
+import msgspec
 
 from schedctl.api.resources import PODS
 from schedctl.api.selectors import SelectorError
@@ -21,8 +22,7 @@ _OF_THE_NODE = ("NodeName", "NodeUnschedulable", "TaintToleration", "NodeAffinit
 _HOSTNAME = "kubernetes.io/hostname"
 
 
-@dataclass(slots=True)
-class Heap:
+class Heap(msgspec.Struct):
     """The room on nodes that are there and that the same classes of pods could use.
 
     Attributes:
@@ -30,12 +30,11 @@ class Heap:
         most: by class, how many of its pods they could take at most.
     """
 
-    free: dict[str, int] = field(default_factory=dict)
-    most: dict[int, int] = field(default_factory=dict)
+    free: dict[str, int] = msgspec.field(default_factory=dict)
+    most: dict[int, int] = msgspec.field(default_factory=dict)
 
 
-@dataclass(slots=True)
-class Relaxation:
+class Relaxation(msgspec.Struct):
     """What there is to be placed, and where it could be.
 
     Attributes:
@@ -48,9 +47,9 @@ class Relaxation:
 
     classes: Sequence[PodClass]
     options: Sequence[NodeOption]
-    room: list[Mapping[str, int]] = field(default_factory=list)
-    most: dict[tuple[int, int], int] = field(default_factory=dict)
-    heaps: list[Heap] = field(default_factory=list)
+    room: list[Mapping[str, int]] = msgspec.field(default_factory=list)
+    most: dict[tuple[int, int], int] = msgspec.field(default_factory=dict)
+    heaps: list[Heap] = msgspec.field(default_factory=list)
 
     def compatible(self) -> dict[tuple[int, int], bool]:
         """Return by class and option whether a new node could take such a pod."""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+
+import msgspec
 
 from schedctl.autoscaling.joining import Joining
 from schedctl.cache.pod_info import PodInfo
@@ -20,8 +21,7 @@ OnTrial = Callable[[int], None]
 """Called with how many plans were tried."""
 
 
-@dataclass(frozen=True, slots=True)
-class Placement:
+class Placement(msgspec.Struct, frozen=True):
     """Where the pods go when so many nodes were added.
 
     Attributes:
@@ -33,8 +33,8 @@ class Placement:
     """
 
     counts: Counts
-    nodes: dict[str, int] = field(default_factory=dict)
-    placed: dict[str, str] = field(default_factory=dict)
+    nodes: dict[str, int] = msgspec.field(default_factory=dict)
+    placed: dict[str, str] = msgspec.field(default_factory=dict)
     pending: tuple[str, ...] = ()
     evicted: int = 0
 

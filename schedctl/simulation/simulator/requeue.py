@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
+
+import msgspec
 
 from schedctl.engine.attempts import Attempt
 from schedctl.engine.fit_error import message as fit_error
@@ -16,8 +18,7 @@ from schedctl.simulation.simulator.state import RunState
 from schedctl.simulation.timeline import Failed, Refused
 
 
-@dataclass(frozen=True, slots=True)
-class Refusal:
+class Refusal(msgspec.Struct, frozen=True):
     """Why no node is feasible for a pod, and for all equal pods as long as nothing changes.
 
     Attributes:

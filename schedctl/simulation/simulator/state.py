@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from functools import partial
+
+import msgspec
 
 from schedctl.cache.pod_info import PodInfo
 from schedctl.engine.attempts import Attempt
@@ -34,8 +35,7 @@ _STATES = {
 _KEPT_OUT = (Place.GATED, Place.INCOMPLETE)
 
 
-@dataclass(slots=True)
-class PermitWait:
+class PermitWait(msgspec.Struct):
     """A pod that Permit holds back.
 
     Attributes:

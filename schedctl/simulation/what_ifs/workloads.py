@@ -33,8 +33,7 @@ _SCALED = (workloads.Deployment, workloads.ReplicaSet, workloads.StatefulSet, wo
 _replace = msgspec.structs.replace
 
 
-@dataclass(frozen=True, slots=True)
-class Subject:
+class Subject(msgspec.Struct, frozen=True):
     """A pod or workload by its name.
 
     Attributes:
