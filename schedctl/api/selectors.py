@@ -90,8 +90,10 @@ class LabelQuery(NamedTuple):
         if self.nothing:
             return False
         known = labels or {}
-        met = [requirement.matches(known) for requirement in self.requirements]  # no generator: most have only one
-        return all(met)
+        for requirement in self.requirements:  # no generator: most have only one
+            if not requirement.matches(known):
+                return False
+        return True
 
     @property
     def everything(self) -> bool:

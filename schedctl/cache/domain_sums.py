@@ -110,6 +110,10 @@ class DomainSums:
             if least != self.minimum:
                 self.minimum, self.minimum_since = least, generation
 
+    def on(self, row: int) -> int:
+        """Return the sum of the domain of a node row, which is 0 where it has none."""
+        return self.tally.item(self.domains.of(row))
+
     def rows_in_domains_of(self, moved: set[int] | None) -> IndexArray | None:
         """Return the rows of all nodes in the domains of some node rows, intp; None for any."""
         if not moved:
@@ -117,6 +121,9 @@ class DomainSums:
         domains = self.domains
         if domains.are_single_rows:
             return np.fromiter(moved, np.intp, len(moved))
+        if len(moved) == 1:  # as nearly always
+            (row,) = moved
+            return np.array([row], np.intp) if domains.alone(row) else domains.members(domains.of(row))
         alone = [row for row in moved if domains.alone(row)]
         if len(alone) == len(moved):
             return np.array(alone, np.intp)
