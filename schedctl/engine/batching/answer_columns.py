@@ -134,7 +134,9 @@ class AnswerColumn:
 
     def _note_reads(self) -> None:
         """Take note of what the plugin has read by now; classes that share the column may have to look at it anew."""
-        elsewhere = self.runner.rests_on_other_rows
+        if self._rests_elsewhere:  # there is no more to rest on
+            return
+        elsewhere = self._rests_elsewhere = self.runner.rests_on_other_rows
         depends = elsewhere or self.runner.rows.occupancy
         if depends and not self.depends_on_pods:
             self._around.epoch += 1
@@ -153,7 +155,7 @@ class AnswerColumn:
         self.cycle = Cycle(pod)
         self.runner = ReadingRunner(self._cluster)
         self.runner.before.everything = self._listens
-        self._rests_on_row_alone = False
+        self._rests_on_row_alone = self._rests_elsewhere = False
         self.asked_at = -1
         self.pre_filter = None
         self.skips_filter = False
@@ -210,7 +212,7 @@ class AnswerColumn:
         changed = self._changed(self.runner.rows, since, moved_objects=moved_objects)
         if changed is None:
             self.runner.rows = Reads()
-            self._rests_on_row_alone = False
+            self._rests_on_row_alone = self._rests_elsewhere = False
             self._forget_filter(self._cluster.generation)
             self._forget_scores(self._cluster.generation)
             return

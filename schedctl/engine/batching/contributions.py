@@ -35,9 +35,20 @@ class Contribution:
         same_for_all: the normalised score of all nodes, where they have the same.
         least, most: the extremes of the raw scores of the feasible nodes, as of the last normalisation.
         uniform: whether the raw scores of all nodes were the same then, so that it did not matter which are feasible.
+        normalized_of: what some raw scores are between these extremes, where nothing else decides that.
     """
 
-    __slots__ = ("column", "least", "most", "normalized", "plugin", "same_for_all", "uniform", "weight")
+    __slots__ = (
+        "column",
+        "least",
+        "most",
+        "normalized",
+        "normalized_of",
+        "plugin",
+        "same_for_all",
+        "uniform",
+        "weight",
+    )
 
     def __init__(self, plugin: ScorePlugin, column: AnswerColumn, weight: int) -> None:
         self.plugin = plugin
@@ -47,6 +58,7 @@ class Contribution:
         self.same_for_all = 0
         self.least = self.most = 0
         self.uniform = False
+        self.normalized_of: dict[int, int] = {}
 
     @property
     def holds_for_any(self) -> bool:
@@ -122,12 +134,12 @@ class Contributions:
         since = -1 if renewed else self.generation
         self.generation = -1
         same = since >= 0 and flipped is not None and not len(flipped)
-        seeded = same
+        seeded = since >= 0
         for name, private in self._private.items():
             shared = self._columns[name]
             private.cycle.pod = shared.cycle.pod
             private.update()
-            seeded = seeded and private.asked_at == shared.asked_at
+            seeded = seeded and private.asked_at == shared.asked_at and (same or _outlasts_feasible_set(private))
         whole, self._shifted, self.is_prepared_anew = since < 0, False, False
         if not seeded:
             self._prepare(nodes, same=same)
@@ -212,7 +224,7 @@ class Contributions:
         elif private.asked_at != shared.asked_at:
             private.reset()
             private.begin_from(shared)
-        elif not (same or (private.skips_score and private.plugin.foreseeable)):
+        elif not (same or _outlasts_feasible_set(private)):
             private.reset_scores()
         return private
 
@@ -259,16 +271,17 @@ class Contributions:
         assert column.scores is not None
         plugin = part.plugin
         by_extremes, before = plugin.normalizes_by_extremes, part.at(_EVERYWHERE)
-        if by_extremes and not plugin.reads_feasible_set and column.is_uniform:
-            part.least = part.most = column.scores.item(0)
-            part.uniform, part.normalized, part.same_for_all = True, None, column.normalize_uniform()
+        raw = (column.scores if feasible.all() else column.scores[feasible]).astype(np.int64, copy=False)
+        least, most = (int(np.minimum.reduce(raw)), int(np.maximum.reduce(raw))) if by_extremes else (0, 0)
+        known = by_extremes and (least, most) == (part.least, part.most)
+        if not known:
+            part.least, part.most, part.normalized_of = least, most, {}
+        part.uniform = by_extremes and least == most and not plugin.reads_feasible_set and column.is_uniform
+        if part.uniform:
+            part.normalized, part.same_for_all = None, column.normalize_uniform()
+        elif known and since >= 0 and moved is not None and not gained:
+            return self._normalize_rows(part, feasible, moved)
         else:
-            raw = (column.scores if feasible.all() else column.scores[feasible]).astype(np.int64, copy=False)
-            least, most = (int(raw.min()), int(raw.max())) if by_extremes else (0, 0)
-            known, part.uniform = by_extremes and (least, most) == (part.least, part.most), False
-            if known and since >= 0 and moved is not None and not gained:
-                return self._normalize_rows(part, feasible, moved)
-            part.least, part.most = least, most
             self._normalize(part, feasible, nodes(), raw)
         if since < 0:
             return None
@@ -297,14 +310,28 @@ class Contributions:
         positions = positions[feasible[positions]]
         if not len(positions):
             return NO_ROWS
+        scores = part.column.scores
+        assert scores is not None
+        raw = scores[positions].tolist()
+        known = part.normalized_of
+        if not known.keys() >= set(raw):
+            known.update(zip(raw, self._normalized_beside_extremes(part, positions).tolist(), strict=True))
+        if part.normalized is None:
+            part.normalized = np.full(len(feasible), part.same_for_all, _SCORE)
+        part.normalized[positions] = [known[score] for score in raw]
+        return positions
+
+    def _normalized_beside_extremes(self, part: Contribution, positions: IndexArray) -> IntArray:
+        """Return what the raw scores of a few nodes are, normalised; the extremes may be those of other nodes."""
         raw = part.column.scores
         assert raw is not None
         # the plugin sees the extremes in two rows in front, of some node or other: it may look at scores alone
         extremes = np.array((part.least, part.most), np.int64)
         scores: IntArray = np.concatenate((extremes, raw[positions]), dtype=np.int64)
         column = self._around.nodes.take(np.concatenate((np.repeat(positions[0], 2), positions)))
-        normalized = in_range(part.column.runner.normalize(part.plugin, part.column.cycle, column, scores))[2:]
-        if part.normalized is None:
-            part.normalized = np.full(len(feasible), part.same_for_all, _SCORE)
-        part.normalized[positions] = normalized
-        return positions
+        return in_range(part.column.runner.normalize(part.plugin, part.column.cycle, column, scores))[2:]
+
+
+def _outlasts_feasible_set(private: AnswerColumn) -> bool:
+    """Whether what PreScore says holds for other feasible nodes, although it has read which they are."""
+    return private.skips_score and private.plugin.foreseeable

@@ -206,7 +206,10 @@ class EquivalenceClass:
         if contributions.is_prepared_anew:
             self._state = None
         sums = contributions.sums
-        if moved is None:
+        everywhere = self.feasible_nodes == len(self.nodes)
+        if moved is None and everywhere:
+            self.totals = sums.copy()
+        elif moved is None:
             # 0 where a node is feasible and -1, which has every bit, where it is not: several times as fast as `where`
             infeasible = self.feasible.astype(sums.dtype)
             infeasible += _INFEASIBLE
@@ -215,7 +218,6 @@ class EquivalenceClass:
             at = moved.item()
             self.totals[at] = sums.item(at) if self.feasible.item(at) else _INFEASIBLE
         elif len(moved):
-            everywhere = self.feasible_nodes == len(self.nodes)
             self.totals[moved] = sums[moved] if everywhere else np.where(self.feasible[moved], sums[moved], _INFEASIBLE)
 
     # -- one row, foreseen -------------------------------------------------------
