@@ -272,9 +272,9 @@ class AffinityTerms:
         table: TermTable = getattr(self, kind)
         return table
 
-    def count(self, info: PodInfo, node_row: int, sign: int) -> None:
+    def count(self, terms: CarriedTerms, node_row: int, sign: int) -> None:
         """Count the terms of a pod on a node in (``+1``) or out (``-1``)."""
-        for kind, term, weight, _ in carried_terms(info).each:
+        for kind, term, weight, _ in terms.each:
             self.of(kind).count(term, weight, node_row, sign)
 
     def count_all(self, first: Sequence[PodInfo], of: IndexArray, node_rows: IndexArray, sign: int = 1) -> None:

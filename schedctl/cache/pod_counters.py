@@ -173,6 +173,12 @@ class DomainCounter(Tracked):
         self._cluster.reads.add_tracked(_Emptiness(self))
         return not self._sums.pairs
 
+    def is_positive_on(self, row: int) -> bool:
+        """Return whether there are pods in the domain of a node row."""
+        self._counter.refresh()
+        self._cluster.reads.add_tracked(_Presence(self))
+        return self._sums.on(row) > 0
+
     def positive_at(self, domains: IndexArray) -> BoolArray:
         """Return in which of some domains there are pods, bool (n,)."""
         self._counter.refresh()

@@ -143,7 +143,8 @@ class TermCounter(Tracked):
         """Whether no such term is carried on a node that has the term's topology key."""
         self._about.refresh()
         self._about._cluster.reads.add_tracked(_TermEmptiness(self))
-        return all([sums.is_empty for _, sums in self._sums])
+        empty = [sums.is_empty for _, sums in self._sums]
+        return all(empty)
 
     @override
     def rows_changed(self, since: int) -> IndexArray | None:

@@ -93,7 +93,7 @@ class Contributions:
         self.sums: npt.NDArray[np.int32 | np.int64] = np.zeros(0, self._dtype)
         self._parts: dict[str, Contribution] = {}
         self._private: dict[str, AnswerColumn] = {}
-        self._shifted = False
+        self._shifted = self._everywhere = False
         self.is_prepared_anew = False
         self.generation = -1
 
@@ -116,12 +116,13 @@ class Contributions:
         self.generation = -1
 
     def update(
-        self, feasible: BoolArray, nodes: Callable[[], Nodes], *, renewed: bool, flipped: IndexArray | None
+        self, feasible: BoolArray, many: int, nodes: Callable[[], Nodes], *, renewed: bool, flipped: IndexArray | None
     ) -> IndexArray | None:
         """Bring the sums up to date, and return where they are new; None where that may be anywhere.
 
         Args:
             feasible: which nodes are feasible, bool (n,), at least one.
+            many: how many that are.
             nodes: makes the column of the feasible nodes.
             renewed: whether PreFilter was asked again.
             flipped: where a node has become feasible, or no longer is; None where that may be anywhere.
@@ -134,6 +135,7 @@ class Contributions:
         since = -1 if renewed else self.generation
         self.generation = -1
         same = since >= 0 and flipped is not None and not len(flipped)
+        self._everywhere = many == len(feasible)
         seeded = since >= 0
         for name, private in self._private.items():
             shared = self._columns[name]
@@ -145,7 +147,7 @@ class Contributions:
             self._prepare(nodes, same=same)
             # the first time in any case: another class may have prepared all of the columns that they share
             whole = ((self.is_prepared_anew or since < 0) and self._choose_parts()) or whole
-        gained = flipped is None or bool(feasible[flipped].any())
+        gained = flipped is None or (len(flipped) > 0 and bool(feasible[flipped].any()))
         moved: list[IndexArray] = []
         for part in self._parts.values():
             column = part.column
@@ -271,7 +273,7 @@ class Contributions:
         assert column.scores is not None
         plugin = part.plugin
         by_extremes, before = plugin.normalizes_by_extremes, part.at(_EVERYWHERE)
-        raw = (column.scores if feasible.all() else column.scores[feasible]).astype(np.int64, copy=False)
+        raw = (column.scores if self._everywhere else column.scores[feasible]).astype(np.int64, copy=False)
         least, most = (int(np.minimum.reduce(raw)), int(np.maximum.reduce(raw))) if by_extremes else (0, 0)
         known = by_extremes and (least, most) == (part.least, part.most)
         if not known:

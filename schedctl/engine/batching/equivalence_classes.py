@@ -161,7 +161,7 @@ class EquivalenceClass:
         for column in self._judging:
             rejected = column.judge(feasible)
             if rejected is not None:
-                feasible &= ~rejected
+                np.greater(feasible, rejected, out=feasible)  # those that stand and are not rejected
         self.feasible = feasible
         self.feasible_nodes = int(np.count_nonzero(feasible))
         if first:
@@ -170,6 +170,8 @@ class EquivalenceClass:
         return None if np.count_nonzero(flipped) * _FEW > len(flipped) else np.flatnonzero(flipped)
 
     def _stand_at(self, at: IndexArray) -> IndexArray:
+        if len(at) == 1:  # as after a placement
+            return self._stand_at_one(at, at.item())
         fits = np.ones(len(at), np.bool_) if self._searched is None else self._searched[at]
         for column in self._judging:
             if not column.is_judged:
@@ -182,6 +184,21 @@ class EquivalenceClass:
         self.feasible[at] = fits
         self.feasible_nodes += 2 * int(np.count_nonzero(self.feasible[flipped])) - len(flipped)
         return flipped
+
+    def _stand_at_one(self, at: IndexArray, position: int) -> IndexArray:
+        fits = self._searched is None or self._searched.item(position)
+        for column in self._judging:
+            if not column.is_judged:
+                standing = np.zeros(len(self.nodes), np.bool_)
+                standing[position] = fits
+                column.judge(standing)
+            if column.rejected is not None and column.rejected.item(position):
+                fits = False
+        if fits == self.feasible.item(position):
+            return NO_ROWS
+        self.feasible[position] = fits
+        self.feasible_nodes += 1 if fits else -1
+        return at
 
     @property
     def column(self) -> Nodes:
@@ -197,7 +214,9 @@ class EquivalenceClass:
     def _total(self, *, renewed: bool, flipped: IndexArray | None) -> None:
         """Bring the totals up to date."""
         contributions = self._contributions
-        moved = contributions.update(self.feasible, self._feasible_column, renewed=renewed, flipped=flipped)
+        moved = contributions.update(
+            self.feasible, self.feasible_nodes, self._feasible_column, renewed=renewed, flipped=flipped
+        )
         if flipped is None:
             moved = None
         elif moved is not None and len(flipped):
@@ -208,7 +227,7 @@ class EquivalenceClass:
         sums = contributions.sums
         everywhere = self.feasible_nodes == len(self.nodes)
         if moved is None and everywhere:
-            self.totals = sums.copy()
+            self.totals = np.positive(sums)  # a copy
         elif moved is None:
             # 0 where a node is feasible and -1, which has every bit, where it is not: several times as fast as `where`
             infeasible = self.feasible.astype(sums.dtype)

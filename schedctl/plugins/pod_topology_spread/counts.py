@@ -117,10 +117,9 @@ class HardSpread:
         """Pods in each domain, int64 (domains,), live."""
         return self.counter.sums
 
-    @property
-    def as_evidence(self) -> DomainCounts:
-        """The counts as they are now."""
-        return DomainCounts(self.domains.values.values, self.counts.copy(), self.present)
+    def as_evidence(self, counts: IntArray) -> DomainCounts:
+        """Return counts, which nobody writes to any more, with what they are of."""
+        return DomainCounts(self.domains.values.values, counts, self.present)
 
     @property
     def lacks_domains(self) -> bool:
