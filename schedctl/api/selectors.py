@@ -90,10 +90,8 @@ class LabelQuery(NamedTuple):
         if self.nothing:
             return False
         known = labels or {}
-        for requirement in self.requirements:  # no generator: most have only one
-            if not requirement.matches(known):
-                return False
-        return True
+        met = [requirement.matches(known) for requirement in self.requirements]  # no generator: most have only one
+        return all(met)
 
     @property
     def everything(self) -> bool:

@@ -6,7 +6,6 @@ Whoever keeps an answer need not be told what it rests on, and finds out by comp
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections import deque
 from collections.abc import Hashable
 from typing import Any
 
@@ -15,7 +14,7 @@ from typing_extensions import override
 from schedctl.cache.arrays import IndexArray
 
 _LONGEST = 1024
-"""How many changes a journal reaches back; what is older counts as if everything had changed."""
+"""How many changes a journal reaches back at least; what is older counts as if everything had changed."""
 
 
 class Tracked(ABC):
@@ -44,19 +43,22 @@ class Journal:
     def begin(self, generation: int) -> None:
         """Forget what was before a generation."""
         self._begins = generation
-        self._notes: deque[tuple[int, int]] = deque(maxlen=_LONGEST)
+        self._notes: list[tuple[int, int]] = []
 
     def note(self, generation: int, row: int) -> None:
         """Note that something happened to a row."""
-        self._notes.append((generation, row))
+        notes = self._notes
+        notes.append((generation, row))
+        if len(notes) > 2 * _LONGEST:
+            self._begins = notes[_LONGEST - 1][0]
+            del notes[:_LONGEST]
 
     def since(self, generation: int) -> set[int] | None:
         """Return the rows to which something happened after a generation, None for any."""
-        notes = self._notes
-        if generation < self._begins or (len(notes) == _LONGEST and generation < notes[0][0]):
+        if generation < self._begins:
             return None
         rows: set[int] = set()
-        for noted, row in reversed(notes):  # whoever asks has asked not long ago
+        for noted, row in reversed(self._notes):  # whoever asks has asked not long ago
             if noted <= generation:
                 break
             rows.add(row)

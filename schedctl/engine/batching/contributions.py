@@ -273,8 +273,10 @@ class Contributions:
         assert column.scores is not None
         plugin = part.plugin
         by_extremes, before = plugin.normalizes_by_extremes, part.at(_EVERYWHERE)
-        raw = (column.scores if self._everywhere else column.scores[feasible]).astype(np.int64, copy=False)
-        least, most = (int(np.minimum.reduce(raw)), int(np.maximum.reduce(raw))) if by_extremes else (0, 0)
+        least = most = 0
+        if by_extremes and not column.is_blank:
+            raw = self._raw_scores(column, feasible)
+            least, most = int(np.minimum.reduce(raw)), int(np.maximum.reduce(raw))
         known = by_extremes and (least, most) == (part.least, part.most)
         if not known:
             part.least, part.most, part.normalized_of = least, most, {}
@@ -284,7 +286,7 @@ class Contributions:
         elif known and since >= 0 and moved is not None and not gained:
             return self._normalize_rows(part, feasible, moved)
         else:
-            self._normalize(part, feasible, nodes(), raw)
+            self._normalize(part, feasible, nodes(), self._raw_scores(column, feasible))
         if since < 0:
             return None
         change = np.subtract(part.at(_EVERYWHERE), before, dtype=self._dtype)
@@ -293,6 +295,11 @@ class Contributions:
             self.sums += change * part.weight
             self._shifted = True
         return NO_ROWS
+
+    def _raw_scores(self, column: AnswerColumn, feasible: BoolArray) -> IntArray:
+        """Return the raw scores of the feasible nodes."""
+        assert column.scores is not None
+        return (column.scores if self._everywhere else column.scores[feasible]).astype(np.int64, copy=False)
 
     def _normalize(self, part: Contribution, feasible: BoolArray, nodes: Nodes, raw: IntArray) -> None:
         """Normalise the raw scores of the feasible nodes."""

@@ -64,7 +64,7 @@ class EquivalenceClass:
         self.pre_filter_nodes: frozenset[str] | None = None
         self.narrowing_plugins: frozenset[str] = frozenset()
         self._searched: BoolArray | None = None
-        self.feasible: BoolArray = np.zeros(len(self.nodes), np.bool_)
+        self.feasible: BoolArray = np.zeros(self._around.size, np.bool_)
         self.feasible_nodes = 0
         self.totals: IntArray = np.zeros(0, np.int64)
         self._column: Nodes | None = None
@@ -149,15 +149,15 @@ class EquivalenceClass:
                 elif len(moved):
                     positions.append(moved)
                     many += len(moved)
-        if whole or many * _FEW > len(self.nodes):
+        if whole or many * _FEW > self._around.size:
             return self._stand_everywhere(first=since < 0)
         if not positions:
             return NO_ROWS
-        return self._stand_at(distinct(positions, len(self.nodes)))
+        return self._stand_at(distinct(positions, self._around.size))
 
     def _stand_everywhere(self, *, first: bool) -> IndexArray | None:
         before = self.feasible
-        feasible = np.ones(len(self.nodes), np.bool_) if self._searched is None else self._searched.copy()
+        feasible = np.ones(self._around.size, np.bool_) if self._searched is None else self._searched.copy()
         for column in self._judging:
             rejected = column.judge(feasible)
             if rejected is not None:
@@ -175,7 +175,7 @@ class EquivalenceClass:
         fits = np.ones(len(at), np.bool_) if self._searched is None else self._searched[at]
         for column in self._judging:
             if not column.is_judged:
-                standing = np.zeros(len(self.nodes), np.bool_)
+                standing = np.zeros(self._around.size, np.bool_)
                 standing[at[fits]] = True
                 column.judge(standing)
             if column.rejected is not None:
@@ -189,7 +189,7 @@ class EquivalenceClass:
         fits = self._searched is None or self._searched.item(position)
         for column in self._judging:
             if not column.is_judged:
-                standing = np.zeros(len(self.nodes), np.bool_)
+                standing = np.zeros(self._around.size, np.bool_)
                 standing[position] = fits
                 column.judge(standing)
             if column.rejected is not None and column.rejected.item(position):
@@ -204,7 +204,7 @@ class EquivalenceClass:
     def column(self) -> Nodes:
         """The feasible nodes."""
         if self._column is None:
-            everywhere = self.feasible_nodes == len(self.nodes)
+            everywhere = self.feasible_nodes == self._around.size
             self._column = self.nodes if everywhere else self.nodes.take(np.flatnonzero(self.feasible))
         return self._column
 
@@ -220,12 +220,12 @@ class EquivalenceClass:
         if flipped is None:
             moved = None
         elif moved is not None and len(flipped):
-            many = (len(moved) + len(flipped)) * _FEW > len(self.nodes)
+            many = (len(moved) + len(flipped)) * _FEW > self._around.size
             moved = None if many else np.concatenate((moved, flipped))
         if contributions.is_prepared_anew:
             self._state = None
         sums = contributions.sums
-        everywhere = self.feasible_nodes == len(self.nodes)
+        everywhere = self.feasible_nodes == self._around.size
         if moved is None and everywhere:
             self.totals = np.positive(sums)  # a copy
         elif moved is None:

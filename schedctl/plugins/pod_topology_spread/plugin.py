@@ -229,7 +229,7 @@ class PodTopologySpread(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlug
             if len(nodes) > len(sums):
                 crowded = sums > most
                 crowded[NO_DOMAIN] = False  # those nodes are refused for the missing label
-                if not crowded.any():
+                if not np.logical_or.reduce(crowded):
                     return verdicts
                 refused = crowded.take(domains)
             else:
