@@ -203,19 +203,19 @@ class TermTable:
     def __len__(self) -> int:
         return len(self._carriers)
 
-    def count(self, term: AffinityTerm, weight: int, node_row: int, sign: int) -> None:
-        """Count a pod that carries the term in (``+1``) or out (``-1``)."""
-        carriers = self._of(term)
-        carriers.count(node_row, weight, sign)
+    def count(self, carried: CarriedTerm, node_row: int, sign: int) -> None:
+        """Count a pod that carries a term in (``+1``) or out (``-1``)."""
+        carriers = self._of(carried)
+        carriers.count(node_row, carried.weight, sign)
         if not carriers.pods:
-            self._remove(term)
+            self._remove(carried)
 
-    def count_all(self, term: AffinityTerm, weight: int, node_rows: IndexArray, sign: int) -> None:
-        """Count pods that carry the term in (``+1``) or out (``-1``), one on each of these nodes."""
-        carriers = self._of(term)
-        carriers.count_all(node_rows, weight, sign)
+    def count_all(self, carried: CarriedTerm, node_rows: IndexArray, sign: int) -> None:
+        """Count pods that carry a term in (``+1``) or out (``-1``), one on each of these nodes."""
+        carriers = self._of(carried)
+        carriers.count_all(node_rows, carried.weight, sign)
         if not carriers.pods:
-            self._remove(term)
+            self._remove(carried)
 
     def about(self, labels: Mapping[str, str], concerned: Callable[[AffinityTerm], bool]) -> list[Carriers]:
         """Return the carriers of the terms that are about a pod.
@@ -233,19 +233,20 @@ class TermTable:
             if concerned(term)
         ]
 
-    def _of(self, term: AffinityTerm) -> Carriers:
+    def _of(self, carried: CarriedTerm) -> Carriers:
         """Return the carriers of a term, filing it if it is new."""
+        term = carried.term
         carriers = self._carriers.get(term)
         if carriers is None:
             carriers = self._carriers[term] = Carriers(term)
-            for label in index_labels(term.selector):
+            for label in carried.labels:
                 self._filed.setdefault(label, {})[term] = carriers
         return carriers
 
-    def _remove(self, term: AffinityTerm) -> None:
-        del self._carriers[term]
-        for label in index_labels(term.selector):
-            del self._filed[label][term]
+    def _remove(self, carried: CarriedTerm) -> None:
+        del self._carriers[carried.term]
+        for label in carried.labels:
+            del self._filed[label][carried.term]
 
 
 class AffinityTerms:
@@ -272,10 +273,10 @@ class AffinityTerms:
         table: TermTable = getattr(self, kind)
         return table
 
-    def count(self, info: PodInfo, node_row: int, sign: int) -> None:
+    def count(self, terms: CarriedTerms, node_row: int, sign: int) -> None:
         """Count the terms of a pod on a node in (``+1``) or out (``-1``)."""
-        for kind, term, weight, _ in carried_terms(info).each:
-            self.of(kind).count(term, weight, node_row, sign)
+        for carried in terms.each:
+            self.of(carried.kind).count(carried, node_row, sign)
 
     def count_all(self, first: Sequence[PodInfo], of: IndexArray, node_rows: IndexArray, sign: int = 1) -> None:
         """Count the terms of many pods in (``+1``) or out (``-1``) at once.
@@ -293,8 +294,8 @@ class AffinityTerms:
         codes = np.array([code_of[id(carried)] for carried in terms], np.intp)
         for carried, at in zip(distinct.values(), positions(codes[of], len(distinct)), strict=True):
             rows = node_rows[at]
-            for kind, term, weight, _ in carried.each:
-                self.of(kind).count_all(term, weight, rows, sign)
+            for each in carried.each:
+                self.of(each.kind).count_all(each, rows, sign)
 
 
 _NOTHING_FILED: dict[AffinityTerm, Carriers] = {}

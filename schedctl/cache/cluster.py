@@ -19,6 +19,7 @@ from schedctl.api.gaps import Gap
 from schedctl.api.meta import Namespace, key_of
 from schedctl.api.nodes import Node
 from schedctl.api.pods import FINISHED, Pod
+from schedctl.cache.affinity_terms import carried_terms
 from schedctl.cache.changes import OBJECT, POD_ADDED, POD_REMOVED, Change, ChangeKind
 from schedctl.cache.counters import Counters
 from schedctl.cache.footprints import group_equal_pods
@@ -425,9 +426,10 @@ class Cluster(ClusterView):
         footprint = self._pod_table.put(info, row)
         taken = self._node_table.ports_taken(row, footprint.host_ports) if footprint.host_ports else ()
         self._node_table.charge(row, footprint, 1)
-        self._affinity_terms.count(info, row, 1)
+        terms = carried_terms(info)
+        self._affinity_terms.count(terms, row, 1)
         self._note(Change(POD_ADDED, row, info))
-        self._counters.count(info, row, 1)
+        self._counters.count(info, terms, row, 1)
         if self._undo is not None:
             self._undoes(lambda: self._displace(info))
             self._undoes_ports(row, taken)
@@ -438,9 +440,10 @@ class Cluster(ClusterView):
         row, footprint = self._pod_table.drop(info)
         taken = self._node_table.ports_taken(row, footprint.host_ports)
         self._node_table.charge(row, footprint, -1)
-        self._affinity_terms.count(info, row, -1)
+        terms = carried_terms(info)
+        self._affinity_terms.count(terms, row, -1)
         self._note(Change(POD_REMOVED, row, info))
-        self._counters.count(info, row, -1)
+        self._counters.count(info, terms, row, -1)
         if self._undo is not None:
             self._undoes(lambda: self._place(info, row))
             self._undoes_ports(row, taken)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Generic, TypeVar
 from weakref import WeakValueDictionary, ref
 
-from schedctl.cache.affinity_terms import carried_terms
+from schedctl.cache.affinity_terms import CarriedTerms
 from schedctl.cache.claim_users import ClaimUsers
 from schedctl.cache.counting import CountedCluster
 from schedctl.cache.pod_counters import PodCounter
@@ -60,8 +60,8 @@ class Counters:
             self._claims = ClaimUsers(cluster, self)
         return self._claims
 
-    def count(self, info: PodInfo, row: int, sign: int) -> None:
-        """Count a pod that came to a node (``+1``), or went from there (``-1``)."""
+    def count(self, info: PodInfo, terms: CarriedTerms, row: int, sign: int) -> None:
+        """Count a pod, with the terms it carries, that came to a node (``+1``), or went from there (``-1``)."""
         if self._claims is not None:
             self._claims.count(info, sign)
         if self._pods_filed:
@@ -70,7 +70,7 @@ class Counters:
                     if counter.query.matches(info):
                         counter.count(row, sign)
         if self._terms_filed:
-            for kind, term, weight, labels in carried_terms(info).each:
+            for kind, term, weight, labels in terms.each:
                 for label in labels:
                     for about in self._terms_filed.under(label):
                         about.count(kind, term, weight, row, sign)

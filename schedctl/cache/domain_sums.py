@@ -60,7 +60,6 @@ class DomainSums:
             # nodes that came since do not take part: who asked for this will ask for another
             self.eligible = grow(self.eligible, len(self._cluster._node_table))
         domains = self.domains = self._cluster._node_table.labels.domains(self.key)
-        codes = domains.codes
         self.tally = Tally(len(domains))
         self.pairs = 0
         for rows, amounts, pods in parts:
@@ -69,7 +68,7 @@ class DomainSums:
             if self.eligible is not None:
                 taking_part = self.eligible[rows]
                 rows, amounts, pods = rows[taking_part], amounts[taking_part], pods[taking_part]
-            at = codes[rows]
+            at = domains.codes[rows]
             placed = at != NO_DOMAIN
             self.tally.add_all(at[placed], amounts[placed])
             self.pairs += int(pods[placed].sum())
@@ -105,10 +104,15 @@ class DomainSums:
         self.journal.note(generation, row)
         if (before > 0) != (now > 0):
             self.presence.note(generation, row)
-        if self.minimum is not None and self.present[domain] and (before == self.minimum or now < self.minimum):
-            least = int(self.tally.array[self.present].min())
-            if least != self.minimum:
+        minimum = self.minimum
+        if minimum is not None and (before == minimum or now < minimum) and self.present.item(domain):
+            least = int(np.minimum.reduce(self.tally.array[self.present]))
+            if least != minimum:
                 self.minimum, self.minimum_since = least, generation
+
+    def on(self, row: int) -> int:
+        """Return the sum of the domain of a node row, which is 0 where it has none."""
+        return self.tally.item(self.domains.of(row))
 
     def rows_in_domains_of(self, moved: set[int] | None) -> IndexArray | None:
         """Return the rows of all nodes in the domains of some node rows, intp; None for any."""
@@ -117,6 +121,9 @@ class DomainSums:
         domains = self.domains
         if domains.are_single_rows:
             return np.fromiter(moved, np.intp, len(moved))
+        if len(moved) == 1:  # as nearly always
+            (row,) = moved
+            return np.array([row], np.intp) if domains.alone(row) else domains.members(domains.of(row))
         alone = [row for row in moved if domains.alone(row)]
         if len(alone) == len(moved):
             return np.array(alone, np.intp)

@@ -194,7 +194,8 @@ class LabelColumns:
 
     def may_have(self, key: str, value: str) -> bool:
         """Return whether a row may have a label; where it was never seen at all, none has."""
-        self.column(key)  # with which its values have become known
+        if key not in self._columns:
+            self.column(key)  # with which its values have become known
         return value in self.strings.codes
 
     def select(self, query: LabelQuery) -> BoolArray:

@@ -179,12 +179,11 @@ class ClusterView:
             namespace: of the pod.
         """
         about = self._counters.of_terms(self, labels, namespace)
-        for kind in kinds:
-            about.sums(kind)
+        counter = TermCounter(about, kinds)
         self.reads.objects[Namespace, namespace] = self._object_versions.get((Namespace, namespace), 0)
         if about.reads_namespace:
             self.get(Namespace, namespace)  # for whoever wants to know that it may be missing
-        return TermCounter(about, kinds)
+        return counter
 
     def claim_users(self, key: str) -> int:
         """Return how many times running pods mount a PersistentVolumeClaim (``namespace/name``) by name, live."""

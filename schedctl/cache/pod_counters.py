@@ -44,6 +44,7 @@ class PodCounter(Counter, Tracked):
         found = None if known is None else known()
         if found is None:
             found = DomainCounter(self._cluster, self, key, eligible)
+            self._domains = {name: each for name, each in self._domains.items() if each() is not None}
             self._domains[name] = ref(found)
         return found
 
@@ -76,22 +77,20 @@ class PodCounter(Counter, Tracked):
             return
         self._tally.add(row, sign)
         self._journal.note(self._cluster._generation, row)
-        for by_domain in self._by_domain():
-            by_domain.add(row, sign)
+        for each in self._domains.values():
+            by_domain = each()
+            if by_domain is not None:
+                by_domain._sums.add(row, sign, sign)
 
     @override
     def recount(self) -> None:
         self._tally = Tally(len(self._cluster._node_table))
         self._tally.add_all(self.query.nodes(self._cluster._pod_table), 1)
         self._journal.begin(self._cluster._generation)
-        for by_domain in self._by_domain():
-            by_domain.refill()
-
-    def _by_domain(self) -> list[DomainCounter]:
-        found = [by_domain for each in self._domains.values() if (by_domain := each()) is not None]
-        if len(found) < len(self._domains):
-            self._domains = {name: each for name, each in self._domains.items() if each() is not None}
-        return found
+        for each in self._domains.values():
+            by_domain = each()
+            if by_domain is not None:
+                by_domain._sums.refill((self.part(),))
 
 
 class DomainCounter(Tracked):
@@ -138,6 +137,12 @@ class DomainCounter(Tracked):
         self._cluster.reads.add_tracked(self)
         return self._sums.tally.array
 
+    def on(self, row: int) -> int:
+        """Return how many pods are in the domain of a node row."""
+        self._counter.refresh()
+        self._cluster.reads.add_tracked(self)
+        return self._sums.on(row)
+
     def at(self, domains: IndexArray) -> IntArray:
         """Return how many pods are in some domains, int64 (n,), owned by the caller."""
         self._counter.refresh()
@@ -168,6 +173,12 @@ class DomainCounter(Tracked):
         self._cluster.reads.add_tracked(_Emptiness(self))
         return not self._sums.pairs
 
+    def is_positive_on(self, row: int) -> bool:
+        """Return whether there are pods in the domain of a node row."""
+        self._counter.refresh()
+        self._cluster.reads.add_tracked(_Presence(self))
+        return self._sums.on(row) > 0
+
     def positive_at(self, domains: IndexArray) -> BoolArray:
         """Return in which of some domains there are pods, bool (n,)."""
         self._counter.refresh()
@@ -178,14 +189,6 @@ class DomainCounter(Tracked):
     def rows_changed(self, since: int) -> IndexArray | None:
         self._counter.refresh()
         return self._sums.rows_in_domains_of(self._sums.journal.since(since))
-
-    def add(self, row: int, sign: int) -> None:
-        """Count a pod in (``+1``) or out (``-1``)."""
-        self._sums.add(row, sign, sign)
-
-    def refill(self) -> None:
-        """Count anew, as the counter has."""
-        self._sums.refill((self._counter.part(),))
 
 
 class _Minimum(Aspect[DomainCounter]):

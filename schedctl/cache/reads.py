@@ -6,7 +6,6 @@ Whoever keeps an answer need not be told what it rests on, and finds out by comp
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from bisect import bisect_right
 from collections.abc import Hashable
 from typing import Any
 
@@ -36,7 +35,7 @@ class Tracked(ABC):
 class Journal:
     """At which generations something happened to which node rows, in order."""
 
-    __slots__ = ("_begins", "_generations", "_rows")
+    __slots__ = ("_begins", "_notes")
 
     def __init__(self, generation: int) -> None:
         self.begin(generation)
@@ -44,24 +43,26 @@ class Journal:
     def begin(self, generation: int) -> None:
         """Forget what was before a generation."""
         self._begins = generation
-        self._generations: list[int] = []
-        self._rows: list[int] = []
+        self._notes: list[tuple[int, int]] = []
 
     def note(self, generation: int, row: int) -> None:
         """Note that something happened to a row."""
-        self._generations.append(generation)
-        self._rows.append(row)
-        if len(self._rows) > 2 * _LONGEST:
-            self._begins = self._generations[_LONGEST - 1]
-            del self._generations[:_LONGEST], self._rows[:_LONGEST]
+        notes = self._notes
+        notes.append((generation, row))
+        if len(notes) > 2 * _LONGEST:
+            self._begins = notes[_LONGEST - 1][0]
+            del notes[:_LONGEST]
 
     def since(self, generation: int) -> set[int] | None:
         """Return the rows to which something happened after a generation, None for any."""
         if generation < self._begins:
             return None
-        if not self._generations or self._generations[-1] <= generation:
-            return _NOTHING
-        return set(self._rows[bisect_right(self._generations, generation) :])
+        rows: set[int] = set()
+        for noted, row in reversed(self._notes):  # whoever asks has asked not long ago
+            if noted <= generation:
+                break
+            rows.add(row)
+        return rows
 
 
 class Reads:
@@ -104,9 +105,6 @@ class Reads:
         self.versions.update(other.versions)
         self.objects.update(other.objects)
         self.tracked.update(other.tracked)
-
-
-_NOTHING: set[int] = set()
 
 
 class _Nowhere(dict[Any, Any]):

@@ -6,9 +6,11 @@ them takes longer than to count. A tally keeps one entry for each index with som
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 
-from schedctl.cache.arrays import BoolArray, IndexArray, IntArray
+from schedctl.cache.arrays import NO_ROWS, BoolArray, IndexArray, IntArray
 
 _SHORT = 256
 """Columns of up to this length are written out from the start."""
@@ -102,7 +104,14 @@ class Tally:
             there = np.flatnonzero(self._array)
             return there, self._array[there]
         many = len(entries)
+        if not many:
+            return NO_ROWS, _NOT_WRITTEN
         return np.fromiter(entries, np.intp, many), np.fromiter(entries.values(), np.int64, many)
+
+    def few(self, most: int) -> Iterable[tuple[int, int]] | None:
+        """Return what `some` does as pairs, live; None where these are more than so many, or not kept one by one."""
+        entries = self._entries
+        return None if entries is None or len(entries) > most else entries.items()
 
     def _write_out(self) -> None:
         """Keep all numbers in an array from now on."""

@@ -37,6 +37,7 @@ ALLOWED = {
     "bind": _ENDING | {Code.SKIP},
 }
 """The codes that a method may answer with."""
+_COLUMNS = (np.ndarray, Lookup)
 _VERDICTS = "Verdicts: ACCEPT, or what `where` of a Reason makes"
 
 
@@ -235,20 +236,24 @@ def _form(key: Any) -> Any:
 def _check_part(plugin: Plugin, part: Any, rows: int) -> None:
     if not isinstance(part, Part) or not isinstance(part.reason, Reason):
         raise _unexpected_answer(plugin, "filter", part, _VERDICTS)
-    for name, mask in (("the rows", part.mask), ("the unresolvable rows", part.unresolvable)):
-        if mask is None and name == "the unresolvable rows":  # the one that may be left out
-            continue
-        if not isinstance(mask, np.ndarray) or mask.dtype != np.bool_ or mask.shape != (rows,):
-            text = f"filter gave {faults.quote(mask)} for {name} of {part.reason.reference}"
-            raise _error(plugin, f"{text}, expected an array of bool ({rows})")
+    _check_mask(plugin, part, "the rows", part.mask, rows)
+    if part.unresolvable is not None:
+        _check_mask(plugin, part, "the unresolvable rows", part.unresolvable, rows)
     for name, value in part.evidence.items():
-        column = value.codes if isinstance(value, Lookup) else value
-        if isinstance(column, np.ndarray) and column.ndim and column.shape[0] != rows:
-            text = f'filter gave {faults.quote(column)} for "{name}" of {part.reason.reference}'
-            raise _error(plugin, f"{text}, expected {rows} values")
+        if isinstance(value, _COLUMNS):
+            column = value.codes if isinstance(value, Lookup) else value
+            if isinstance(column, np.ndarray) and column.ndim and column.shape[0] != rows:
+                text = f'filter gave {faults.quote(column)} for "{name}" of {part.reason.reference}'
+                raise _error(plugin, f"{text}, expected {rows} values")
     for name in part.reason.fields:
         if name not in part.evidence:
             raise _error(plugin, f'filter gave no "{name}", which the text of {part.reason.reference} names')
+
+
+def _check_mask(plugin: Plugin, part: Part, name: str, mask: Any, rows: int) -> None:
+    if not isinstance(mask, np.ndarray) or mask.dtype != np.bool_ or mask.shape != (rows,):
+        text = f"filter gave {faults.quote(mask)} for {name} of {part.reason.reference}"
+        raise _error(plugin, f"{text}, expected an array of bool ({rows})")
 
 
 def _label(code: Any) -> str:

@@ -45,6 +45,11 @@ def round_half_up(values: FloatArray) -> IntArray:
     return (values + _BELOW_HALF).astype(np.int64)
 
 
+def nearest(value: float) -> int:
+    """Return the nearest integer of a value that is not negative, as `round_half_up`."""
+    return int(value + _BELOW_HALF)
+
+
 def default_normalize(scores: IntArray, *, reverse: bool = False, largest: int = MAX_NODE_SCORE) -> IntArray:
     """Return scores scaled so that the largest becomes `largest`; reversed, small scores are the good ones.
 

@@ -16,7 +16,10 @@ def check(tally, column):
         assert tally.at(indices).tolist() == [column[index] for index in indices]
         assert tally.positive_at(indices).tolist() == [column[index] > 0 for index in indices]
     indices, numbers = tally.some
-    assert dict(zip(indices.tolist(), numbers.tolist(), strict=True)) == {i: n for i, n in enumerate(column) if n}
+    written = {i: n for i, n in enumerate(column) if n}
+    assert dict(zip(indices.tolist(), numbers.tolist(), strict=True)) == written
+    few = tally.few(FEW)
+    assert few is None if len(written) > FEW or not tally.is_sparse else dict(few) == written
 
 
 @pytest.mark.parametrize("size", [10, 1000], ids=["a short column", "a long one"])

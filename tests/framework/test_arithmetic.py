@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from schedctl.framework import arithmetic
 from schedctl.framework.arithmetic import default_normalize, natural_log, round_half_away, round_half_up, truncdiv
 
 INT64 = st.integers(-(2**63), 2**63 - 1)
@@ -26,6 +27,7 @@ def test_halves_are_rounded_away_from_zero(value):
     nearest = math.floor(abs(exact) + Fraction(1, 2))
     assert round_half_away(np.array([value]))[0] == math.copysign(nearest, value)
     assert round_half_up(np.array([abs(value)]))[0] == nearest
+    assert arithmetic.nearest(abs(value)) == nearest
 
 
 @pytest.mark.parametrize(

@@ -68,6 +68,9 @@ class AnswerColumn:
     verdicts: Verdicts | None
     pre_score: Status | None
     scores: _Scores | None
+    filter_log: ChangeLog
+    score_log: ChangeLog
+    _rests_elsewhere: bool
     _filter_known: BoolArray | None
     _score_known: BoolArray | None
     _is_uniform: bool | None
@@ -134,7 +137,9 @@ class AnswerColumn:
 
     def _note_reads(self) -> None:
         """Take note of what the plugin has read by now; classes that share the column may have to look at it anew."""
-        elsewhere = self.runner.rests_on_other_rows
+        if self._rests_elsewhere:  # there is no more to rest on
+            return
+        elsewhere = self._rests_elsewhere = self.runner.rests_on_other_rows
         depends = elsewhere or self.runner.rows.occupancy
         if depends and not self.depends_on_pods:
             self._around.epoch += 1
@@ -153,7 +158,7 @@ class AnswerColumn:
         self.cycle = Cycle(pod)
         self.runner = ReadingRunner(self._cluster)
         self.runner.before.everything = self._listens
-        self._rests_on_row_alone = False
+        self._rests_on_row_alone = self._rests_elsewhere = False
         self.asked_at = -1
         self.pre_filter = None
         self.skips_filter = False
@@ -210,7 +215,7 @@ class AnswerColumn:
         changed = self._changed(self.runner.rows, since, moved_objects=moved_objects)
         if changed is None:
             self.runner.rows = Reads()
-            self._rests_on_row_alone = False
+            self._rests_on_row_alone = self._rests_elsewhere = False
             self._forget_filter(self._cluster.generation)
             self._forget_scores(self._cluster.generation)
             return
@@ -225,24 +230,26 @@ class AnswerColumn:
         """
         if (moved_objects or Pod in reads.versions) and not self._cluster.holds(reads):
             return None
-        parts = []
-        if reads.occupancy or reads.description:
-            described, occupied = self._around.changed_rows(since)
-            if reads.occupancy and len(occupied):
-                parts.append(occupied)
-            if reads.description and len(described):
-                parts.append(described)
+        around, parts = self._around, []
         for tracked in reads.tracked.values():
             rows = tracked.rows_changed(since)
             if rows is None:
                 return None
+            if len(rows) * _FEW > around.size:
+                return around.nodes.rows
             if len(rows):
-                parts.append(self._around.within(rows))
-        if not parts:
-            return NO_ROWS
-        if max(map(len, parts)) * _FEW > self._around.size:
-            return self._around.nodes.rows
-        return parts[0] if len(parts) == 1 else distinct(parts, len(self._cluster.node_table))
+                parts.append(rows if around.whole else around.within(rows))
+        if reads.occupancy or reads.description:
+            described, occupied = around.changed_rows(since)
+            if reads.occupancy and len(occupied):
+                parts.append(occupied)
+            if reads.description and len(described):
+                parts.append(described)
+            if (len(described) + len(occupied)) * _FEW > around.size:
+                return around.nodes.rows
+        if len(parts) > 1:
+            return distinct(parts, len(self._cluster.node_table))
+        return parts[0] if parts else NO_ROWS
 
     def _take(self, foresight: Foresight) -> bool:
         """Take over what was foreseen of one row, if all of it was."""
@@ -296,7 +303,13 @@ class AnswerColumn:
     def _judge_again(self, positions: IndexArray) -> None:
         """Ask Filter about a few nodes of which it was known what it says."""
         rejected = self._ask_filter(self._around.column(positions))
-        if self.rejected is None:
+        if len(positions) == 1:  # as after a placement
+            position = positions.item()
+            rejects = rejected is not None and rejected.item()
+            flipped = positions
+            if rejects == (self.rejected is not None and self.rejected.item(position)):
+                return
+        elif self.rejected is None:
             flipped = NO_ROWS if rejected is None else positions[rejected]
         else:
             before = self.rejected[positions]
@@ -396,8 +409,9 @@ class AnswerColumn:
             self.has_findings = True
         if not verdicts.parts:
             return None
-        if any(part.reason.code is Code.ERROR for part in verdicts.parts):
-            raise CannotUpdate
+        for part in verdicts.parts:
+            if part.reason.code is Code.ERROR:
+                raise CannotUpdate
         return verdicts.mask.copy() if column is self._around.nodes else verdicts.mask
 
     def _rejections(self) -> BoolArray:

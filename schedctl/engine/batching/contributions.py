@@ -35,9 +35,20 @@ class Contribution:
         same_for_all: the normalised score of all nodes, where they have the same.
         least, most: the extremes of the raw scores of the feasible nodes, as of the last normalisation.
         uniform: whether the raw scores of all nodes were the same then, so that it did not matter which are feasible.
+        normalized_of: what some raw scores are between these extremes, where nothing else decides that.
     """
 
-    __slots__ = ("column", "least", "most", "normalized", "plugin", "same_for_all", "uniform", "weight")
+    __slots__ = (
+        "column",
+        "least",
+        "most",
+        "normalized",
+        "normalized_of",
+        "plugin",
+        "same_for_all",
+        "uniform",
+        "weight",
+    )
 
     def __init__(self, plugin: ScorePlugin, column: AnswerColumn, weight: int) -> None:
         self.plugin = plugin
@@ -47,6 +58,7 @@ class Contribution:
         self.same_for_all = 0
         self.least = self.most = 0
         self.uniform = False
+        self.normalized_of: dict[int, int] = {}
 
     @property
     def holds_for_any(self) -> bool:
@@ -92,7 +104,7 @@ class Contributions:
         self.sums: npt.NDArray[np.int32 | np.int64] = np.zeros(0, self._dtype)
         self._parts: dict[str, Contribution] = {}
         self._private: dict[str, AnswerColumn] = {}
-        self._shifted = False
+        self._shifted = self._everywhere = False
         self.is_prepared_anew = False
         self.generation = -1
 
@@ -115,12 +127,13 @@ class Contributions:
         self.generation = -1
 
     def update(
-        self, feasible: BoolArray, nodes: Callable[[], Nodes], *, renewed: bool, flipped: IndexArray | None
+        self, feasible: BoolArray, many: int, nodes: Callable[[], Nodes], *, renewed: bool, flipped: IndexArray | None
     ) -> IndexArray | None:
         """Bring the sums up to date, and return where they are new; None where that may be anywhere.
 
         Args:
             feasible: which nodes are feasible, bool (n,), at least one.
+            many: how many that are.
             nodes: makes the column of the feasible nodes.
             renewed: whether PreFilter was asked again.
             flipped: where a node has become feasible, or no longer is; None where that may be anywhere.
@@ -133,20 +146,22 @@ class Contributions:
         since = -1 if renewed else self.generation
         self.generation = -1
         same = since >= 0 and flipped is not None and not len(flipped)
-        seeded = same
+        self._everywhere = many == len(feasible)
+        seeded = since >= 0
         for name, private in self._private.items():
             shared = self._columns[name]
             private.cycle.pod = shared.cycle.pod
-            if not (same or (private.skips_score and private.plugin.foreseeable)):
+            if not (same or _outlasts_feasible_set(private)):
                 private.reset_scores()  # first, so that nothing is asked again that is forgotten afterwards
             private.update()
-            seeded = seeded and private.asked_at == shared.asked_at
+            seeded = seeded and private.asked_at == shared.asked_at and (same or _outlasts_feasible_set(private))
         whole, self._shifted, self.is_prepared_anew = since < 0, False, False
         if not seeded:
             self._prepare(nodes)
             # the first time in any case: another class may have prepared all of the columns that they share
             whole = ((self.is_prepared_anew or since < 0) and self._choose_parts()) or whole
-        lost = None if flipped is None or bool(feasible[flipped].any()) else flipped
+        gained = flipped is None or (len(flipped) > 0 and bool(feasible[flipped].any()))
+        lost = None if gained else flipped
         moved: list[IndexArray] = []
         for part in self._parts.values():
             column = part.column
@@ -156,7 +171,7 @@ class Contributions:
             if not (whole or column.normalizes) and part.holds_for_any:
                 found = column.score_log.since(since)
             else:
-                found = self._refresh(part, feasible, nodes, -1 if whole else since, same=same, gained=lost is None)
+                found = self._refresh(part, feasible, nodes, -1 if whole else since, same=same, gained=gained)
             if found is None:
                 whole = True
             elif len(found):
@@ -271,17 +286,20 @@ class Contributions:
         assert column.scores is not None
         plugin = part.plugin
         by_extremes, before = plugin.normalizes_by_extremes, part.at(_EVERYWHERE)
-        if by_extremes and not plugin.reads_feasible_set and column.is_uniform:
-            part.least = part.most = column.scores.item(0)
-            part.uniform, part.normalized, part.same_for_all = True, None, column.normalize_uniform()
+        least = most = 0
+        if by_extremes and not column.is_blank:
+            raw = self._raw_scores(column, feasible)
+            least, most = int(np.minimum.reduce(raw)), int(np.maximum.reduce(raw))
+        known = by_extremes and (least, most) == (part.least, part.most)
+        if not known:
+            part.least, part.most, part.normalized_of = least, most, {}
+        part.uniform = by_extremes and least == most and not plugin.reads_feasible_set and column.is_uniform
+        if part.uniform:
+            part.normalized, part.same_for_all = None, column.normalize_uniform()
+        elif known and since >= 0 and moved is not None and not gained:
+            return self._normalize_rows(part, feasible, moved)
         else:
-            raw = (column.scores if feasible.all() else column.scores[feasible]).astype(np.int64, copy=False)
-            least, most = (int(raw.min()), int(raw.max())) if by_extremes else (0, 0)
-            known, part.uniform = by_extremes and (least, most) == (part.least, part.most), False
-            if known and since >= 0 and moved is not None and not gained:
-                return self._normalize_rows(part, feasible, moved)
-            part.least, part.most = least, most
-            self._normalize(part, feasible, nodes(), raw)
+            self._normalize(part, feasible, nodes(), self._raw_scores(column, feasible))
         if since < 0:
             return None
         change = np.subtract(part.at(_EVERYWHERE), before, dtype=self._dtype)
@@ -290,6 +308,11 @@ class Contributions:
             self.sums += change * part.weight
             self._shifted = True
         return NO_ROWS
+
+    def _raw_scores(self, column: AnswerColumn, feasible: BoolArray) -> IntArray:
+        """Return the raw scores of the feasible nodes."""
+        assert column.scores is not None
+        return (column.scores if self._everywhere else column.scores[feasible]).astype(np.int64, copy=False)
 
     def _normalize(self, part: Contribution, feasible: BoolArray, nodes: Nodes, raw: IntArray) -> None:
         """Normalise the raw scores of the feasible nodes."""
@@ -309,14 +332,28 @@ class Contributions:
         positions = positions[feasible[positions]]
         if not len(positions):
             return NO_ROWS
+        scores = part.column.scores
+        assert scores is not None
+        raw = scores[positions].tolist()
+        known = part.normalized_of
+        if not known.keys() >= set(raw):
+            known.update(zip(raw, self._normalized_beside_extremes(part, positions).tolist(), strict=True))
+        if part.normalized is None:
+            part.normalized = np.full(len(feasible), part.same_for_all, _SCORE)
+        part.normalized[positions] = [known[score] for score in raw]
+        return positions
+
+    def _normalized_beside_extremes(self, part: Contribution, positions: IndexArray) -> IntArray:
+        """Return what the raw scores of a few nodes are, normalised; the extremes may be those of other nodes."""
         raw = part.column.scores
         assert raw is not None
         # the plugin sees the extremes in two rows in front, of some node or other: it may look at scores alone
         extremes = np.array((part.least, part.most), np.int64)
         scores: IntArray = np.concatenate((extremes, raw[positions]), dtype=np.int64)
         column = self._around.nodes.take(np.concatenate((np.repeat(positions[0], 2), positions)))
-        normalized = in_range(part.column.runner.normalize(part.plugin, part.column.cycle, column, scores))[2:]
-        if part.normalized is None:
-            part.normalized = np.full(len(feasible), part.same_for_all, _SCORE)
-        part.normalized[positions] = normalized
-        return positions
+        return in_range(part.column.runner.normalize(part.plugin, part.column.cycle, column, scores))[2:]
+
+
+def _outlasts_feasible_set(private: AnswerColumn) -> bool:
+    """Whether what PreScore says holds for other feasible nodes, although it has read which they are."""
+    return private.skips_score and private.plugin.foreseeable

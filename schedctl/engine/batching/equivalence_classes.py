@@ -64,7 +64,7 @@ class EquivalenceClass:
         self.pre_filter_nodes: frozenset[str] | None = None
         self.narrowing_plugins: frozenset[str] = frozenset()
         self._searched: BoolArray | None = None
-        self.feasible: BoolArray = np.zeros(len(self.nodes), np.bool_)
+        self.feasible: BoolArray = np.zeros(self._around.size, np.bool_)
         self.feasible_nodes = 0
         self.totals: IntArray = np.zeros(0, np.int64)
         self._column: Nodes | None = None
@@ -149,19 +149,19 @@ class EquivalenceClass:
                 elif len(moved):
                     positions.append(moved)
                     many += len(moved)
-        if whole or many * _FEW > len(self.nodes):
+        if whole or many * _FEW > self._around.size:
             return self._stand_everywhere(first=since < 0)
         if not positions:
             return NO_ROWS
-        return self._stand_at(distinct(positions, len(self.nodes)))
+        return self._stand_at(distinct(positions, self._around.size))
 
     def _stand_everywhere(self, *, first: bool) -> IndexArray | None:
         before = self.feasible
-        feasible = np.ones(len(self.nodes), np.bool_) if self._searched is None else self._searched.copy()
+        feasible = np.ones(self._around.size, np.bool_) if self._searched is None else self._searched.copy()
         for column in self._judging:
             rejected = column.judge(feasible)
             if rejected is not None:
-                feasible &= ~rejected
+                np.greater(feasible, rejected, out=feasible)  # those that stand and are not rejected
         self.feasible = feasible
         self.feasible_nodes = int(np.count_nonzero(feasible))
         if first:
@@ -170,10 +170,12 @@ class EquivalenceClass:
         return None if np.count_nonzero(flipped) * _FEW > len(flipped) else np.flatnonzero(flipped)
 
     def _stand_at(self, at: IndexArray) -> IndexArray:
+        if len(at) == 1:  # as after a placement
+            return self._stand_at_one(at, at.item())
         fits = np.ones(len(at), np.bool_) if self._searched is None else self._searched[at]
         for column in self._judging:
             if not column.is_judged:
-                standing = np.zeros(len(self.nodes), np.bool_)
+                standing = np.zeros(self._around.size, np.bool_)
                 standing[at[fits]] = True
                 column.judge(standing)
             if column.rejected is not None:
@@ -183,11 +185,26 @@ class EquivalenceClass:
         self.feasible_nodes += 2 * int(np.count_nonzero(self.feasible[flipped])) - len(flipped)
         return flipped
 
+    def _stand_at_one(self, at: IndexArray, position: int) -> IndexArray:
+        fits = self._searched is None or self._searched.item(position)
+        for column in self._judging:
+            if not column.is_judged:
+                standing = np.zeros(self._around.size, np.bool_)
+                standing[position] = fits
+                column.judge(standing)
+            if column.rejected is not None and column.rejected.item(position):
+                fits = False
+        if fits == self.feasible.item(position):
+            return NO_ROWS
+        self.feasible[position] = fits
+        self.feasible_nodes += 1 if fits else -1
+        return at
+
     @property
     def column(self) -> Nodes:
         """The feasible nodes."""
         if self._column is None:
-            everywhere = self.feasible_nodes == len(self.nodes)
+            everywhere = self.feasible_nodes == self._around.size
             self._column = self.nodes if everywhere else self.nodes.take(np.flatnonzero(self.feasible))
         return self._column
 
@@ -197,16 +214,21 @@ class EquivalenceClass:
     def _total(self, *, renewed: bool, flipped: IndexArray | None) -> None:
         """Bring the totals up to date."""
         contributions = self._contributions
-        moved = contributions.update(self.feasible, self._feasible_column, renewed=renewed, flipped=flipped)
+        moved = contributions.update(
+            self.feasible, self.feasible_nodes, self._feasible_column, renewed=renewed, flipped=flipped
+        )
         if flipped is None:
             moved = None
         elif moved is not None and len(flipped):
-            many = (len(moved) + len(flipped)) * _FEW > len(self.nodes)
+            many = (len(moved) + len(flipped)) * _FEW > self._around.size
             moved = None if many else np.concatenate((moved, flipped))
         if contributions.is_prepared_anew:
             self._state = None
         sums = contributions.sums
-        if moved is None:
+        everywhere = self.feasible_nodes == self._around.size
+        if moved is None and everywhere:
+            self.totals = np.positive(sums)  # a copy
+        elif moved is None:
             # 0 where a node is feasible and -1, which has every bit, where it is not: several times as fast as `where`
             infeasible = self.feasible.astype(sums.dtype)
             infeasible += _INFEASIBLE
@@ -215,7 +237,6 @@ class EquivalenceClass:
             at = moved.item()
             self.totals[at] = sums.item(at) if self.feasible.item(at) else _INFEASIBLE
         elif len(moved):
-            everywhere = self.feasible_nodes == len(self.nodes)
             self.totals[moved] = sums[moved] if everywhere else np.where(self.feasible[moved], sums[moved], _INFEASIBLE)
 
     # -- one row, foreseen -------------------------------------------------------

@@ -23,8 +23,10 @@ _LOG_ROOM = 32
 def distinct(parts: Sequence[IndexArray], among: int) -> IndexArray:
     """Return the numbers, below so many, of some arrays, each once and in order, intp."""
     if sum(map(len, parts)) <= _SINGLE:  # as after a placement: a few rows are not looked for among all
-        numbers = {number for part in parts for number in part.tolist()}
-        return parts[0] if len(numbers) == len(parts[0]) == 1 else np.array(sorted(numbers), np.intp)
+        first = parts[0]
+        if len(first) == 1 and (len(parts) == 1 or (len(parts) == 2 and parts[1].tolist() == first.tolist())):
+            return first
+        return np.array(sorted({number for part in parts for number in part.tolist()}), np.intp)
     there = np.zeros(among, np.bool_)  # several times as fast as `np.unique`
     for part in parts:
         there[part] = True

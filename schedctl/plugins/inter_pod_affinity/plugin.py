@@ -226,6 +226,10 @@ def _meets_unwanted(state: AffinityState, nodes: Nodes) -> BoolArray | None:
     """Which nodes have, in any domain, a pod that one of the pod's anti-affinity terms is about; None for none."""
     met: BoolArray | None = None
     if state.supposed is None:
+        if len(nodes) == 1:  # as after a placement
+            row = nodes.rows.item(0)
+            present = [pods.is_positive_on(row) for pods in state.unwanted]  # a list: each is read
+            return np.ones(1, np.bool_) if any(present) else None
         for pods in state.unwanted:
             here = pods.positive_at(nodes.gather(pods.domains.codes))
             met = here if met is None else met | here

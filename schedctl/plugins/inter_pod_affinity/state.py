@@ -65,6 +65,8 @@ class ScoreState:
 
     def sums(self, nodes: Nodes) -> IntArray:
         """Return the weights that each node's domains add up to, int64 (n,)."""
+        if len(nodes) == 1:  # as after a placement
+            return np.array([self._sum_on(nodes.rows.item(0))], np.int64)
         total: IntArray | None = None
         for pods, weight in self.preferences:
             found = pods.at(nodes.gather(pods.domains.codes))
@@ -76,6 +78,14 @@ class ScoreState:
                 found *= factor
             total = found if total is None else total + found
         return np.zeros(len(nodes), np.int64) if total is None else total
+
+    def _sum_on(self, row: int) -> int:
+        total = 0
+        for pods, weight in self.preferences:
+            total += pods.on(row) * weight
+        for kind, sums in self.others.on(row):
+            total += sums * self.factors[kind]
+        return total
 
 
 @dataclass(frozen=True)

@@ -26,11 +26,13 @@ from schedctl.cache.nodes import ClusterView, Nodes
 from schedctl.cache.pod_changes import PodChanges
 from schedctl.cache.pod_counters import NO_MINIMUM, DomainCounter, PodCounter
 from schedctl.cache.pod_info import PodInfo
-from schedctl.framework.arithmetic import natural_log, round_half_up
+from schedctl.framework.arithmetic import natural_log, nearest, round_half_up
 from schedctl.plugins.pod_topology_spread.constraints import Constraint
 
 MOST_DOMAINS = 10
 """How many domains the evidence lists."""
+_FEW_NODES = 16
+"""Up to how many nodes are scored one by one."""
 
 
 def count_pods(cluster: ClusterView, namespace: str, selector: LabelQuery) -> PodCounter:
@@ -117,10 +119,9 @@ class HardSpread:
         """Pods in each domain, int64 (domains,), live."""
         return self.counter.sums
 
-    @property
-    def as_evidence(self) -> DomainCounts:
-        """The counts as they are now."""
-        return DomainCounts(self.domains.values.values, self.counts.copy(), self.present)
+    def as_evidence(self, counts: IntArray) -> DomainCounts:
+        """Return counts, which nobody writes to any more, with what they are of."""
+        return DomainCounts(self.domains.values.values, counts, self.present)
 
     @property
     def lacks_domains(self) -> bool:
@@ -298,9 +299,17 @@ class SoftState:
         if unshared is None:
             return round_half_up(worth).take(codes)
         scores = round_half_up(worth + unshared.of_none).take(codes)  # a sum of two is the same in either order
-        rows, counts = unshared.counter.tally.some
-        if len(rows) and not nodes.bare:
+        if nodes.bare:
+            return scores
+        tally = unshared.counter.tally
+        few = tally.few(_FEW_NODES)
+        if few is None:
+            rows, counts = tally.some
             scores[rows] = round_half_up(worth.take(codes.take(rows)) + unshared.of_counts(counts))
+            return scores
+        weight, of_none = unshared.weight, unshared.of_none
+        for row, count in few:
+            scores[row] = nearest(worth.item(codes.item(row)) + (count * weight + of_none))
         return scores
 
     def among(self, nodes: Nodes) -> SoftState:

@@ -174,9 +174,11 @@ class PodTopologySpread(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlug
         ignored = cycle.state[SOFT].ignored
         counted = None if ignored is None else ~ignored[nodes.rows]
         considered = scores if counted is None else scores[counted]
-        most = int(considered.max(initial=0))
+        most = int(np.maximum.reduce(considered, initial=0))
         # upstream: MaxNodeScore * (maxScore + minScore - score) / maxScore
-        normalized = _turned(scores, most, int(considered.min())) if most else np.full_like(scores, MAX_NODE_SCORE)
+        normalized = (
+            _turned(scores, most, int(np.minimum.reduce(considered))) if most else np.full_like(scores, MAX_NODE_SCORE)
+        )
         return normalized if counted is None else np.where(counted, normalized, 0)
 
     def _after_assigned_pod(self, pod: PodInfo, before: PodInfo | None, after: PodInfo | None) -> Hint:
@@ -211,10 +213,10 @@ class PodTopologySpread(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlug
         return Hint.QUEUE if had != has else Hint.SKIP
 
     def _judge(self, spread: HardSpread, nodes: Nodes) -> Verdicts:
-        constraint = spread.constraint
-        key, domains = constraint.topology_key, nodes.gather(spread.domains.codes)
+        constraint, of_key = spread.constraint, spread.domains
+        key, domains = constraint.topology_key, nodes.gather(of_key.codes)
         verdicts, standing = ACCEPT, None
-        if not spread.domains.is_complete:
+        if not of_key.is_complete:
             standing = domains != NO_DOMAIN
             if not standing.all():
                 verdicts = self.missing.where(~standing, topology_key=key)
@@ -227,29 +229,30 @@ class PodTopologySpread(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlug
             if len(nodes) > len(sums):
                 crowded = sums > most
                 crowded[NO_DOMAIN] = False  # those nodes are refused for the missing label
-                if not crowded.any():
+                if not np.logical_or.reduce(crowded):
                     return verdicts
                 refused = crowded.take(domains)
             else:
                 refused = _standing(sums[domains] > most, standing)
                 if not refused.any():
                     return verdicts
-            domains = domains.copy()
-            counts = Lookup(sums.copy(), domains)
+            domains, sums = domains.copy(), sums.copy()
+            counts = Lookup(sums, domains)
         else:
-            counts = here = spread.counts[domains] + spread.supposed
+            sums = spread.counts.copy()
+            counts = here = sums[domains] + spread.supposed
             floor = spread.floors(domains, here)
             refused = _standing(here + (spread.self_match - floor) > constraint.max_skew, standing)
             domains = domains.copy()
         return verdicts | self.skewed.where(
             refused,
             topology_key=key,
-            domain=Lookup(spread.domains.values.values, domains),
+            domain=Lookup(of_key.values.values, domains),
             count=counts,
             self_match=spread.self_match,
             minimum=floor,
             max_skew=constraint.max_skew,
-            domains=spread.as_evidence,
+            domains=spread.as_evidence(sums),
             **spread.missing_domains,
         )
 
