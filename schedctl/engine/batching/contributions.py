@@ -355,5 +355,5 @@ class Contributions:
 
 
 def _outlasts_feasible_set(private: AnswerColumn) -> bool:
-    """Whether what PreScore says holds for other feasible nodes, although it has read which they are."""
+    """Return whether what PreScore says holds for other feasible nodes, although it has read which they are."""
     return private.skips_score and private.plugin.foreseeable
