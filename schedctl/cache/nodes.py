@@ -343,9 +343,10 @@ class ClusterView:
     def holds(self, reads: Reads) -> bool:
         """Return whether the objects that were read are what they were."""
         versions, single = self._versions, self._object_versions
-        return all(versions.get(kind, 0) == version for kind, version in reads.versions.items()) and all(
-            single.get(key, 0) == version for key, version in reads.objects.items()
-        )
+        for kind, version in reads.versions.items():  # where objects come with each pod, all columns ask
+            if versions.get(kind, 0) != version:
+                return False
+        return not reads.objects or all(single.get(key, 0) == version for key, version in reads.objects.items())
 
     def pod_log(self, generation: int) -> Sequence[Change] | None:
         """Return what happened after a generation, for whoever keeps an index of pods and notes himself what is read.
