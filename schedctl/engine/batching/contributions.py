@@ -337,13 +337,13 @@ class Contributions:
         raw = scores[positions].tolist()
         known = part.normalized_of
         if not known.keys() >= set(raw):
-            known.update(zip(raw, self._normalized_beside_extremes(part, positions).tolist(), strict=True))
+            known.update(zip(raw, self._scores_beside_extremes(part, positions).tolist(), strict=True))
         if part.normalized is None:
             part.normalized = np.full(len(feasible), part.same_for_all, _SCORE)
         part.normalized[positions] = [known[score] for score in raw]
         return positions
 
-    def _normalized_beside_extremes(self, part: Contribution, positions: IndexArray) -> IntArray:
+    def _scores_beside_extremes(self, part: Contribution, positions: IndexArray) -> IntArray:
         """Return what the raw scores of a few nodes are, normalised; the extremes may be those of other nodes."""
         raw = part.column.scores
         assert raw is not None
