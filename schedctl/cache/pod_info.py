@@ -8,10 +8,10 @@ them filled in (upstream's ``framework.PodInfo``).
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import cached_property
 from typing import NamedTuple
 
 from schedctl.api import resources
-from schedctl.api.lazy import lazy
 from schedctl.api.pods import Pod, PodAffinityTerm
 from schedctl.api.resources import NEWEST_RULES, Demand, RequestRules, Requests
 from schedctl.api.selectors import LabelQuery, compile_selector
@@ -121,7 +121,7 @@ class PodInfo:
             now.__dict__.update(self.__dict__)
         return now
 
-    @lazy
+    @cached_property
     def pod_group(self) -> str:
         """``namespace/name`` of the pod group it says it is of, "" for none."""
         group = self.pod.spec.scheduling_group
@@ -178,28 +178,28 @@ class PodInfo:
             if port.host_port > 0
         )
 
-    @lazy
+    @cached_property
     def required_affinity(self) -> tuple[AffinityTerm, ...]:
         """The terms of ``podAffinity`` that must hold."""
         affinity = self.pod.spec.affinity and self.pod.spec.affinity.pod_affinity
         terms = affinity.required_during_scheduling_ignored_during_execution if affinity else None
         return tuple(self.parse(term) for term in terms or ())
 
-    @lazy
+    @cached_property
     def required_anti_affinity(self) -> tuple[AffinityTerm, ...]:
         """The terms of ``podAntiAffinity`` that must not be met."""
         affinity = self.pod.spec.affinity and self.pod.spec.affinity.pod_anti_affinity
         terms = affinity.required_during_scheduling_ignored_during_execution if affinity else None
         return tuple(self.parse(term) for term in terms or ())
 
-    @lazy
+    @cached_property
     def preferred_affinity(self) -> tuple[WeightedTerm, ...]:
         """The weighted terms of ``podAffinity``."""
         affinity = self.pod.spec.affinity and self.pod.spec.affinity.pod_affinity
         terms = affinity.preferred_during_scheduling_ignored_during_execution if affinity else None
         return tuple(WeightedTerm(self.parse(t.pod_affinity_term), t.weight) for t in terms or ())
 
-    @lazy
+    @cached_property
     def preferred_anti_affinity(self) -> tuple[WeightedTerm, ...]:
         """The weighted terms of ``podAntiAffinity``."""
         affinity = self.pod.spec.affinity and self.pod.spec.affinity.pod_anti_affinity

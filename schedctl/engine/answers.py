@@ -37,7 +37,6 @@ ALLOWED = {
     "bind": _ENDING | {Code.SKIP},
 }
 """The codes that a method may answer with."""
-_COLUMNS = (np.ndarray, Lookup)
 _VERDICTS = "Verdicts: ACCEPT, or what `where` of a Reason makes"
 
 
@@ -240,11 +239,10 @@ def _check_part(plugin: Plugin, part: Any, rows: int) -> None:
     if part.unresolvable is not None:
         _check_mask(plugin, part, "the unresolvable rows", part.unresolvable, rows)
     for name, value in part.evidence.items():
-        if isinstance(value, _COLUMNS):
-            column = value.codes if isinstance(value, Lookup) else value
-            if isinstance(column, np.ndarray) and column.ndim and column.shape[0] != rows:
-                text = f'filter gave {faults.quote(column)} for "{name}" of {part.reason.reference}'
-                raise _error(plugin, f"{text}, expected {rows} values")
+        column = value.codes if isinstance(value, Lookup) else value
+        if isinstance(column, np.ndarray) and column.ndim and column.shape[0] != rows:
+            text = f'filter gave {faults.quote(column)} for "{name}" of {part.reason.reference}'
+            raise _error(plugin, f"{text}, expected {rows} values")
     for name in part.reason.fields:
         if name not in part.evidence:
             raise _error(plugin, f'filter gave no "{name}", which the text of {part.reason.reference} names')

@@ -10,12 +10,12 @@ import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Protocol, TypeGuard
 
 import numpy as np
 import numpy.typing as npt
 
-from schedctl.api.lazy import lazy
 from schedctl.api.texts import tidy
 from schedctl.cache.arrays import BoolArray, IndexArray
 from schedctl.errors import PluginError
@@ -213,7 +213,7 @@ class Verdicts:
         later = (Part(p.reason, p.mask & standing, p.unresolvable, p.evidence) for p in other.parts)
         return Verdicts((*self.parts, *later))
 
-    @lazy
+    @cached_property
     def mask(self) -> BoolArray:
         """Which rows are refused, bool (n,). Only for verdicts that have parts."""
         first, *rest = self.parts

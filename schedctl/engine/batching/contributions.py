@@ -151,10 +151,12 @@ class Contributions:
         for name, private in self._private.items():
             shared = self._columns[name]
             private.cycle.pod = shared.cycle.pod
-            if not (same or _outlasts_feasible_set(private)):
+            # what PreScore says where it skips holds for other feasible nodes, although it has read which they are
+            holds = same or (private.skips_score and private.plugin.foreseeable)
+            if not holds:
                 private.reset_scores()  # first, so that nothing is asked again that is forgotten afterwards
             private.update()
-            seeded = seeded and private.asked_at == shared.asked_at and (same or _outlasts_feasible_set(private))
+            seeded = seeded and holds and private.asked_at == shared.asked_at
         whole, self._shifted, self.is_prepared_anew = since < 0, False, False
         if not seeded:
             self._prepare(nodes)
@@ -287,6 +289,7 @@ class Contributions:
         plugin = part.plugin
         by_extremes, before = plugin.normalizes_by_extremes, part.at(_EVERYWHERE)
         least = most = 0
+        raw: IntArray | None = None
         if by_extremes and not column.is_blank:
             raw = self._raw_scores(column, feasible)
             least, most = int(np.minimum.reduce(raw)), int(np.maximum.reduce(raw))
@@ -299,7 +302,8 @@ class Contributions:
         elif known and since >= 0 and moved is not None and not gained:
             return self._normalize_rows(part, feasible, moved)
         else:
-            self._normalize(part, feasible, nodes(), self._raw_scores(column, feasible))
+            raw = self._raw_scores(column, feasible) if raw is None else raw
+            self._normalize(part, feasible, nodes(), raw)
         if since < 0:
             return None
         change = np.subtract(part.at(_EVERYWHERE), before, dtype=self._dtype)
@@ -352,8 +356,3 @@ class Contributions:
         scores: IntArray = np.concatenate((extremes, raw[positions]), dtype=np.int64)
         column = self._around.nodes.take(np.concatenate((np.repeat(positions[0], 2), positions)))
         return in_range(part.column.runner.normalize(part.plugin, part.column.cycle, column, scores))[2:]
-
-
-def _outlasts_feasible_set(private: AnswerColumn) -> bool:
-    """Return whether what PreScore says holds for other feasible nodes, although it has read which they are."""
-    return private.skips_score and private.plugin.foreseeable

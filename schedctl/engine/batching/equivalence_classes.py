@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
+import numpy.typing as npt
 
-from schedctl.cache.arrays import NO_ROWS, BoolArray, IndexArray, IntArray
+from schedctl.cache.arrays import NO_ROWS, BoolArray, IndexArray
 from schedctl.cache.changes import Change, ChangeKind
 from schedctl.cache.nodes import Nodes
 from schedctl.cache.pod_info import PodInfo
@@ -66,7 +67,7 @@ class EquivalenceClass:
         self._searched: BoolArray | None = None
         self.feasible: BoolArray = np.zeros(self._around.size, np.bool_)
         self.feasible_nodes = 0
-        self.totals: IntArray = np.zeros(0, np.int64)
+        self.totals: npt.NDArray[np.int32 | np.int64] = np.zeros(0, np.int64)
         self._column: Nodes | None = None
         self._state: CycleState | None = None
         self._pod: PodInfo | None = None
@@ -227,7 +228,7 @@ class EquivalenceClass:
         sums = contributions.sums
         everywhere = self.feasible_nodes == self._around.size
         if moved is None and everywhere:
-            self.totals = np.positive(sums)  # a copy
+            self.totals = sums.copy()
         elif moved is None:
             # 0 where a node is feasible and -1, which has every bit, where it is not: several times as fast as `where`
             infeasible = self.feasible.astype(sums.dtype)

@@ -60,7 +60,7 @@ class SignatureCache:
         self._written: dict[tuple[str, bytes], _Written] = {}
         self._contents: dict[Hashable, tuple[PodInfo, bytes]] = {}
         self._latest: dict[str, tuple[tuple[Hashable, ...], dict[str, AnswerColumn]]] = {}
-        self._points: dict[int, PluginPoints] = {}
+        self._points: dict[int, PluginPoints] = {} if whole is None else whole._points
         self._orders: dict[tuple[str, frozenset[str]], PluginOrder] = {}
         self._around = Surroundings(cluster, placement)
 

@@ -174,11 +174,9 @@ class PodTopologySpread(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlug
         ignored = cycle.state[SOFT].ignored
         counted = None if ignored is None else ~ignored[nodes.rows]
         considered = scores if counted is None else scores[counted]
-        most = int(np.maximum.reduce(considered, initial=0))
+        most = int(considered.max(initial=0))
         # upstream: MaxNodeScore * (maxScore + minScore - score) / maxScore
-        normalized = (
-            _turned(scores, most, int(np.minimum.reduce(considered))) if most else np.full_like(scores, MAX_NODE_SCORE)
-        )
+        normalized = _turned(scores, most, int(considered.min())) if most else np.full_like(scores, MAX_NODE_SCORE)
         return normalized if counted is None else np.where(counted, normalized, 0)
 
     def _after_assigned_pod(self, pod: PodInfo, before: PodInfo | None, after: PodInfo | None) -> Hint:
@@ -229,7 +227,7 @@ class PodTopologySpread(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlug
             if len(nodes) > len(sums):
                 crowded = sums > most
                 crowded[NO_DOMAIN] = False  # those nodes are refused for the missing label
-                if not np.logical_or.reduce(crowded):
+                if not crowded.any():
                     return verdicts
                 refused = crowded.take(domains)
             else:
