@@ -116,7 +116,7 @@ def mix_row(mix: str, ours: float, exhaustive: float, differ: tuple[str, ...] = 
     spent = {"all": 1e6 / ours, "first": 900.0}
     return {
         "mix": mix, "nodes": 5000, "running": 0, "templates": 100, "goal": goals.least_of_mix(MIXES[mix]),
-        "exhaustive": {"pods": 100, "seconds": 100 / exhaustive},
+        "exhaustive": {"pods": 100, "seconds": 100 / exhaustive, "runs": [100 / exhaustive]},
         "ours": {"pods": 100, "seconds": 100 / ours, "runs": [100 / ours], "spent": spent},
         "ratio": ours / exhaustive,
         "decisions": {"replayed": 100, "differ": list(differ)},
