@@ -371,18 +371,16 @@ class Cluster(ClusterView):
         kind, versions = change.kind, self._versions
         self._generation = generation = self._generation + 1
         if kind is POD_ADDED or kind is POD_REMOVED:
-            versions[Pod] = versions.get(Pod, 0) + 1
+            versions[Pod] = generation
             self._node_table.occupied[change.row] = generation
         elif kind is OBJECT:
             what = type(change.subject)
-            key = what, key_of(change.subject)
-            versions[what] = versions.get(what, 0) + 1
-            self._object_versions[key] = self._object_versions.get(key, 0) + 1
+            versions[what] = self._object_versions[what, key_of(change.subject)] = generation
             self.objects_since = generation
             if what is Namespace:
                 self._counters.begin_anew()
         else:
-            versions[Node] = versions.get(Node, 0) + 1
+            versions[Node] = generation
             self._node_table.described[change.row] = generation
             self.objects_since = generation
             if kind is ChangeKind.NODES:
@@ -396,7 +394,7 @@ class Cluster(ClusterView):
     def _note_many(self, kind: type, many: int) -> None:
         """Count so many changes of a kind, too many to tell one by one."""
         self._generation += many
-        self._versions[kind] = self._versions.get(kind, 0) + 1
+        self._versions[kind] = self._generation
         self._log.clear()
         self._log_begins = self._generation
         self._counters.begin_anew()

@@ -343,10 +343,29 @@ class ClusterView:
     def holds(self, reads: Reads) -> bool:
         """Return whether the objects that were read are what they were."""
         versions, single = self._versions, self._object_versions
-        for kind, version in reads.versions.items():  # where objects come with each pod, all columns ask
-            if versions.get(kind, 0) != version:
-                return False
-        return not reads.objects or all(single.get(key, 0) == version for key, version in reads.objects.items())
+        return all(versions.get(kind, 0) == version for kind, version in reads.versions.items()) and all(
+            single.get(key, 0) == version for key, version in reads.objects.items()
+        )
+
+    def has_changed(self, reads: Reads, since: int) -> bool:
+        """Return whether an object that was read is another than at a generation, whenever it was read last."""
+        versions, single = self._versions, self._object_versions
+        for kind in reads.versions:  # where objects come with each pod, many columns ask
+            if versions.get(kind, 0) > since:
+                return True
+        return bool(reads.objects) and any(single.get(key, 0) > since for key in reads.objects)
+
+    def is_any_changed(self, kinds: Iterable[type], since: int) -> bool:
+        """Return whether an object of one of these kinds is another than at a generation."""
+        versions = self._versions
+        for kind in kinds:
+            if versions.get(kind, 0) > since:
+                return True
+        return False
+
+    def kinds_changed(self, since: int) -> tuple[type, ...]:
+        """Return the kinds of which an object is another than at a generation, pods on nodes among them."""
+        return tuple([kind for kind, version in self._versions.items() if version > since])
 
     def pod_log(self, generation: int) -> Sequence[Change] | None:
         """Return what happened after a generation, for whoever keeps an index of pods and notes himself what is read.

@@ -11,6 +11,7 @@ from typing import Any
 
 from typing_extensions import override
 
+from schedctl.api.nodes import Node
 from schedctl.cache.arrays import IndexArray
 
 _LONGEST = 1024
@@ -71,8 +72,8 @@ class Reads:
     Attributes:
         description: what a node is: of its own row.
         occupancy: what pods have taken there: of its own row.
-        versions: all objects of these kinds, by the version of the kind.
-        objects: single objects, by kind and key, and their versions.
+        versions: all objects of these kinds, and the generation at which the latest of them had changed.
+        objects: single objects, by kind and key, and the generation at which they had changed.
         tracked: what is kept current by itself, and knows which rows have changed.
         everything: something else, of which it is not known what it is.
     """
@@ -92,6 +93,12 @@ class Reads:
         """Something that is another once more was read than before."""
         known = len(self.versions), len(self.objects), len(self.tracked)
         return (self.description, self.occupancy, self.everything, *known)
+
+    @property
+    def kinds(self) -> frozenset[type]:
+        """The kinds of the objects read, Node for the description of rows."""
+        kinds = frozenset(self.versions).union([kind for kind, _ in self.objects])
+        return kinds | {Node} if self.description else kinds
 
     def add_tracked(self, tracked: Tracked) -> None:
         """Rest on something that is kept current by itself."""

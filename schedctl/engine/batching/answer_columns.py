@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from schedctl.api.pods import Pod
 from schedctl.cache.arrays import NO_ROWS, BoolArray, IndexArray, IntArray
 from schedctl.cache.nodes import Nodes
 from schedctl.cache.pod_info import PodInfo
@@ -59,6 +58,7 @@ class AnswerColumn:
         out_of_range: whether some score of a plugin that does not normalise is none.
         is_blank: whether all scores are 0, as those of a plugin are that has nothing to say.
         has_findings: whether Filter finds out more than verdicts.
+        kinds: the kinds of objects that it has ever read, Node where it has read what a node is.
         forgotten: how many times answers were forgotten.
     """
 
@@ -71,6 +71,7 @@ class AnswerColumn:
     filter_log: ChangeLog
     score_log: ChangeLog
     _rests_elsewhere: bool
+    _objects_read: tuple[int, bool]
     _filter_known: BoolArray | None
     _score_known: BoolArray | None
     _is_uniform: bool | None
@@ -96,6 +97,7 @@ class AnswerColumn:
         self.generation = around.cluster.generation
         self.has_findings = False
         self.depends_on_pods = True
+        self.kinds: frozenset[type] = frozenset()
         self.forgotten = 0
         self._earlier: tuple[CycleState, ReadingRunner] | None = None
         self._begin(pod)
@@ -137,14 +139,25 @@ class AnswerColumn:
 
     def _note_reads(self) -> None:
         """Take note of what the plugin has read by now; classes that share the column may have to look at it anew."""
+        runner = self.runner
+        before, rows = runner.before, runner.rows
+        objects = len(before.versions) + len(before.objects) + len(rows.versions) + len(rows.objects)
+        if (objects, rows.description) != self._objects_read:
+            self._objects_read = objects, rows.description
+            self._note_kinds(before.kinds | rows.kinds)
         if self._rests_elsewhere:  # there is no more to rest on
             return
-        elsewhere = self._rests_elsewhere = self.runner.rests_on_other_rows
-        depends = elsewhere or self.runner.rows.occupancy
+        elsewhere = self._rests_elsewhere = runner.rests_on_other_rows
+        depends = elsewhere or rows.occupancy
         if depends and not self.depends_on_pods:
             self._around.epoch += 1
         self.depends_on_pods = depends
         self._rests_on_row_alone = depends and not elsewhere
+
+    def _note_kinds(self, kinds: frozenset[type]) -> None:
+        if not kinds <= self.kinds:
+            self.kinds |= kinds
+            self._around.epoch += 1
 
     # -- keeping current ---------------------------------------------------------
 
@@ -159,6 +172,7 @@ class AnswerColumn:
         self.runner = ReadingRunner(self._cluster)
         self.runner.before.everything = self._listens
         self._rests_on_row_alone = self._rests_elsewhere = False
+        self._objects_read = 0, False
         self.asked_at = -1
         self.pre_filter = None
         self.skips_filter = False
@@ -181,28 +195,31 @@ class AnswerColumn:
         """
         cluster, since = self._cluster, self.generation
         now = cluster.generation
-        moved_objects = cluster.objects_since > since
-        if since != now and (self.depends_on_pods or moved_objects):
-            try:
-                if self._rests_on_row_alone and not moved_objects:  # nearly always: pods have come, and nothing else
-                    if foresight is None or foresight.since != since or not self._take(foresight):
-                        self._ask_again(self._around.occupancy_changes(since))
-                elif self._has_lapsed(since, moved_objects=moved_objects):
+        if since != now:
+            if self.depends_on_pods or cluster.objects_since > since:
+                try:
+                    self._update_since(since, foresight)
+                except BaseException:
                     self.reset()
-                else:
-                    self._update_rows(since, foresight, moved_objects=moved_objects)
-            except BaseException:
-                self.reset()
-                self.generation = now
-                raise
-        self.generation = now
+                    self.generation = now
+                    raise
+            self.generation = now
 
-    def _has_lapsed(self, since: int, *, moved_objects: bool) -> bool:
+    def _update_since(self, since: int, foresight: Foresight | None) -> None:
+        changed = self._cluster.objects_since > since and self._cluster.is_any_changed(self.kinds, since)
+        if self._rests_on_row_alone and not changed:  # nearly always: pods have come, and nothing else that is read
+            if foresight is None or foresight.since != since or not self._take(foresight):
+                self._ask_again(self._around.occupancy_changes(since))
+        elif changed or self.depends_on_pods:
+            if self._has_lapsed(since):
+                self.reset()
+            else:
+                self._update_rows(since, foresight)
+
+    def _has_lapsed(self, since: int) -> bool:
         """Return whether PreFilter or PreScore has to be asked again."""
         before = self.runner.before
-        if before.everything or self.runner.rows.everything:
-            return True
-        if (moved_objects or Pod in before.versions) and not self._cluster.holds(before):
+        if before.everything or self.runner.rows.everything or self._cluster.has_changed(before, since):
             return True
         for tracked in before.tracked.values():
             changed = tracked.rows_changed(since)
@@ -210,12 +227,13 @@ class AnswerColumn:
                 return True
         return False
 
-    def _update_rows(self, since: int, foresight: Foresight | None, *, moved_objects: bool) -> None:
+    def _update_rows(self, since: int, foresight: Foresight | None) -> None:
         """Ask again about the rows that have changed in what was read of them."""
-        changed = self._changed(self.runner.rows, since, moved_objects=moved_objects)
+        changed = self._changed(self.runner.rows, since)
         if changed is None:
             self.runner.rows = Reads()
             self._rests_on_row_alone = self._rests_elsewhere = False
+            self._objects_read = 0, False
             self._forget_filter(self._cluster.generation)
             self._forget_scores(self._cluster.generation)
             return
@@ -223,12 +241,12 @@ class AnswerColumn:
             return
         self._ask_again(changed if self._around.whole else self._around.nodes.positions(changed))
 
-    def _changed(self, reads: Reads, since: int, *, moved_objects: bool) -> IndexArray | None:
+    def _changed(self, reads: Reads, since: int) -> IndexArray | None:
         """Return the node rows that have changed in what was read of them, None where it is not known which.
 
         Where these are many, all are taken to have changed.
         """
-        if (moved_objects or Pod in reads.versions) and not self._cluster.holds(reads):
+        if self._cluster.has_changed(reads, since):
             return None
         around, parts = self._around, []
         for tracked in reads.tracked.values():
@@ -453,9 +471,19 @@ class AnswerColumn:
         if self._uniform_worth is None:
             assert self.scores is not None
             raw, nodes = self.scores[:1].astype(np.int64), self._around.column(_FIRST)  # it may look at scores alone
-            normalized = self.runner.normalize(self._plugin, self.cycle, nodes, raw)
-            self._uniform_worth = int(in_range(normalized)[0])
+            self._uniform_worth = int(self.normalize(nodes, raw)[0])
         return self._uniform_worth
+
+    def normalize(self, nodes: Nodes, raw: IntArray) -> IntArray:
+        """Return the normalised scores of some nodes, int64 (n,).
+
+        Raises:
+            CannotUpdate: one is out of range, which is a fault of the plugin.
+            CycleError: the plugin fails.
+        """
+        normalized = self.runner.normalize(self._plugin, self.cycle, nodes, raw)
+        self._note_reads()
+        return in_range(normalized)
 
     def ask_pre_score(self, feasible: Nodes) -> None:
         """Ask PreScore, if that is still to be done.

@@ -320,8 +320,7 @@ class Contributions:
 
     def _normalize(self, part: Contribution, feasible: BoolArray, nodes: Nodes, raw: IntArray) -> None:
         """Normalise the raw scores of the feasible nodes."""
-        normalized = part.column.runner.normalize(part.plugin, part.column.cycle, nodes, raw)
-        scores = in_range(normalized).astype(_SCORE)
+        scores = part.column.normalize(nodes, raw).astype(_SCORE)
         first = int(scores[0])
         if len(scores) < len(feasible):
             part.normalized = np.zeros(len(feasible), _SCORE)
@@ -355,4 +354,4 @@ class Contributions:
         extremes = np.array((part.least, part.most), np.int64)
         scores: IntArray = np.concatenate((extremes, raw[positions]), dtype=np.int64)
         column = self._around.nodes.take(np.concatenate((np.repeat(positions[0], 2), positions)))
-        return in_range(part.column.runner.normalize(part.plugin, part.column.cycle, column, scores))[2:]
+        return part.column.normalize(column, scores)[2:]

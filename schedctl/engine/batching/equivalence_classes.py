@@ -58,7 +58,7 @@ class EquivalenceClass:
         self.generation = -1
         self.columns = columns
         self._all = tuple(columns.values())
-        self._resting_on_pods: Sequence[AnswerColumn] = self._all
+        self._affected: dict[tuple[type, ...], Sequence[AnswerColumn]] = {}
         self._epoch = -1
         self._judging = self._filters = [columns[name] for name in order.filters]
         self._contributions = Contributions(around, order, columns)
@@ -89,13 +89,10 @@ class EquivalenceClass:
             foresight = self._foresee(since, now)
             self.generation = -1  # should a plugin fail, all of it is worked out again
             renewed = since < 0
-            objects_since = self._cluster.objects_since
-            everything = renewed or objects_since > since or self._epoch != self._around.epoch
-            # what rests on no pod is as it was, and need not even be looked at
-            for column in self._all if everything else self._resting_on_pods:
-                if column.depends_on_pods or column.generation < objects_since:
-                    column.cycle.pod = pod
-                    column.update(foresight)
+            everything = renewed or self._epoch != self._around.epoch
+            for column in self._all if everything else self._affected_columns(since):
+                column.cycle.pod = pod
+                column.update(foresight)
                 renewed = renewed or column.asked_at > since or column.asked_at < 0
             if renewed:
                 self._ask_pre_filters()
@@ -107,12 +104,22 @@ class EquivalenceClass:
             else:
                 self._contributions.forget()
             if everything:
-                self._resting_on_pods = [column for column in self._all if column.depends_on_pods]
+                self._affected.clear()
                 self._epoch = self._around.epoch
             self.generation = now
         self._pod = pod
         if not self.feasible_nodes:
             raise CannotUpdate
+
+    def _affected_columns(self, since: int) -> Sequence[AnswerColumn]:
+        """Return the columns that rest on something that has changed; the others need not even be looked at."""
+        kinds = self._cluster.kinds_changed(since) if self._cluster.objects_since > since else ()
+        affected = self._affected.get(kinds)
+        if affected is None:
+            affected = self._affected[kinds] = [
+                column for column in self._all if column.depends_on_pods or not column.kinds.isdisjoint(kinds)
+            ]
+        return affected
 
     def _ask_pre_filters(self) -> None:
         """Ask PreFilter where that is to be done, and find out which nodes are left."""
