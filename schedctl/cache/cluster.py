@@ -25,7 +25,7 @@ from schedctl.cache.counters import Counters
 from schedctl.cache.footprints import group_equal_pods
 from schedctl.cache.nodes import ClusterView
 from schedctl.cache.pod_info import PodInfo
-from schedctl.cache.reads import Unheard
+from schedctl.cache.reads import UNHEARD
 from schedctl.releases import NEWEST, Release
 
 _CHANGES_KEPT = 4096
@@ -54,7 +54,7 @@ class Cluster(ClusterView):
 
         What was worked out of them is worked out again, and who listens here does not listen there.
         """
-        fresh = {"sealed": False, "reads": Unheard(), "observer": None, "_undo": None, "_derived": {}}
+        fresh = {"sealed": False, "reads": UNHEARD, "observer": None, "_undo": None, "_derived": {}}
         changes = {"_log": [], "_log_begins": self._generation, "_counters": Counters()}
         return self.__dict__ | fresh | changes
 

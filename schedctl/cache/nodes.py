@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from functools import cached_property
 from types import MappingProxyType
 from typing import Any, Protocol, TypeVar
@@ -35,7 +35,7 @@ from schedctl.cache.pod_counters import PodCounter
 from schedctl.cache.pod_info import PodInfo
 from schedctl.cache.pod_queries import PodQuery
 from schedctl.cache.pod_table import PodTable
-from schedctl.cache.reads import Reads, Tracked, Unheard
+from schedctl.cache.reads import UNHEARD, Reads, Tracked
 from schedctl.cache.term_counters import TermCounter
 from schedctl.releases import NEWEST, Release
 
@@ -78,7 +78,7 @@ class ClusterView:
         self._pending: dict[str, PodInfo] = {}
         self._strays: dict[str, PodInfo] = {}
         self._generation = 0
-        self.reads: Reads = Unheard()
+        self.reads: Reads = UNHEARD
         self.nodes_since = 0
         self.objects_since = 0
         self.next_start = 0
@@ -189,10 +189,9 @@ class ClusterView:
         """Return how many times running pods mount a PersistentVolumeClaim (``namespace/name``) by name, live."""
         return self._counters.of_claims(self).of(key)
 
-    @contextmanager
     def rest_on(
         self, *kinds: type, description: bool = False, occupancy: bool = False, tracked: Iterable[Tracked] = ()
-    ) -> Iterator[None]:
+    ) -> AbstractContextManager[None]:
         """Say what is read within a ``with`` block, where that is less than could be taken down.
 
         For who keeps an index of his own, or reads past what is listened to what `signature` covers.
@@ -203,17 +202,7 @@ class ClusterView:
             occupancy: what pods have taken there.
             tracked: what is kept current, and knows which rows have changed.
         """
-        reader, self.reads = self.reads, Unheard()
-        try:
-            yield
-        finally:
-            self.reads = reader
-        for kind in kinds:
-            reader.versions[kind] = self._versions.get(kind, 0)
-        reader.description |= description
-        reader.occupancy |= occupancy
-        for each in tracked:
-            reader.add_tracked(each)
+        return _RestingOn(self, kinds, description, occupancy, tracked)
 
     def rest_on_everything(self) -> None:
         """Say that an answer rests on more than can be taken down, such as on what is asked about together."""
@@ -304,12 +293,14 @@ class ClusterView:
             make: a function of module level; what it returns is kept under it and must not be changed.
             *kinds: every kind it reads.
         """
-        self.note_reads(*kinds)
-        version = self.version(*kinds)
+        version = 0
+        if kinds:
+            self.note_reads(*kinds)
+            version = self.version(*kinds)
         known = self._derived.get(make)
         if known is None or known[0] != version:
             # what it reads is what it is made of, of which the kinds tell
-            reader, self.reads = self.reads, Unheard()
+            reader, self.reads = self.reads, UNHEARD
             try:
                 known = self._derived[make] = version, make(self)
             finally:
@@ -319,9 +310,10 @@ class ClusterView:
 
     def note_reads(self, *kinds: type) -> None:
         """Take note that an answer rests on all objects of these kinds, for whoever remembers what it has read."""
-        versions, reads = self._versions, self.reads.versions
-        for kind in kinds:
-            reads[kind] = versions.get(kind, 0)
+        if self.reads is not UNHEARD:
+            versions, reads = self._versions, self.reads.versions
+            for kind in kinds:
+                reads[kind] = versions.get(kind, 0)
         if self.observer is not None:
             for kind in kinds:
                 if kind in self.missing and kind is not Node:  # on which all answers rest
@@ -381,6 +373,41 @@ class ClusterView:
             return None
         # every generation has one line, but for those of `Cluster` that change many objects at once
         return self._log[generation - self._log_begins :]
+
+
+class _RestingOn:
+    """The block of `ClusterView.rest_on`; a generator, as `contextmanager` has it, would take several times as long."""
+
+    __slots__ = ("_cluster", "_description", "_kinds", "_occupancy", "_reader", "_tracked")
+
+    def __init__(
+        self,
+        cluster: ClusterView,
+        kinds: tuple[type, ...],
+        description: bool,
+        occupancy: bool,
+        tracked: Iterable[Tracked],
+    ) -> None:
+        self._cluster = cluster
+        self._kinds, self._tracked = kinds, tracked
+        self._description, self._occupancy = description, occupancy
+        self._reader = cluster.reads
+
+    def __enter__(self) -> None:
+        self._reader, self._cluster.reads = self._cluster.reads, UNHEARD
+
+    def __exit__(self, fault: type[BaseException] | None, *_: object) -> None:
+        cluster, reader = self._cluster, self._reader
+        cluster.reads = reader
+        if fault is not None:
+            return
+        versions = cluster._versions
+        for kind in self._kinds:
+            reader.versions[kind] = versions.get(kind, 0)
+        reader.description |= self._description
+        reader.occupancy |= self._occupancy
+        for each in self._tracked:
+            reader.add_tracked(each)
 
 
 class Nodes:

@@ -135,3 +135,7 @@ class Unheard(Reads):
     @override
     def add_tracked(self, tracked: Tracked) -> None:
         pass
+
+
+UNHEARD = Unheard()
+"""What is read while nobody listens, for all who need somewhere to write it."""

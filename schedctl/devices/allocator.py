@@ -14,11 +14,12 @@ import msgspec
 import numpy as np
 
 from schedctl.api import devices
-from schedctl.api.devices import DeviceClass, ResourceClaim
+from schedctl.api.devices import DeviceClass, DeviceTaintRule, ResourceClaim, ResourceSlice
+from schedctl.api.nodes import Node
 from schedctl.api.pods import NodeSelector, NodeSelectorRequirement, NodeSelectorTerm
 from schedctl.cache.arrays import BoolArray, IndexArray
 from schedctl.cache.nodes import ClusterView
-from schedctl.devices.allocated import AllocatedState, devices_in_use
+from schedctl.devices.allocated import AllocatedState, PendingAllocation, devices_in_use
 from schedctl.devices.eligibility import AllocationError
 from schedctl.devices.groups import Groups, groups_of
 from schedctl.devices.pools import DevicePools, GatherError, Offer, PooledDevice, device_pools
@@ -58,13 +59,6 @@ class Allocator:
         self._budget = budget
         self._pools: DevicePools = device_pools(cluster)
         self._classes = cluster.every(DeviceClass)
-        self._made_at = state.version, cluster.version(DeviceClass)
-
-    @property
-    def is_current(self) -> bool:
-        """Whether it would be made again just as it is."""
-        now = devices_in_use(self._cluster).version, self._cluster.version(DeviceClass)
-        return now == self._made_at and device_pools(self._cluster) is self._pools
 
     def allocate(self, row: int, claims: Sequence[ResourceClaim]) -> tuple[devices.AllocationResult, ...] | None:
         """Return what each claim would be given on a node, None if they cannot all be satisfied there.
@@ -89,11 +83,10 @@ class Allocator:
 
         Faults are part of the findings, not raised.
         """
+        if len(rows) == 1:  # as after a placement
+            return Findings(self, rows, claims, _ONE, [self._outcome_on(rows.item(), claims)])
         context = self._context(claims)
-        if len(rows) == 1:
-            numbers, first, inverse = self._groups.of(rows), _ONE, _ONE
-        else:
-            numbers, first, inverse = np.unique(self._groups.of(rows), return_index=True, return_inverse=True)
+        numbers, first, inverse = np.unique(self._groups.of(rows), return_index=True, return_inverse=True)
         outcomes = [
             self._outcome_for(number, int(rows[position]), claims, context)
             for number, position in zip(numbers.tolist(), first.tolist(), strict=True)
@@ -184,14 +177,21 @@ class Allocator:
         return picks
 
 
+def allocator_of(cluster: ClusterView) -> Allocator:
+    """Return what allocates devices as they are now; it is another one once something has happened to them."""
+    kinds = DeviceClass, DeviceTaintRule, PendingAllocation, ResourceClaim, ResourceSlice, Node
+    return cluster.derive(_allocator, *kinds)
+
+
+def _allocator(cluster: ClusterView) -> Allocator:
+    return Allocator(cluster, devices_in_use(cluster))
+
+
 class Findings:
     """What allocating claims came to on each row of a column.
 
     Attributes:
-        feasible: bool (n,), where all claims can be satisfied.
-        failed: bool (n,), where it ended in an `AllocationError`, which ends the cycle.
-        invalid: bool (n,), where it ended in a `NodeAllocationError`.
-        exceeded: bool (n,), where it took too many steps, and is not known.
+        is_feasible_everywhere: whether all claims can be satisfied wherever that was asked.
     """
 
     def __init__(
@@ -207,10 +207,27 @@ class Findings:
         self._claims = claims
         self._group = group
         self._outcomes = outcomes
-        self.feasible = self._where(tuple)
-        self.failed = self._where(AllocationError)
-        self.invalid = self._where(NodeAllocationError)
-        self.exceeded = self._where(BudgetExceeded)
+        self.is_feasible_everywhere = all([isinstance(outcome, tuple) for outcome in outcomes])
+
+    @property
+    def feasible(self) -> BoolArray:
+        """Where all claims can be satisfied, bool (n,)."""
+        return self._where(tuple)
+
+    @property
+    def failed(self) -> BoolArray:
+        """Where it ended in an `AllocationError`, which ends the cycle, bool (n,)."""
+        return self._where(AllocationError)
+
+    @property
+    def invalid(self) -> BoolArray:
+        """Where it ended in a `NodeAllocationError`, bool (n,)."""
+        return self._where(NodeAllocationError)
+
+    @property
+    def exceeded(self) -> BoolArray:
+        """Where it took too many steps, and is not known, bool (n,)."""
+        return self._where(BudgetExceeded)
 
     def at(self, position: int) -> tuple[devices.AllocationResult, ...] | None:
         """Return what each claim would be given, None where they cannot all be satisfied, for whatever reason."""

@@ -38,8 +38,6 @@ class Groups:
     def of(self, rows: IndexArray) -> IndexArray:
         """Return a number for each row, intp (n,); rows with the same number are alike to any search."""
         self._catch_up()
-        if len(self.outcomes) > _MOST_KEPT:
-            self.outcomes.clear()
         # Two numbers in one: what a node sees in the upper half, what is in use in the lower.
         numbers: IndexArray = (self._pools.signatures(rows) << 32) | self._pattern[rows]
         return numbers
@@ -61,6 +59,8 @@ class Groups:
         return self._changed.get(number >> 32, -1)
 
     def _catch_up(self) -> None:
+        if len(self.outcomes) > _MOST_KEPT:
+            self.outcomes.clear()
         version = self._state.version
         if version == self._version:
             return

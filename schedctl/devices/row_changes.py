@@ -5,11 +5,17 @@ from __future__ import annotations
 import numpy as np
 from typing_extensions import override
 
+from schedctl.api.devices import DeviceTaintRule, ResourceClaim, ResourceSlice
+from schedctl.api.nodes import Node
 from schedctl.cache.arrays import IndexArray
 from schedctl.cache.nodes import ClusterView
 from schedctl.cache.reads import Journal, Tracked
-from schedctl.devices.allocated import AllocatedState, devices_in_use
+from schedctl.devices.allocated import AllocatedState, PendingAllocation, devices_in_use
 from schedctl.devices.pools import DevicePools, device_pools
+
+
+_KINDS = (DeviceTaintRule, PendingAllocation, ResourceClaim, ResourceSlice, Node)
+"""The kinds of all that says which devices there are, and who has them."""
 
 
 class DeviceRows(Tracked):
@@ -19,7 +25,7 @@ class DeviceRows(Tracked):
         self._cluster = cluster
         self._state: AllocatedState | None = None
         self._pools: DevicePools | None = None
-        self._version = -1
+        self._seen = self._version = -1
         self._journal = Journal(0)
 
     @override
@@ -30,8 +36,12 @@ class DeviceRows(Tracked):
 
     def catch_up(self) -> None:
         """Take in what has happened to devices since it was asked last."""
+        seen = self._cluster.version(*_KINDS)
+        if seen == self._seen:
+            return
         with self._cluster.rest_on():
             state, pools, now = devices_in_use(self._cluster), device_pools(self._cluster), self._cluster.generation
+        self._seen = seen
         if state is not self._state or pools is not self._pools:
             self._state, self._pools, self._version = state, pools, state.version
             self._journal.begin(now)
@@ -49,7 +59,6 @@ class DeviceRows(Tracked):
 
 def device_rows_of(cluster: ClusterView) -> DeviceRows:
     """Return the changes of a cluster's devices, up to date."""
-    with cluster.rest_on():
-        rows = cluster.derive(DeviceRows)
+    rows = cluster.derive(DeviceRows)
     rows.catch_up()
     return rows

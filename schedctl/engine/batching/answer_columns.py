@@ -511,7 +511,7 @@ class AnswerColumn:
             return
         unknown = np.flatnonzero(feasible & ~self._score_known)
         if len(unknown):
-            every = len(unknown) == int(np.count_nonzero(feasible))
+            every = len(unknown) > 1 and len(unknown) == int(np.count_nonzero(feasible))
             raw = self._ask_score(nodes() if every else self._around.column(unknown))
             self._set_scores(unknown, raw)
             if self._score_known is self._around.unknown:
@@ -535,6 +535,7 @@ class AnswerColumn:
             _note(self.score_log, self._cluster.generation, self.scores != raw)
         self._score_known = None
         self.is_blank = True
+        self._note_new_scores()
         self.scores = self._checked(raw).astype(self._points.dtype)
 
     def _set_scores(self, where: IndexArray, raw: IntArray) -> None:
@@ -542,11 +543,13 @@ class AnswerColumn:
             self.scores = np.zeros(self._around.size, self._points.dtype)
             self.is_blank = True
         self.score_log.note(self._cluster.generation, where)
+        was_blank = self.is_blank
         self.scores[where] = self._checked(raw)
+        if not (was_blank and self.is_blank):
+            self._note_new_scores()
 
     def _checked(self, raw: IntArray) -> IntArray:
         """Return scores, -1 in the place of those that are none, and take note of what they are like."""
-        self._note_new_scores()
         most = largest_unsigned(raw)
         if most:
             self.is_blank = False

@@ -20,7 +20,6 @@ from schedctl.api.nodes import Node
 from schedctl.cache.arrays import IntArray
 from schedctl.cache.nodes import ClusterView, Nodes
 from schedctl.cache.pod_info import PodInfo
-from schedctl.devices.allocated import devices_in_use
 from schedctl.devices.features import features_of
 from schedctl.errors import PluginError
 from schedctl.framework.arithmetic import default_normalize
@@ -76,7 +75,7 @@ if TYPE_CHECKING:
 STATE = StateKey["ClaimSearch | None"]("DynamicResources")
 """Written by PreFilter; None for a pod that needs no devices, or was refused as a whole.
 
-It may be the search of an earlier pod with equal claims: `ClaimSearch.is_of` tells.
+It may be the search of an earlier pod with equal claims.
 """
 _KINDS = (devices.DeviceClass, devices.DeviceTaintRule, devices.ResourceSlice)
 _DEMANDS_KEPT = 256
@@ -336,7 +335,7 @@ class UnscoredDynamicResources(
         if search is None or not search.to_allocate:
             return SUCCESS
         row = cluster.node_table.row_of[node_name]
-        if search.shareable and not search.is_of(cycle.pod):
+        if search.shareable:  # perhaps that of an earlier pod; what is to be had is known by group, whoever asks
             return self._reserve(cycle.pod, row)
         filtered = cycle.findings.get(self.name)
         found: Finding | None = search.finding(row) if filtered is None else filtered.at(row)
@@ -447,15 +446,16 @@ class UnscoredDynamicResources(
 
     def _as_of_now(self, search: ClaimSearch) -> ClaimSearch:
         """Return the search with the devices as they are now; what shareable claims ask for stays what it was."""
-        if not search.shareable or search.is_current:
+        if not search.shareable:
             return search
-        latest = self._latest
-        if latest is None or latest.claims is not search.claims or not latest.is_current:
+        cluster, claims, latest = self.handle.cluster, search.claims, self._latest
+        now = _allocator(claims, cluster)
+        if search.allocates_by(now):
+            return search
+        if latest is None or latest.claims is not claims or not latest.allocates_by(now):
             from schedctl.plugins.dynamic_resources.search import ClaimSearch
 
-            cluster, claims = self.handle.cluster, search.claims
-            latest = ClaimSearch(search.pod, cluster, claims, None, {}, {}, _allocator(claims, cluster), {})
-            self._latest = latest
+            latest = self._latest = ClaimSearch(search.pod, cluster, claims, None, {}, {}, now, {})
         return latest
 
     def _reserve(self, pod: PodInfo, row: int) -> Status:
@@ -653,9 +653,9 @@ def _allocator(claims: Sequence[devices.ResourceClaim], cluster: ClusterView) ->
     """Return what allocates claims; None if all of them are."""
     if all(claim.status.allocation is not None for claim in claims):
         return None
-    from schedctl.devices.allocator import Allocator
+    from schedctl.devices.allocator import allocator_of
 
-    return Allocator(cluster, devices_in_use(cluster))
+    return allocator_of(cluster)
 
 
 def _judge_charges(search: ClaimSearch, nodes: Nodes, outcomes: npt.NDArray[np.int8]) -> Verdicts:

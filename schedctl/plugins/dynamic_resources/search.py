@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from enum import IntEnum
+from functools import cached_property
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -156,6 +157,25 @@ class Batch(NamedTuple):
     found: allocator.Findings
 
 
+class _Known(NamedTuple):
+    """What a search knows of nodes, by row.
+
+    Attributes:
+        outcomes: int8 (rows,) of `Outcome`, `_UNSEARCHED` where it has not been asked.
+        batch_of: in which batch they were searched, int32 (rows,); -1 where nothing was to be allocated.
+        place: where in the batch, intp (rows,).
+    """
+
+    outcomes: npt.NDArray[np.int8]
+    batch_of: npt.NDArray[np.int32]
+    place: IndexArray
+
+    @classmethod
+    def of(cls, rows: int) -> _Known:
+        """Return what is known of so many rows before any has been asked about: nothing."""
+        return cls(np.full(rows, _UNSEARCHED, np.int8), np.full(rows, -1, np.int32), np.zeros(rows, np.intp))
+
+
 class ClaimSearch:
     """The claims of one pod and where they are to be had, in one state of the cluster.
 
@@ -203,43 +223,39 @@ class ClaimSearch:
         self._reached_from = reached_from
         self._unready = unready
         self._allocator = device_allocator
-        self._reads_operations = features_of(cluster.release).known_operations
+        features = features_of(cluster.release)
+        self._reads_operations = features.known_operations
         self._classes = classes
-        self.charges = features_of(cluster.release).charges
+        self.charges = features.charges
         unallocated = all(claim.status.allocation is None for claim in claims)
         # what claims take of a node is added to what each pod asks for itself
         self._shareable = special is None and unallocated and not self._pending and not self.charges
-        self._held = tuple(
-            index for index, claim in enumerate(claims) if self.charges and is_held_by_others(claim, pod, cluster)
-        )
+        self._held: tuple[int, ...] = ()
+        if self.charges:
+            self._held = tuple(i for i, claim in enumerate(claims) if is_held_by_others(claim, pod, cluster))
         self._charges: dict[int, Charge | None] = {}
-        rows = len(cluster.node_table)
-        self._outcomes = np.full(rows, _UNSEARCHED, np.int8)
-        self._batch_of = np.full(rows, -1, np.int32)  # an index of `_batches`; -1 where nothing was to be allocated
-        self._place = np.zeros(rows, np.intp)
         self._batches: list[Batch] = []
         self._found: dict[int, Finding | None] = {}
+
+    @cached_property
+    def _known(self) -> _Known:
+        """What is known of rows; the searches of most pods are asked nothing, since that of one with equal claims is."""
+        return _Known.of(len(self._cluster.node_table))
 
     @property
     def shareable(self) -> bool:
         """Whether all that is to be done is to allocate the user's claims, which is the same for pods of equal ones."""
         return self._shareable
 
-    def is_of(self, pod: PodInfo) -> bool:
-        """Return whether it is a pod's search, and of the devices and claims as they are now."""
-        claims = ((claim, self._cluster.get(devices.ResourceClaim, meta.key_of(claim))) for claim in self.claims)
-        return self.pod is pod and self.is_current and all(claim is now for claim, now in claims)
-
-    @property
-    def is_current(self) -> bool:
-        """Whether it is of the devices as they are now."""
-        return self._allocator is None or self._allocator.is_current
+    def allocates_by(self, device_allocator: allocator.Allocator | None) -> bool:
+        """Return whether an allocator, such as that of the devices as they are now, is its own."""
+        return self._allocator is device_allocator
 
     def equivalence_key(self, row: int) -> Hashable:
         """Return something that is equal for nodes, asked about before, on which claims get equal devices."""
-        number = int(self._batch_of[row])
-        fits = self._outcomes[row] == Outcome.FITS
-        return fits, number, self._batches[number].found.group(int(self._place[row])) if number >= 0 else 0
+        number = int(self._known.batch_of[row])
+        fits = self._known.outcomes[row] == Outcome.FITS
+        return fits, number, self._batches[number].found.group(int(self._known.place[row])) if number >= 0 else 0
 
     @property
     def user_claims(self) -> tuple[devices.ResourceClaim, ...]:
@@ -262,21 +278,21 @@ class ClaimSearch:
         Raises:
             Inconclusive: the search was given up on one of them.
         """
-        outcomes = self._outcomes[rows]
+        outcomes = self._known.outcomes[rows]
         unsearched = rows[outcomes == _UNSEARCHED]
         if len(unsearched) > 1:  # a supposed column may have a node at several positions
-            once = np.zeros(len(self._outcomes), np.bool_)
+            once = np.zeros(len(self._known.outcomes), np.bool_)
             once[unsearched] = True
             unsearched = np.flatnonzero(once)
         if len(unsearched):
             self._search_rows(unsearched)
-            outcomes = self._outcomes[rows]
+            outcomes = self._known.outcomes[rows]
         return outcomes
 
     def text(self, row: int) -> str:
         """Return what went wrong on a node whose search failed."""
-        batch = self._batches[self._batch_of[row]]
-        return str(batch.found.fault(int(self._place[row])))
+        batch = self._batches[self._known.batch_of[row]]
+        return str(batch.found.fault(int(self._known.place[row])))
 
     def finding(self, row: int) -> Finding | None:
         """Return what was found out about a node, None where there was nothing to find out or no way to use it."""
@@ -311,7 +327,7 @@ class ClaimSearch:
     def scarcity(self, row: int) -> Scarcity:
         """Return why the claims cannot be allocated on a node; dear, and true only of the cluster as it was asked."""
         assert self._allocator is not None
-        found = self._allocator.explain(row, self._batches[self._batch_of[row]].claims)
+        found = self._allocator.explain(row, self._batches[self._known.batch_of[row]].claims)
         lacking = tuple(map(_lack, found.shortages))
         pools = {str(pool): why for pool, why in found.pools}
         return Scarcity(lacking, pools, found.error, tuple(map(str, found.incomplete)), self._users(lacking))
@@ -331,13 +347,13 @@ class ClaimSearch:
             self._search(rows, None)
             return
         if self.special.spec.devices.requests is not None:
-            self._outcomes[rows] = Outcome.LEFT_BEHIND
+            self._known.outcomes[rows] = Outcome.LEFT_BEHIND
             return
         table = self._cluster.node_table
         for name in self._device_resources():
             if name not in self._classes:
-                self._outcomes[rows[~is_listed(table, name, rows)]] = Outcome.NOT_OFFERED
-        rows = rows[self._outcomes[rows] == _UNSEARCHED]
+                self._known.outcomes[rows[~is_listed(table, name, rows)]] = Outcome.NOT_OFFERED
+        rows = rows[self._known.outcomes[rows] == _UNSEARCHED]
         # nodes differ in which resources their device plugins offer: each combination makes one claim
         backed = [name for name in self._device_resources() if name in self._classes]
         absent = np.array([self._absent(name, rows) for name in backed], np.bool_)
@@ -365,7 +381,7 @@ class ClaimSearch:
         assert self.special is not None
         allocated = self.special.status.allocation is not None
         if not self.user_claims and (allocated or not resources):
-            self._outcomes[rows] = Outcome.FITS
+            self._known.outcomes[rows] = Outcome.FITS
             self._charges.update(dict.fromkeys(rows.tolist()))
         elif allocated:
             self._search(rows, None)
@@ -385,21 +401,23 @@ class ClaimSearch:
                 if index not in self._pending
             )
             found = self._allocator.allocate_all(rows, claims)
-            outcomes[~found.feasible] = Outcome.NOT_ALLOCATED
-            outcomes[found.invalid] = Outcome.FAILED_HERE
-            outcomes[found.failed] = Outcome.FAULT
-            if found.exceeded.any():
-                raise self._inconclusive(int(rows[found.exceeded.argmax()]))
-            self._batch_of[rows] = len(self._batches)
-            self._place[rows] = np.arange(len(rows))
+            if not found.is_feasible_everywhere:
+                outcomes[~found.feasible] = Outcome.NOT_ALLOCATED
+                outcomes[found.invalid] = Outcome.FAILED_HERE
+                outcomes[found.failed] = Outcome.FAULT
+                exceeded = found.exceeded
+                if exceeded.any():
+                    raise self._inconclusive(int(rows[exceeded.argmax()]))
+            self._known.batch_of[rows] = len(self._batches)
+            self._known.place[rows] = np.arange(len(rows))
             self._batches.append(Batch(special, claims, found))
         if self._held:
             outcomes[[bool(self.shared_claim(row)) for row in rows.tolist()]] = Outcome.SHARED
-        self._outcomes[rows] = outcomes
+        self._known.outcomes[rows] = outcomes
 
     def _charge(self, row: int) -> Charge | None:
-        number = int(self._batch_of[row])
-        found = self._batches[number].found.at(int(self._place[row])) if number >= 0 else None
+        number = int(self._known.batch_of[row])
+        found = self._batches[number].found.at(int(self._known.place[row])) if number >= 0 else None
         new = iter(found or ())
         allocations = [claim.status.allocation or next(new, None) for claim in self.claims]
         return charge_on(row, self.pod, self.claims, allocations, self._cluster)
@@ -439,7 +457,7 @@ class ClaimSearch:
         return self._reads_operations and needs_capable_node(claim.status.allocation)
 
     def _find(self, row: int) -> Finding | None:
-        outcome, number = self._outcomes[row], int(self._batch_of[row])
+        outcome, number = self._known.outcomes[row], int(self._known.batch_of[row])
         if outcome == Outcome.UNAVAILABLE:
             return Finding(tuple(index for index, _ in self._claims_out_of_reach(row)))
         if outcome != Outcome.FITS:
@@ -450,7 +468,7 @@ class ClaimSearch:
         if number < 0:
             return Finding((), of_others or None, claims=self.claims, charged=charged)
         batch = self._batches[number]
-        new = batch.found.at(int(self._place[row]))
+        new = batch.found.at(int(self._known.place[row]))
         # kube-scheduler appends what others were given, and Reserve hands out all of it in the order of the claims
         return Finding((), (*new, *of_others) if new is not None else None, batch.special, self.claims, charged)
 
