@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from functools import cached_property
+from itertools import repeat
 from types import MappingProxyType
 from typing import Any, Protocol, TypeVar
 
@@ -40,6 +41,7 @@ from schedctl.cache.term_counters import TermCounter
 from schedctl.releases import NEWEST, Release
 
 T = TypeVar("T")
+_ZEROS = repeat(0)
 
 
 class ReadObserver(Protocol):
@@ -88,7 +90,7 @@ class ClusterView:
         self._objects: dict[type, dict[str, Any]] = {}
         self._versions: dict[type, int] = {}
         self._object_versions: dict[tuple[type, str], int] = {}
-        self._derived: dict[Callable[[ClusterView], Any], tuple[int, Any]] = {}
+        self._derived: dict[Callable[[ClusterView], Any], _Derived] = {}
         self._log: list[Change] = []
         self._log_begins = 0
         self._counters = Counters()
@@ -281,10 +283,7 @@ class ClusterView:
 
     def version(self, *kinds: type) -> int:
         """Return a number that grows whenever an object of one of these kinds changes; of pods those on nodes count."""
-        version, versions = 0, self._versions
-        for kind in kinds:
-            version += versions.get(kind, 0)
-        return version
+        return sum(map(self._versions.get, kinds, _ZEROS))
 
     def derive(self, make: Callable[[ClusterView], T], *kinds: type) -> T:
         """Return what `make` computes from the objects of these kinds, computed anew only after one has changed.
@@ -293,19 +292,18 @@ class ClusterView:
             make: a function of module level; what it returns is kept under it and must not be changed.
             *kinds: every kind it reads.
         """
-        version = 0
         if kinds:
             self.note_reads(*kinds)
-            version = self.version(*kinds)
         known = self._derived.get(make)
-        if known is None or known[0] != version:
+        if known is None or (known.generation != self._generation and kinds and known.version != self.version(*kinds)):
             # what it reads is what it is made of, of which the kinds tell
             reader, self.reads = self.reads, UNHEARD
             try:
-                known = self._derived[make] = version, make(self)
+                known = self._derived[make] = _Derived(self.version(*kinds), make(self))
             finally:
                 self.reads = reader
-        derived: T = known[1]
+        known.generation = self._generation
+        derived: T = known.of
         return derived
 
     def note_reads(self, *kinds: type) -> None:
@@ -375,6 +373,23 @@ class ClusterView:
         return self._log[generation - self._log_begins :]
 
 
+class _Derived:
+    """What was computed of objects of some kinds.
+
+    Attributes:
+        version: of the kinds.
+        of: what was computed.
+        generation: of the cluster, at which that was current.
+    """
+
+    __slots__ = ("generation", "of", "version")
+
+    def __init__(self, version: int, of: Any) -> None:
+        self.generation = -1
+        self.version = version
+        self.of = of
+
+
 class _RestingOn:
     """The block of `ClusterView.rest_on`; a generator, as `contextmanager` has it, would take several times as long."""
 
@@ -391,7 +406,7 @@ class _RestingOn:
         self._cluster = cluster
         self._kinds, self._tracked = kinds, tracked
         self._description, self._occupancy = description, occupancy
-        self._reader = cluster.reads
+        self._reader: Reads = UNHEARD
 
     def __enter__(self) -> None:
         self._reader, self._cluster.reads = self._cluster.reads, UNHEARD
@@ -401,9 +416,11 @@ class _RestingOn:
         cluster.reads = reader
         if fault is not None:
             return
-        versions = cluster._versions
+        if reader is UNHEARD:
+            return
+        versions, read = cluster._versions, reader.versions
         for kind in self._kinds:
-            reader.versions[kind] = versions.get(kind, 0)
+            read[kind] = versions.get(kind, 0)
         reader.description |= self._description
         reader.occupancy |= self._occupancy
         for each in self._tracked:
