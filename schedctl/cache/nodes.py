@@ -348,10 +348,7 @@ class ClusterView:
     def is_any_changed(self, kinds: Iterable[type], since: int) -> bool:
         """Return whether an object of one of these kinds is another than at a generation."""
         versions = self._versions
-        for kind in kinds:
-            if versions.get(kind, 0) > since:
-                return True
-        return False
+        return any(versions.get(kind, 0) > since for kind in kinds)
 
     def kinds_changed(self, since: int) -> tuple[type, ...]:
         """Return the kinds of which an object is another than at a generation, pods on nodes among them."""

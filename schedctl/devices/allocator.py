@@ -59,6 +59,7 @@ class Allocator:
         self._budget = budget
         self._pools: DevicePools = device_pools(cluster)
         self._classes = cluster.every(DeviceClass)
+        self._groups: Groups = groups_of(cluster, self._pools, state)
 
     def allocate(self, row: int, claims: Sequence[ResourceClaim]) -> tuple[devices.AllocationResult, ...] | None:
         """Return what each claim would be given on a node, None if they cannot all be satisfied there.
@@ -143,10 +144,6 @@ class Allocator:
             offer, self._state, self._classes, claims, pools.matches, self._budget, pools.features, explain=explain
         )
 
-    @property
-    def _groups(self) -> Groups:
-        return groups_of(self._cluster, self._pools, self._state)
-
     def _context(self, claims: Sequence[ResourceClaim]) -> Hashable:
         """Return all that an outcome depends on beside what the node sees."""
         # The requests as text: claims made from one template are equal, and their names do not matter to a search.
@@ -207,7 +204,7 @@ class Findings:
         self._claims = claims
         self._group = group
         self._outcomes = outcomes
-        self.is_feasible_everywhere = all([isinstance(outcome, tuple) for outcome in outcomes])
+        self.is_feasible_everywhere = all(isinstance(outcome, tuple) for outcome in outcomes)
 
     @property
     def feasible(self) -> BoolArray:

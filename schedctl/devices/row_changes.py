@@ -13,7 +13,6 @@ from schedctl.cache.reads import Journal, Tracked
 from schedctl.devices.allocated import AllocatedState, PendingAllocation, devices_in_use
 from schedctl.devices.pools import DevicePools, device_pools
 
-
 _KINDS = (DeviceTaintRule, PendingAllocation, ResourceClaim, ResourceSlice, Node)
 """The kinds of all that says which devices there are, and who has them."""
 

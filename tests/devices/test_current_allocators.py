@@ -8,6 +8,7 @@ from schedctl.api.meta import ObjectMeta
 from schedctl.api.storage import StorageClass
 from schedctl.devices.allocated import PendingAllocation
 from schedctl.devices.allocator import allocator_of
+from schedctl.devices.row_changes import device_rows_of
 from schedctl.testing.builders import cluster, node, pod
 from tests.devices.builders import claim, device_class, holding, resource_slice
 
@@ -16,34 +17,34 @@ def made():
     return cluster(node("a"), resource_slice("s", "x", "y", on="a"))
 
 
+def taint_rule():
+    spec = {"taint": {"key": "k", "effect": "NoSchedule"}}
+    return msgspec.convert({"metadata": {"name": "t"}, "spec": spec}, DeviceTaintRule)
+
+
+def pending(name, taken):
+    return PendingAllocation(metadata=ObjectMeta(name=name), claim=holding(name, taken))
+
+
 @pytest.mark.parametrize(
-    "happens",
+    ("happens", "rows"),
     [
-        pytest.param(lambda of: of.put(device_class()), id="the first class comes"),
-        pytest.param(lambda of: of.put(holding("h", "s/x")), id="a claim is allocated"),
-        pytest.param(
-            lambda of: of.put(PendingAllocation(metadata=ObjectMeta(name="h"), claim=holding("h", "s/x"))),
-            id="a claim is about to be allocated",
-        ),
-        pytest.param(lambda of: of.put(resource_slice("s", "x", on="a")), id="a slice changes"),
-        pytest.param(
-            lambda of: of.put(
-                msgspec.convert(
-                    {"metadata": {"name": "t"}, "spec": {"taint": {"key": "k", "effect": "NoSchedule"}}},
-                    DeviceTaintRule,
-                )
-            ),
-            id="devices are tainted",
-        ),
-        pytest.param(lambda of: of.add_node(node("b")), id="a node comes"),
+        pytest.param(lambda of: of.put(device_class()), [], id="the first class comes"),
+        pytest.param(lambda of: of.put(holding("h", "s/x")), [0], id="a claim is allocated"),
+        pytest.param(lambda of: of.put(pending("h", "s/x")), [0], id="a claim is about to be allocated"),
+        pytest.param(lambda of: of.put(resource_slice("s", "x", on="a")), None, id="a slice changes"),
+        pytest.param(lambda of: of.put(taint_rule()), None, id="devices are tainted"),
+        pytest.param(lambda of: of.add_node(node("b")), None, id="a node comes"),
     ],
 )
-def test_an_allocator_is_another_once_something_has_happened_to_devices(happens):
+def test_an_allocator_is_another_once_something_has_happened_to_devices(happens, rows):
     of = made()
-    before = allocator_of(of)
+    before, changes, since = allocator_of(of), device_rows_of(of), of.generation
     happens(of)
     now = allocator_of(of)
     assert now is not before
+    changed = changes.rows_changed(since)
+    assert (None if changed is None else changed.tolist()) == rows
     assert now is allocator_of(of)
     with of.fork():
         of.put(holding("other", "s/y"))

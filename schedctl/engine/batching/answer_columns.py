@@ -71,7 +71,7 @@ class AnswerColumn:
     filter_log: ChangeLog
     score_log: ChangeLog
     _rests_elsewhere: bool
-    _objects_read: tuple[int, bool]
+    _noted: tuple[int, int, bool, bool, bool, bool] | None
     _filter_known: BoolArray | None
     _score_known: BoolArray | None
     _is_uniform: bool | None
@@ -142,9 +142,12 @@ class AnswerColumn:
         runner = self.runner
         before, rows = runner.before, runner.rows
         objects = len(before.versions) + len(before.objects) + len(rows.versions) + len(rows.objects)
-        if (objects, rows.description) != self._objects_read:
-            self._objects_read = objects, rows.description
-            self._note_kinds(before.kinds | rows.kinds)
+        tracked = len(before.tracked) + len(rows.tracked)
+        read = objects, tracked, rows.description, rows.occupancy, rows.everything, before.everything
+        if read == self._noted:  # what is read only grows
+            return
+        self._noted = read
+        self._note_kinds(before.kinds | rows.kinds)
         if self._rests_elsewhere:  # there is no more to rest on
             return
         elsewhere = self._rests_elsewhere = runner.rests_on_other_rows
@@ -172,7 +175,7 @@ class AnswerColumn:
         self.runner = ReadingRunner(self._cluster)
         self.runner.before.everything = self._listens
         self._rests_on_row_alone = self._rests_elsewhere = False
-        self._objects_read = 0, False
+        self._noted = None
         self.asked_at = -1
         self.pre_filter = None
         self.skips_filter = False
@@ -233,7 +236,7 @@ class AnswerColumn:
         if changed is None:
             self.runner.rows = Reads()
             self._rests_on_row_alone = self._rests_elsewhere = False
-            self._objects_read = 0, False
+            self._noted = None
             self._forget_filter(self._cluster.generation)
             self._forget_scores(self._cluster.generation)
             return

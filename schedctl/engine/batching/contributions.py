@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from schedctl.cache.arrays import NO_ROWS, BoolArray, IndexArray, IntArray
 from schedctl.cache.nodes import Nodes
-from schedctl.engine.batching.answer_columns import AnswerColumn, CannotUpdate, in_range
+from schedctl.engine.batching.answer_columns import AnswerColumn, CannotUpdate
 from schedctl.engine.batching.plugin_orders import PluginOrder
 from schedctl.engine.batching.surroundings import Surroundings, distinct
 from schedctl.framework.points import ScorePlugin

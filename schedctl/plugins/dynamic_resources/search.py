@@ -239,7 +239,7 @@ class ClaimSearch:
 
     @cached_property
     def _known(self) -> _Known:
-        """What is known of rows; the searches of most pods are asked nothing, since that of one with equal claims is."""
+        # when it is asked: most searches are not, since that of an earlier pod with equal claims is
         return _Known.of(len(self._cluster.node_table))
 
     @property
