@@ -292,7 +292,7 @@ class ClusterView:
             make: a function of module level; what it returns is kept under it and must not be changed.
             *kinds: every kind it reads.
         """
-        if kinds:
+        if kinds and (self.reads is not UNHEARD or self.observer is not None):
             self.note_reads(*kinds)
         known = self._derived.get(make)
         if known is None or (known.generation != self._generation and kinds and known.version != self.version(*kinds)):
@@ -347,8 +347,7 @@ class ClusterView:
 
     def is_any_changed(self, kinds: Iterable[type], since: int) -> bool:
         """Return whether an object of one of these kinds is another than at a generation."""
-        versions = self._versions
-        return any(versions.get(kind, 0) > since for kind in kinds)
+        return any(map(since.__lt__, map(self._versions.get, kinds, _ZEROS)))
 
     def kinds_changed(self, since: int) -> tuple[type, ...]:
         """Return the kinds of which an object is another than at a generation, pods on nodes among them."""

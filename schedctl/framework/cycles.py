@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Any, Generic, TypeVar, cast
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 
@@ -46,7 +46,8 @@ class CycleState:
         Raises:
             KeyError: it was never written, usually because the plugin's PreFilter or PreScore did not run.
         """
-        return cast(T, self._entries[key])
+        entry: T = self._entries[key]
+        return entry
 
     def __setitem__(self, key: StateKey[T], value: T) -> None:
         if self._shared:

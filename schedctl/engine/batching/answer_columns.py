@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from schedctl.api.pods import Pod
 from schedctl.cache.arrays import NO_ROWS, BoolArray, IndexArray, IntArray
 from schedctl.cache.nodes import Nodes
 from schedctl.cache.pod_info import PodInfo
@@ -214,15 +215,18 @@ class AnswerColumn:
             if foresight is None or foresight.since != since or not self._take(foresight):
                 self._ask_again(self._around.occupancy_changes(since))
         elif changed or self.depends_on_pods:
-            if self._has_lapsed(since):
+            objects = changed or Pod in self.kinds
+            if self._has_lapsed(since, objects=objects):
                 self.reset()
             else:
-                self._update_rows(since, foresight)
+                self._update_rows(since, foresight, objects=objects)
 
-    def _has_lapsed(self, since: int) -> bool:
+    def _has_lapsed(self, since: int, *, objects: bool) -> bool:
         """Return whether PreFilter or PreScore has to be asked again."""
         before = self.runner.before
-        if before.everything or self.runner.rows.everything or self._cluster.has_changed(before, since):
+        if before.everything or self.runner.rows.everything:
+            return True
+        if objects and self._cluster.has_changed(before, since):
             return True
         for tracked in before.tracked.values():
             changed = tracked.rows_changed(since)
@@ -230,9 +234,9 @@ class AnswerColumn:
                 return True
         return False
 
-    def _update_rows(self, since: int, foresight: Foresight | None) -> None:
+    def _update_rows(self, since: int, foresight: Foresight | None, *, objects: bool) -> None:
         """Ask again about the rows that have changed in what was read of them."""
-        changed = self._changed(self.runner.rows, since)
+        changed = self._changed(self.runner.rows, since, objects=objects)
         if changed is None:
             self.runner.rows = Reads()
             self._rests_on_row_alone = self._rests_elsewhere = False
@@ -244,12 +248,12 @@ class AnswerColumn:
             return
         self._ask_again(changed if self._around.whole else self._around.nodes.positions(changed))
 
-    def _changed(self, reads: Reads, since: int) -> IndexArray | None:
+    def _changed(self, reads: Reads, since: int, *, objects: bool) -> IndexArray | None:
         """Return the node rows that have changed in what was read of them, None where it is not known which.
 
         Where these are many, all are taken to have changed.
         """
-        if self._cluster.has_changed(reads, since):
+        if objects and self._cluster.has_changed(reads, since):
             return None
         around, parts = self._around, []
         for tracked in reads.tracked.values():
@@ -411,7 +415,7 @@ class AnswerColumn:
         """Ask about the nodes that stand and are not known, as a filter is asked that does not want all nodes."""
         known = self._filter_known
         assert known is not None
-        unknown = np.flatnonzero(~known if standing is None else standing & ~known)
+        unknown = (~known if standing is None else standing & ~known).nonzero()[0]
         self._is_judged = True
         if len(unknown):
             column = self._around.nodes if len(unknown) == len(known) else self._around.column(unknown)
@@ -512,7 +516,7 @@ class AnswerColumn:
         if self.plugin.foreseeable:
             self._score_all()
             return
-        unknown = np.flatnonzero(feasible & ~self._score_known)
+        unknown = (feasible & ~self._score_known).nonzero()[0]
         if len(unknown):
             every = len(unknown) > 1 and len(unknown) == int(np.count_nonzero(feasible))
             raw = self._ask_score(nodes() if every else self._around.column(unknown))

@@ -173,7 +173,10 @@ class _Known(NamedTuple):
     @classmethod
     def of(cls, rows: int) -> _Known:
         """Return what is known of so many rows before any has been asked about: nothing."""
-        return cls(np.full(rows, _UNSEARCHED, np.int8), np.full(rows, -1, np.int32), np.zeros(rows, np.intp))
+        known = cls(np.empty(rows, np.int8), np.empty(rows, np.int32), np.zeros(rows, np.intp))
+        known.outcomes.fill(_UNSEARCHED)
+        known.batch_of.fill(-1)
+        return known
 
 
 class ClaimSearch:
@@ -187,6 +190,7 @@ class ClaimSearch:
         pod: the pod.
         claims: the user's in the order of the spec, then the one for extended resources.
         special: the one for extended resources, None if the pod has no such.
+        shareable: whether all that is to be done is to allocate the user's claims; that is the same for equal claims.
         charges: whether devices may take some of a node's own resources.
     """
 
@@ -229,7 +233,7 @@ class ClaimSearch:
         self.charges = features.charges
         unallocated = all(claim.status.allocation is None for claim in claims)
         # what claims take of a node is added to what each pod asks for itself
-        self._shareable = special is None and unallocated and not self._pending and not self.charges
+        self.shareable = special is None and unallocated and not self._pending and not self.charges
         self._held: tuple[int, ...] = ()
         if self.charges:
             self._held = tuple(i for i, claim in enumerate(claims) if is_held_by_others(claim, pod, cluster))
@@ -241,11 +245,6 @@ class ClaimSearch:
     def _known(self) -> _Known:
         # when it is asked: most searches are not, since that of an earlier pod with equal claims is
         return _Known.of(len(self._cluster.node_table))
-
-    @property
-    def shareable(self) -> bool:
-        """Whether all that is to be done is to allocate the user's claims, which is the same for pods of equal ones."""
-        return self._shareable
 
     def allocates_by(self, device_allocator: allocator.Allocator | None) -> bool:
         """Return whether an allocator, such as that of the devices as they are now, is its own."""
