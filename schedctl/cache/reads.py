@@ -76,9 +76,10 @@ class Reads:
         objects: single objects, by kind and key, and the generation at which they had changed.
         tracked: what is kept current by itself, and knows which rows have changed.
         everything: something else, of which it is not known what it is.
+        seen: how much of the objects and descriptions whoever keeps the answer has looked at.
     """
 
-    __slots__ = ("description", "everything", "objects", "occupancy", "tracked", "versions")
+    __slots__ = ("description", "everything", "objects", "occupancy", "seen", "tracked", "versions")
 
     def __init__(self) -> None:
         self.description = False
@@ -87,6 +88,7 @@ class Reads:
         self.objects: dict[tuple[type, str], int] = {}
         self.tracked: dict[Hashable, Tracked] = {}
         self.everything = False
+        self.seen = 0
 
     @property
     def size(self) -> tuple[int, ...]:

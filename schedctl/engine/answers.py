@@ -23,7 +23,7 @@ from schedctl.framework.events import ClusterEvent, Registration
 from schedctl.framework.points import NodeSet, Plugin, PostFilterResult
 from schedctl.framework.reasons import Lookup, Part, Reason, Verdicts
 from schedctl.framework.remarks import Remark
-from schedctl.framework.statuses import REJECTIONS, Code, Status
+from schedctl.framework.statuses import REJECTIONS, SKIP, Code, Status
 
 _ENDING = frozenset((Code.SUCCESS, Code.ERROR, *REJECTIONS))
 ALLOWED = {
@@ -66,7 +66,7 @@ def status(plugin: Plugin, method: str, answer: Any, instead: str = "") -> Statu
     """
     if not isinstance(answer, Status):
         raise _unexpected_answer(plugin, method, answer, f"a Status{instead}")
-    if answer.code is Code.SUCCESS:
+    if answer.code is Code.SUCCESS or (answer is SKIP and Code.SKIP in ALLOWED[method]):
         return answer
     if answer.code not in ALLOWED[method]:
         labels = ", ".join(code.label for code in sorted(ALLOWED[method]))

@@ -30,6 +30,8 @@ from schedctl.framework.statuses import SUCCESS, Status, error
 class PluginRunner:
     """Calls plugins, and holds the answers to what they must be like; one that keeps something serves one cycle."""
 
+    __slots__ = ()
+
     def gate(self, plugins: Iterable[points.PreEnqueuePlugin], pod: PodInfo) -> Status | None:
         """Return the first refusal of PreEnqueue, in the name of its plugin; None where all let the pod in.
 

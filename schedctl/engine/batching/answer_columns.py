@@ -24,7 +24,7 @@ from schedctl.framework.arithmetic import MAX_NODE_SCORE, largest_unsigned
 from schedctl.framework.cycles import Cycle, CycleState
 from schedctl.framework.points import NodeSet
 from schedctl.framework.reasons import Verdicts
-from schedctl.framework.statuses import Code, Status
+from schedctl.framework.statuses import SUCCESS, Code, Status
 
 _Scores = npt.NDArray[np.int64 | np.int8]
 _FIRST: IndexArray = np.zeros(1, np.intp)
@@ -63,6 +63,47 @@ class AnswerColumn:
         forgotten: how many times answers were forgotten.
     """
 
+    __slots__ = (
+        "__weakref__",
+        "_around",
+        "_cluster",
+        "_earlier",
+        "_filter_known",
+        "_is_judged",
+        "_is_known_everywhere",
+        "_is_settled",
+        "_is_uniform",
+        "_listens",
+        "_plugin",
+        "_points",
+        "_rests_elsewhere",
+        "_rests_on_row_alone",
+        "_score_known",
+        "_uniform_worth",
+        "asked_at",
+        "cycle",
+        "depends_on_pods",
+        "filter_log",
+        "forgotten",
+        "generation",
+        "has_findings",
+        "is_blank",
+        "is_prepared",
+        "kinds",
+        "name",
+        "normalizes",
+        "out_of_range",
+        "plugin",
+        "pre_filter",
+        "pre_score",
+        "rejected",
+        "runner",
+        "score_log",
+        "scores",
+        "skips_filter",
+        "skips_score",
+        "verdicts",
+    )
     asked_at: int
     pre_filter: Status | NodeSet | None
     rejected: BoolArray | None
@@ -72,7 +113,6 @@ class AnswerColumn:
     filter_log: ChangeLog
     score_log: ChangeLog
     _rests_elsewhere: bool
-    _noted: tuple[int, int, bool, bool, bool, bool] | None
     _filter_known: BoolArray | None
     _score_known: BoolArray | None
     _is_uniform: bool | None
@@ -99,20 +139,10 @@ class AnswerColumn:
         self.has_findings = False
         self.depends_on_pods = True
         self.kinds: frozenset[type] = frozenset()
+        self._is_settled = False
         self.forgotten = 0
         self._earlier: tuple[CycleState, ReadingRunner] | None = None
         self._begin(pod)
-
-    def copy_for_scores(self) -> AnswerColumn:
-        """Return a column of a class's own for PreScore and Score, which go on from what PreFilter has left here."""
-        private = AnswerColumn(self._around, self._points, self.cycle.pod, listens=self._listens)
-        private.begin_from(self)
-        return private
-
-    def begin_from(self, shared: AnswerColumn) -> None:
-        """Go on from what PreFilter has left in a shared column."""
-        self.cycle.state = shared.cycle.state.copy()
-        self.asked_at = shared.asked_at
 
     def rejects(self, column: Nodes) -> BoolArray:
         """Ask which rows of a column Filter rejects, bool (n,)."""
@@ -138,30 +168,63 @@ class AnswerColumn:
             and not (self.normalizes and self.scores is not None)
         )
 
-    def _note_reads(self) -> None:
+    @property
+    def is_constant(self) -> bool:
+        """Whether all nodes pass and have the same score, as far as objects are, whatever pods come and go."""
+        points, since = self._points, self.generation
+        if self.depends_on_pods or self.has_findings:
+            return False
+        if since < self._cluster.objects_since and self._cluster.is_any_changed(self.kinds, since):
+            return False
+        if self.asked_at < 0 or (points.has_pre_score and not self.is_prepared):
+            return False
+        if not self.skips_filter:
+            passes = self.pre_filter is None or self.pre_filter is SUCCESS
+            if not passes or (points.has_filter and not (self.is_judged and self.rejected is None)):
+                return False
+        if self.skips_score or not points.has_score:
+            return True
+        has_worth = self._uniform_worth is not None if self.normalizes else not self.out_of_range
+        return points.scores_alike and self.is_uniform and has_worth
+
+    @property
+    def constant(self) -> int:
+        """The score of all nodes, where it is constant; 0 where there is none."""
+        if self.scores is None or self.skips_score:
+            return 0
+        return self.normalize_uniform() if self.normalizes else self.scores.item(0)
+
+    def _note_reads(self, reads: Reads) -> None:
         """Take note of what the plugin has read by now; classes that share the column may have to look at it anew."""
-        runner = self.runner
-        before, rows = runner.before, runner.rows
-        objects = len(before.versions) + len(before.objects) + len(rows.versions) + len(rows.objects)
-        tracked = len(before.tracked) + len(rows.tracked)
-        read = objects, tracked, rows.description, rows.occupancy, rows.everything, before.everything
-        if read == self._noted:  # what is read only grows
-            return
-        self._noted = read
-        self._note_kinds(before.kinds | rows.kinds)
+        size = len(reads.versions) + len(reads.objects) + reads.description
+        if size != reads.seen:
+            reads.seen = size
+            self._note_kinds(reads.kinds)
         if self._rests_elsewhere:  # there is no more to rest on
             return
-        elsewhere = self._rests_elsewhere = runner.rests_on_other_rows
-        depends = elsewhere or rows.occupancy
-        if depends and not self.depends_on_pods:
+        if reads.tracked or reads.everything or Pod in reads.versions:
+            self._rests_elsewhere, self._rests_on_row_alone = True, False
+        elif reads.occupancy:
+            self._rests_on_row_alone = True
+        else:
+            return
+        if not self.depends_on_pods:
+            self.depends_on_pods = True
             self._around.epoch += 1
-        self.depends_on_pods = depends
-        self._rests_on_row_alone = depends and not elsewhere
+
+    def settle(self) -> None:
+        """See whether anything that is known rests on pods, once a class knows all it wants to.
+
+        Before, it is taken to: the epoch is for classes that have found out otherwise.
+        """
+        self._is_settled = True
+        self.depends_on_pods = self._rests_elsewhere or self._rests_on_row_alone
 
     def _note_kinds(self, kinds: frozenset[type]) -> None:
         if not kinds <= self.kinds:
             self.kinds |= kinds
-            self._around.epoch += 1
+            if self._is_settled:
+                self._around.epoch += 1
 
     # -- keeping current ---------------------------------------------------------
 
@@ -176,7 +239,6 @@ class AnswerColumn:
         self.runner = ReadingRunner(self._cluster)
         self.runner.before.everything = self._listens
         self._rests_on_row_alone = self._rests_elsewhere = False
-        self._noted = None
         self.asked_at = -1
         self.pre_filter = None
         self.skips_filter = False
@@ -240,7 +302,7 @@ class AnswerColumn:
         if changed is None:
             self.runner.rows = Reads()
             self._rests_on_row_alone = self._rests_elsewhere = False
-            self._noted = None
+            self._note_reads(self.runner.before)
             self._forget_filter(self._cluster.generation)
             self._forget_scores(self._cluster.generation)
             return
@@ -360,7 +422,7 @@ class AnswerColumn:
         self.asked_at = self._cluster.generation
         if not self._points.scores_alike:
             self._earlier = None
-        self._note_reads()
+        self._note_reads(self.runner.before)
 
     def judge(self, standing: BoolArray | None) -> BoolArray | None:
         """Return which nodes Filter rejects, bool (n,), None for none; it holds for those that stand.
@@ -380,7 +442,7 @@ class AnswerColumn:
         """Return what Filter says of all nodes, from memory if that holds."""
         if self.verdicts is None:
             verdicts = self.runner.filter(self._plugin, cycle, nodes)
-            self._note_reads()
+            self._note_reads(self.runner.rows)
             if verdicts.findings is not None:
                 self.has_findings = True
                 return verdicts
@@ -429,7 +491,7 @@ class AnswerColumn:
     def _ask_filter(self, column: Nodes) -> BoolArray | None:
         """Return which rows of a column Filter rejects, None for none."""
         verdicts = self.runner.filter(self._plugin, self.cycle, column)
-        self._note_reads()
+        self._note_reads(self.runner.rows)
         if verdicts.findings is not None:
             self.has_findings = True
         if not verdicts.parts:
@@ -489,7 +551,7 @@ class AnswerColumn:
             CycleError: the plugin fails.
         """
         normalized = self.runner.normalize(self._plugin, self.cycle, nodes, raw)
-        self._note_reads()
+        self._note_reads(self.runner.rows)
         return in_range(normalized)
 
     def ask_pre_score(self, feasible: Nodes) -> None:
@@ -502,11 +564,37 @@ class AnswerColumn:
         if self.is_prepared:
             return
         if self._points.has_pre_score:
-            self.pre_score = self.runner.pre_score(self._plugin, self.cycle, feasible)
-            self._note_reads()
-            self.skips_score = _skips(self.pre_score)
-            if not self.skips_score and self.pre_score is not None and not self.pre_score.successful:
-                raise CannotUpdate
+            self._take_pre_score(self.runner.pre_score(self._plugin, self.cycle, feasible))
+        self.is_prepared, self._earlier = True, None
+
+    def ask_pre_score_for_class(self, feasible: Nodes) -> AnswerColumn:
+        """Ask PreScore about the feasible nodes of a class, which it reads; return the column that goes on from there.
+
+        That is this one where a foreseeable plugin skips, which it does whichever nodes are feasible, and otherwise one
+        of the class's own.
+
+        Raises:
+            CycleError: the plugin fails.
+            CannotUpdate: it refuses.
+        """
+        cycle, runner = Cycle(self.cycle.pod, self.cycle.state.copy()), ReadingRunner(self._cluster)
+        runner.before.everything = self._listens
+        answer = runner.pre_score(self._plugin, cycle, feasible) if self._points.has_pre_score else None
+        column = self
+        if _skips(answer) and self.plugin.foreseeable:
+            self.cycle.state = cycle.state
+            self.runner.before.add(runner.before)
+        else:
+            column = AnswerColumn(self._around, self._points, self.cycle.pod, listens=self._listens)
+            column.cycle, column.runner, column.asked_at = cycle, runner, self.asked_at
+        column._take_pre_score(answer)
+        return column
+
+    def _take_pre_score(self, answer: Status | None) -> None:
+        self._note_reads(self.runner.before)
+        self.pre_score, self.skips_score = answer, _skips(answer)
+        if not self.skips_score and answer is not None and not answer.successful:
+            raise CannotUpdate
         self.is_prepared, self._earlier = True, None
 
     def rate(self, feasible: BoolArray, nodes: Callable[[], Nodes]) -> None:
@@ -570,7 +658,7 @@ class AnswerColumn:
 
     def _ask_score(self, column: Nodes) -> IntArray:
         raw = self.runner.score(self._plugin, self.cycle, column)
-        self._note_reads()
+        self._note_reads(self.runner.rows)
         return raw
 
     def _forget_scores(self, generation: int) -> None:

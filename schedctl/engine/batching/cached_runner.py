@@ -29,6 +29,8 @@ class CachedRunner(PluginRunner):
     Verdicts are kept for the column of all nodes in question alone; a cycle that looks at other columns calls directly.
     """
 
+    __slots__ = ("_columns", "_rows")
+
     def __init__(self, equivalence_class: EquivalenceClass) -> None:
         self._columns = equivalence_class.columns
         self._rows = equivalence_class.nodes.rows

@@ -8,6 +8,7 @@ where a part of them is new.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -96,8 +97,34 @@ class Contributions:
         is_prepared_anew: whether PreScore was asked in the last update.
     """
 
-    def __init__(self, around: Surroundings, order: PluginOrder, columns: Mapping[str, AnswerColumn]) -> None:
+    __slots__ = (
+        "_around",
+        "_columns",
+        "_constant",
+        "_dtype",
+        "_everywhere",
+        "_order",
+        "_parts",
+        "_private",
+        "_shifted",
+        "generation",
+        "is_prepared_anew",
+        "sums",
+    )
+
+    def __init__(
+        self, around: Surroundings, order: PluginOrder, columns: Mapping[str, AnswerColumn], constant: int
+    ) -> None:
+        """Begin, with nothing known yet.
+
+        Args:
+            around: the cluster.
+            order: the plugins.
+            columns: what they say, by name.
+            constant: what others add to all sums.
+        """
         self._around = around
+        self._constant = constant
         self._order = order
         self._columns = columns
         self._dtype = order.sum_dtype
@@ -151,12 +178,10 @@ class Contributions:
         for name, private in self._private.items():
             shared = self._columns[name]
             private.cycle.pod = shared.cycle.pod
-            # what PreScore says where it skips holds for other feasible nodes, although it has read which they are
-            holds = same or (private.skips_score and private.plugin.foreseeable)
-            if not holds:
+            if not same:
                 private.reset_scores()  # first, so that nothing is asked again that is forgotten afterwards
             private.update()
-            seeded = seeded and holds and private.asked_at == shared.asked_at
+            seeded = seeded and same and private.asked_at == shared.asked_at
         whole, self._shifted, self.is_prepared_anew = since < 0, False, False
         if not seeded:
             self._prepare(nodes)
@@ -196,7 +221,7 @@ class Contributions:
 
     def _sum_at(self, position: int) -> int:
         """Return the sum at one position, as it is needed after nearly every placement."""
-        total = 0
+        total = self._constant
         for part in self._parts.values():
             column = part.column
             if column.normalizes:
@@ -208,16 +233,19 @@ class Contributions:
 
     def _sums_at(self, at: IndexArray | slice, many: int) -> npt.NDArray[np.int32 | np.int64]:
         """Return the sums at so many positions."""
-        sums = np.zeros(many, self._dtype)
-        same_for_all = 0
+        same_for_all = self._constant
+        several: list[npt.NDArray[Any]] = []
         for part in self._parts.values():
             scores = part.at(at)
             if isinstance(scores, int):
                 same_for_all += scores * part.weight
             else:
-                sums += scores if part.weight == 1 else np.multiply(scores, part.weight, dtype=self._dtype)
-        if same_for_all:
-            sums += same_for_all
+                several.append(scores if part.weight == 1 else np.multiply(scores, part.weight, dtype=self._dtype))
+        if not several:
+            return np.full(many, same_for_all, self._dtype)
+        sums: npt.NDArray[np.int32 | np.int64] = np.add(several[0], same_for_all, dtype=self._dtype)
+        for scores in several[1:]:
+            sums += scores
         return sums
 
     def _column_of(self, name: str) -> AnswerColumn:
@@ -230,34 +258,40 @@ class Contributions:
         for name in self._order.scoring:
             column = self._columns[name]
             if column.plugin.reads_feasible_set:
-                column = self._seed(name)
+                column = self._column_for(column, nodes)
             if not column.is_prepared:
                 column.ask_pre_score(nodes())
                 self.is_prepared_anew = True
 
-    def _seed(self, name: str) -> AnswerColumn:
-        """Return a column of the class's own, which goes on from the state that the shared one's PreFilter has left."""
-        shared, private = self._columns[name], self._private.get(name)
-        if private is None:
-            private = self._private[name] = shared.copy_for_scores()
-        elif private.asked_at != shared.asked_at:
-            private.reset()
-            private.begin_from(shared)
-        return private
+    def _column_for(self, shared: AnswerColumn, nodes: Callable[[], Nodes]) -> AnswerColumn:
+        """Return the column that has what a plugin says at PreScore which reads the feasible nodes."""
+        private = self._private.get(shared.name)
+        if private is not None and private.asked_at == shared.asked_at:
+            return private
+        column = shared
+        if not shared.is_prepared:  # as it is only where it skips whichever nodes are feasible
+            column = shared.ask_pre_score_for_class(nodes())
+            self.is_prepared_anew = True
+        if column is not shared:
+            self._private[shared.name] = column
+        elif private is not None:
+            del self._private[shared.name]
+        return column
 
     def _choose_parts(self) -> bool:
         """See who contributes; return whether that are others than before."""
-        private, columns = self._private, self._columns
-        those = [(each, private.get(each.name) or columns[each.name]) for each in self._order.scorers]
-        contributing = [(plugin, column) for plugin, column in those if not column.skips_score]
-        before = self._parts
-        if [plugin.name for plugin, _ in contributing] == list(before):
+        parts: dict[str, Contribution] = {}
+        for plugin in self._order.scorers:
+            name = plugin.name
+            column = self._column_of(name)
+            if not column.skips_score:
+                part = self._parts.get(name)
+                if part is None or part.column is not column:
+                    part = Contribution(plugin, column, self._order.profile.weights[name])
+                parts[name] = part
+        if parts == self._parts:
             return False
-        weights = self._order.profile.weights
-        self._parts = {
-            plugin.name: before.get(plugin.name) or Contribution(plugin, column, weights[plugin.name])
-            for plugin, column in contributing
-        }
+        self._parts = parts
         return True
 
     # -- Score -------------------------------------------------------------------

@@ -17,6 +17,7 @@ from schedctl.cache.changes import Change, ChangeKind
 from schedctl.cache.nodes import Nodes
 from schedctl.cache.pod_info import PodInfo
 from schedctl.engine.batching.answer_columns import AnswerColumn, CannotUpdate
+from schedctl.engine.batching.constant_columns import ConstantColumns
 from schedctl.engine.batching.contributions import Contributions
 from schedctl.engine.batching.lookahead import Lookahead
 from schedctl.engine.batching.plugin_orders import PluginOrder
@@ -44,24 +45,66 @@ class EquivalenceClass:
         feasible_nodes: how many nodes are feasible.
         totals: int32 or int64 (n,), the weighted sum where a node is feasible, negative elsewhere.
         pre_filter_nodes, narrowing_plugins: as an attempt has them.
-        anew: the plugins that are asked about every pod, and have no part in the totals.
         is_new: whether no pod of it has come yet; whoever asks says when one has.
     """
 
-    def __init__(self, around: Surroundings, order: PluginOrder, columns: Mapping[str, AnswerColumn]) -> None:
-        """Begin, with nothing known yet."""
+    __slots__ = (
+        "_affected",
+        "_all",
+        "_around",
+        "_cluster",
+        "_column",
+        "_consecutive",
+        "_constants",
+        "_contributions",
+        "_epoch",
+        "_filters",
+        "_judging",
+        "_lookahead",
+        "_order",
+        "_pod",
+        "_searched",
+        "_skip_filter",
+        "_skip_score",
+        "_state",
+        "columns",
+        "every",
+        "feasible",
+        "feasible_nodes",
+        "generation",
+        "is_new",
+        "narrowing_plugins",
+        "nodes",
+        "pre_filter_nodes",
+        "profile",
+        "totals",
+    )
+
+    def __init__(
+        self,
+        around: Surroundings,
+        order: PluginOrder,
+        columns: Mapping[str, AnswerColumn],
+        constants: ConstantColumns | None,
+    ) -> None:
+        """Begin, with nothing known yet.
+
+        Args:
+            around: the cluster.
+            order: the plugins.
+            columns: what they say, by name.
+            constants: those of the columns that need not be gone through one by one.
+        """
         self._around = around
+        self._order = order
         self._cluster = around.cluster
-        self.profile, self.anew = order.profile, order.anew
+        self.profile = order.profile
         self.every, self.nodes = around.every, around.nodes
         self.is_new = True
         self.generation = -1
         self.columns = columns
-        self._all = tuple(columns.values())
-        self._affected: dict[tuple[type, ...], Sequence[AnswerColumn]] = {}
+        self._leave_out(constants)
         self._epoch = -1
-        self._judging = self._filters = [columns[name] for name in order.filters]
-        self._contributions = Contributions(around, order, columns)
         self.pre_filter_nodes: frozenset[str] | None = None
         self.narrowing_plugins: frozenset[str] = frozenset()
         self._searched: BoolArray | None = None
@@ -73,6 +116,16 @@ class EquivalenceClass:
         self._pod: PodInfo | None = None
         self._lookahead: Lookahead | None = None
         self._consecutive = 0
+
+    def _leave_out(self, constants: ConstantColumns | None) -> None:
+        """Go through all columns from now on, but for those that are constant."""
+        columns, order = self.columns, self._order if constants is None else constants.others
+        self._constants = constants
+        self._all = [columns[name] for name in order.deciding]
+        self._affected: dict[tuple[type, ...], Sequence[AnswerColumn]] = {}
+        self._judging = self._filters = [columns[name] for name in order.filters]
+        constant = 0 if constants is None else constants.total
+        self._contributions = Contributions(self._around, order, columns, constant)
 
     # -- keeping current ---------------------------------------------------------
 
@@ -90,6 +143,9 @@ class EquivalenceClass:
             self.generation = -1  # should a plugin fail, all of it is worked out again
             renewed = since < 0
             everything = renewed or self._epoch != self._around.epoch
+            if self._constants is not None and not self._constants.update():
+                self._leave_out(None)
+                everything = renewed = True
             for column in self._all if everything else self._affected_columns(since):
                 column.cycle.pod = pod
                 column.update(foresight)
@@ -104,6 +160,8 @@ class EquivalenceClass:
             else:
                 self._contributions.forget()
             if everything:
+                for column in self._all:
+                    column.settle()
                 self._affected.clear()
                 self._epoch = self._around.epoch
             self.generation = now
@@ -207,6 +265,11 @@ class EquivalenceClass:
         self.feasible[position] = fits
         self.feasible_nodes += 1 if fits else -1
         return at
+
+    @property
+    def anew(self) -> frozenset[str]:
+        """The plugins that are asked about every pod, and have no part in the totals."""
+        return self._order.anew
 
     @property
     def column(self) -> Nodes:
@@ -313,9 +376,14 @@ class EquivalenceClass:
         """Give a cycle the state that the plugins' PreFilter and PreScore have left, but for those asked anew."""
         if self._state is None:
             columns = (*self._all, *self._contributions.private_columns)
-            self._state = CycleState.union([column.cycle.state for column in columns])
+            states = [column.cycle.state for column in columns]
             self._skip_filter = {column.name for column in self._all if column.skips_filter}
             self._skip_score = self._contributions.skipping
+            if self._constants is not None:
+                states.insert(0, self._constants.state)
+                self._skip_filter |= self._constants.skip_filter
+                self._skip_score |= self._constants.skip_score
+            self._state = CycleState.union(states)
         # copies: plugins asked anew write into the pod's cycle, and the class must not see it
         cycle.state = self._state.copy()
         cycle.skip_filter, cycle.skip_score = set(self._skip_filter), set(self._skip_score)

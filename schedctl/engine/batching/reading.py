@@ -32,23 +32,12 @@ class ReadingRunner(PluginRunner):
         rows: what Filter and Score have read.
     """
 
+    __slots__ = ("_cluster", "before", "rows")
+
     def __init__(self, cluster: ClusterView) -> None:
         self._cluster = cluster
         self.before = Reads()
         self.rows = Reads()
-
-    @property
-    def rests_on_other_rows(self) -> bool:
-        """Whether a pod that comes or goes may change answers about others than its own node."""
-        before, rows = self.before, self.rows
-        return bool(
-            rows.tracked
-            or before.tracked
-            or rows.everything
-            or before.everything
-            or Pod in before.versions
-            or Pod in rows.versions
-        )
 
     def rows_changed(self, since: int) -> IndexArray | None:
         """Return the node rows that have changed after a generation in what was read; None where it may be any."""

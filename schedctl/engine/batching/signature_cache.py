@@ -8,6 +8,9 @@ know (`CachedRunner`).
 from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Iterable, Mapping
+from itertools import compress
+from operator import ne
+from typing import NamedTuple
 from weakref import WeakValueDictionary
 
 from schedctl.api.resources import grant_identity, kubelet_grant
@@ -17,6 +20,7 @@ from schedctl.cache.nodes import Nodes
 from schedctl.cache.pod_info import PodInfo
 from schedctl.engine.batching.answer_columns import AnswerColumn, CannotUpdate
 from schedctl.engine.batching.cached_runner import CachedRunner
+from schedctl.engine.batching.constant_columns import ConstantColumns
 from schedctl.engine.batching.equivalence_classes import EquivalenceClass
 from schedctl.engine.batching.plugin_orders import PluginOrder
 from schedctl.engine.batching.plugin_points import PluginPoints
@@ -37,7 +41,7 @@ _KEPT = 2048
 _ROWS_KEPT = 6_000_000
 """And how many rows of nodes at most, over all classes, but for `_FEWEST` classes."""
 _FEWEST = 16
-_Key = tuple[str, tuple[Hashable, ...]]
+_Key = tuple[Hashable, ...]
 
 
 class SignatureCache:
@@ -59,9 +63,9 @@ class SignatureCache:
         self._columns: WeakValueDictionary[tuple[str, str, Hashable], AnswerColumn] = WeakValueDictionary()
         self._written: dict[tuple[str, bytes], _Written] = {}
         self._contents: dict[Hashable, tuple[PodInfo, bytes]] = {}
-        self._latest: dict[str, tuple[tuple[Hashable, ...], dict[str, AnswerColumn]]] = {}
+        self._latest: dict[tuple[str, frozenset[str]], _Latest] = {}
         self._points: dict[int, PluginPoints] = {} if whole is None else whole._points
-        self._orders: dict[tuple[str, frozenset[str]], PluginOrder] = {}
+        self._orders: dict[tuple[str, frozenset[str], frozenset[str]], PluginOrder] = {}
         self._around = Surroundings(cluster, placement)
 
     def within(self, placement: Nodes) -> SignatureCache | None:
@@ -130,45 +134,78 @@ class SignatureCache:
             if written.found is not None and parts == written.parts:
                 return written.found
             signatures = written.signatures_with(parts)
-        key = profile.scheduler_name, signatures
+        anew = frozenset[str]()
+        if None in signatures:
+            names = (plugin.name for plugin in profile.deciding_plugins)
+            anew = frozenset([name for name, part in zip(names, signatures, strict=True) if part is None])
+        latest = self._latest.get((profile.scheduler_name, anew), _NOTHING)
+        others = self._columns_beside(latest, profile, pod, signatures)
+        columns = {**latest.columns, **others}
+        # columns stand for the signatures, which take long to hash; their order is that of the plugins
+        key = profile.scheduler_name, *columns.values()
         found = self._classes.pop(key, None)
         if found is None:
-            found = self._make_class(profile, pod, signatures)
+            self._make_room()
+            constants = self._constants_of(latest, profile, anew, columns, others)
+            self._latest[profile.scheduler_name, anew] = _Latest(signatures, columns, constants)
+            found = EquivalenceClass(self._around, self._order(profile, anew), columns, constants)
         self._classes[key] = found  # put back last, so that they are more or less in order of use
         if written is not None:
             written.parts, written.found = parts, found
         return found
 
-    def _make_class(self, profile: Profile, pod: PodInfo, signatures: tuple[Hashable, ...]) -> EquivalenceClass:
-        columns = self._columns_of(profile, pod, signatures)
+    def _make_room(self) -> None:
+        """Forget the class that was used least recently, if there are too many."""
         if len(self._classes) >= max(_FEWEST, min(_KEPT, _ROWS_KEPT // max(1, len(self._around.nodes)))):
             gone = self._classes.pop(next(iter(self._classes)))
             for written in self._written.values():
                 if written.found is gone:
                     written.found = None
-        return EquivalenceClass(self._around, self._order(profile, columns), columns)
 
-    def _columns_of(self, profile: Profile, pod: PodInfo, signatures: tuple[Hashable, ...]) -> dict[str, AnswerColumn]:
-        """Return the columns of all plugins that have a signature for a pod, by name."""
+    def _columns_beside(
+        self, latest: _Latest, profile: Profile, pod: PodInfo, signatures: tuple[Hashable, ...]
+    ) -> dict[str, AnswerColumn]:
+        """Return the columns of plugins that do not read a pod as those of the class made last, which are few.
+
+        Raises:
+            CycleError: a signature cannot be hashed.
+        """
         plugins = profile.deciding_plugins
-        # most plugins read alike what most pods ask for: their columns are those of the class made last
-        before, latest = self._latest.get(profile.scheduler_name) or ((None,) * len(plugins), {})
-        columns = {
-            plugin.name: latest[plugin.name] if part == other else self._column(profile, plugin, part, pod)
-            for plugin, part, other in zip(plugins, signatures, before, strict=True)
-            if part is not None
-        }
-        self._latest[profile.scheduler_name] = signatures, columns
-        return columns
+        before = latest.signatures or (None,) * len(plugins)
+        try:
+            return {
+                plugin.name: self._column(profile, plugin, part, pod)
+                for plugin, part in compress(zip(plugins, signatures, strict=True), map(ne, signatures, before))
+            }
+        except PASSING:
+            raise
+        except ESCAPING:  # asked once more, one by one, so that it is the fault of one
+            for plugin in plugins:
+                signature_of(plugin, pod)
+            raise
 
-    def _order(self, profile: Profile, columns: Mapping[str, AnswerColumn]) -> PluginOrder:
-        anew = frozenset[str]()
-        if len(columns) < len(profile.deciding_plugins):
-            anew = frozenset(plugin.name for plugin in profile.deciding_plugins if plugin.name not in columns)
-        key = profile.scheduler_name, anew
+    def _constants_of(
+        self,
+        latest: _Latest,
+        profile: Profile,
+        anew: frozenset[str],
+        columns: Mapping[str, AnswerColumn],
+        others: Mapping[str, AnswerColumn],
+    ) -> ConstantColumns | None:
+        """Return those of some columns that are constant, as far as earlier classes have found out; None for none."""
+        constants = latest.constants
+        known = frozenset[str]() if constants is None or constants.is_void else constants.names
+        names = known.difference(others)
+        names = names.union([name for name in columns.keys() - names - others.keys() if columns[name].is_constant])
+        if names == known:
+            return constants if names else None
+        return ConstantColumns(self._around, self._order(profile, anew, names), {n: columns[n] for n in names})
+
+    def _order(self, profile: Profile, anew: frozenset[str], besides: frozenset[str] = frozenset()) -> PluginOrder:
+        key = profile.scheduler_name, anew, besides
         order = self._orders.get(key)
         if order is None:
-            order = self._orders[key] = PluginOrder(profile, anew)
+            order = self._orders[key] = PluginOrder(profile, anew, besides)
         return order
 
     def _column(self, profile: Profile, plugin: Plugin, signature: Hashable, pod: PodInfo) -> AnswerColumn:
@@ -228,6 +265,23 @@ class SignatureCache:
         return encoded
 
 
+class _Latest(NamedTuple):
+    """What the class made last is made of.
+
+    Attributes:
+        signatures: by plugin.
+        columns: of those that have a signature for its pods, by name.
+        constants: those of them that were constant.
+    """
+
+    signatures: tuple[Hashable, ...]
+    columns: Mapping[str, AnswerColumn]
+    constants: ConstantColumns | None
+
+
+_NOTHING = _Latest((), {}, None)
+
+
 class _Written:
     """What is known of pods that are written alike.
 
@@ -253,6 +307,8 @@ class _Written:
 
     def signatures_with(self, parts: tuple[Hashable, ...]) -> tuple[Hashable, ...]:
         """Return all signatures of a pod that is written like this, given those that are its own."""
+        if not parts:
+            return self.signatures
         part_at = dict(zip(self.asked, parts, strict=True))
         return tuple([part_at.get(place, signature) for place, signature in enumerate(self.signatures)])
 
@@ -261,12 +317,10 @@ def _signatures(plugins: Collection[Plugin], pod: PodInfo) -> tuple[Hashable, ..
     """Return the signatures of some plugins.
 
     Raises:
-        CycleError: a plugin fails, or its signature cannot be hashed.
+        CycleError: a plugin fails.
     """
     try:
-        parts = tuple([plugin.signature(pod) for plugin in plugins])
-        hash(parts)
-        return parts
+        return tuple([plugin.signature(pod) for plugin in plugins])
     except PASSING:
         raise
     except ESCAPING:  # asked once more, one by one, so that it is the fault of one

@@ -37,6 +37,8 @@ class ChangeLog:
     """Which positions of a column have changed, by generation."""
 
     __slots__ = ("_begins", "_count", "_generations", "_last", "_positions", "_starts", "latest")
+    _generations: list[int]
+    _starts: list[int]
 
     def __init__(self, generation: int) -> None:
         self.begin(generation)
@@ -44,11 +46,9 @@ class ChangeLog:
     def begin(self, generation: int) -> None:
         """Note that everything may have changed."""
         self.latest = self._begins = generation
-        self._generations: list[int] = []
-        self._starts: list[int] = []  # where among the positions those of a generation start
-        self._positions = NO_ROWS  # with room for more behind the first `_count`; what is written stays as it is
         self._count = 0
-        self._last = NO_ROWS
+        # the positions have room for more behind the first so many; what is written stays as it is
+        self._positions = self._last = NO_ROWS
 
     def note(self, generation: int, positions: IndexArray) -> None:
         """Note that some positions have changed."""
@@ -58,8 +58,10 @@ class ChangeLog:
             self._make_room(len(positions))
             end = self._count + len(positions)
         self._positions[self._count : end] = positions
+        if not self._count:  # most logs end before anything is noted
+            self._generations, self._starts = [], []
         self._generations.append(generation)
-        self._starts.append(self._count)
+        self._starts.append(self._count)  # where among the positions those of a generation start
         self._count = end
 
     def since(self, generation: int) -> IndexArray | None:
