@@ -96,6 +96,13 @@ def test_all_of_them_are_gone_through_again_when_one_says_something_else_of_all_
         assert not ask(scheduler, number).chosen
 
 
+def test_a_class_that_takes_fewer_of_them_together_hears_of_what_has_changed_since_they_were_asked(scheduler):
+    for number in (1, 2, 3):
+        ask(scheduler, number)
+    scheduler.cluster.put(Namespace(metadata=ObjectMeta(name="closed")))
+    assert not ask(scheduler, 4, nodeSelector={"kubernetes.io/hostname": "b"}).chosen
+
+
 def test_they_stay_together_when_what_has_changed_is_nothing_to_them(scheduler):
     for number in (1, 2):
         ask(scheduler, number)
