@@ -25,7 +25,9 @@ def main() -> NoReturn:
     from schedctl.cli.running import run
 
     gc.set_threshold(COLLECT_AFTER)
-    sys.exit(run(sys.argv[1:]))
+    code = run(sys.argv[1:])
+    gc.freeze()  # what is left goes with the process, so that no garbage need be looked for among it
+    sys.exit(code)
 
 
 def complete_for_kubectl() -> NoReturn:

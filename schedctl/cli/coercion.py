@@ -6,6 +6,8 @@ thirty of them takes longer than to explain a pod, and nearly all options are te
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Callable
 from typing import Any, TypeVar, get_args, get_origin
 
@@ -16,6 +18,7 @@ from typing_extensions import override
 from schedctl.cli import defaults, help_text
 
 Function = TypeVar("Function", bound=Callable[..., Any])
+_PLAIN_NUMBER = re.compile("-?[0-9]{1,18}")
 
 
 class _SparesValidators:
@@ -27,16 +30,19 @@ class _SparesValidators:
             validator = getattr(parameter, "get_runtime_param", None)
             # Typers that have no such method, older ones, build nothing that would have to be spared.
             if validator is not None and not isinstance(validator, _Coercion):
-                parameter.get_runtime_param = _Coercion(parameter.type_descriptor.annotation, validator)
+                parameter.get_runtime_param = _Coercion(parameter.type_descriptor, validator)
         return parameters
 
 
 class _Coercion:
     """Passes on what is of the right type; the rest is left to Typer, its messages about wrong numbers included."""
 
-    def __init__(self, annotation: Any, validator: Callable[[], Any]) -> None:
-        self.annotation = annotation
+    def __init__(self, descriptor: Any, validator: Callable[[], Any]) -> None:
+        self.annotation = annotation = descriptor.annotation
         self.is_list_of_text = get_origin(annotation) is list and get_args(annotation) == (str,)
+        bounds = descriptor.parameter_info
+        self.least = -math.inf if bounds.min is None else bounds.min
+        self.most = math.inf if bounds.max is None else bounds.max
         self.validator = validator
 
     def __call__(self) -> _Coercion:
@@ -52,6 +58,10 @@ class _Coercion:
             return list(value)
         if self.annotation is int and isinstance(value, int):  # a default: the command line has text
             return value
+        if self.annotation is int and isinstance(value, str) and _PLAIN_NUMBER.fullmatch(value):
+            number = int(value)
+            if self.least <= number <= self.most:
+                return number
         return self.validator().coerce(value, param=param, ctx=ctx)
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import Final
 
 from schedctl.api.meta import controller_of
-from schedctl.api.pod_groups import PodGroup
 from schedctl.api.workloads import Job
 from schedctl.cache.nodes import ClusterView
 from schedctl.cache.pod_info import PodInfo
@@ -43,7 +42,7 @@ def foreign_group(pod: PodInfo, profile: Profile, cluster: ClusterView) -> str:
         if written is None or known.keys().isdisjoint(written):  # as of nearly all pods
             continue
         for key, what in known.items():
-            if key in written and not (what.endswith("PodGroup") and _reads_groups(profile)):
+            if key in written and not (what.endswith("PodGroup") and profile.knows_other_groups):
                 return f"{what} {pod.namespace}/{written[key]}"
     return _queue_of_job(pod, cluster) if metadata.owner_references else ""
 
@@ -56,9 +55,3 @@ def _queue_of_job(pod: PodInfo, cluster: ClusterView) -> str:
     job = cluster.get(Job, f"{pod.namespace}/{owner.name}")
     labels = job.metadata.labels if job is not None else None
     return f"{_LABELS[KUEUE_QUEUE]} {pod.namespace}/{labels[KUEUE_QUEUE]}" if labels and KUEUE_QUEUE in labels else ""
-
-
-def _reads_groups(profile: Profile) -> bool:
-    """Return whether a plugin of the profile reads PodGroups that are not Kubernetes' own."""
-    kinds = (kind for plugin in profile.plugins.values() for kind in plugin.reads)
-    return any(kind.__name__ == PodGroup.__name__ and kind is not PodGroup for kind in kinds)

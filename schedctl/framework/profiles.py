@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from schedctl.api.pod_groups import PodGroup
 from schedctl.framework import group_points, points
 from schedctl.framework.extenders import Extender
 from schedctl.framework.idle_methods import is_idle_when_skipped
@@ -61,6 +62,12 @@ class Profile:
     def pod_specific_plugins(self) -> Mapping[int, points.Plugin]:
         """Those of the deciding plugins, by their place among them, whose signature may read what is a pod's own."""
         return {place: p for place, p in enumerate(self.deciding_plugins) if not p.foreseeable}
+
+    @cached_property
+    def knows_other_groups(self) -> bool:
+        """Whether a plugin reads PodGroups that are not Kubernetes' own."""
+        kinds = (kind for plugin in self.plugins.values() for kind in plugin.reads)
+        return any(kind.__name__ == PodGroup.__name__ and kind is not PodGroup for kind in kinds)
 
     @cached_property
     def idle_when_skipped(self) -> Mapping[str, frozenset[str]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from threading import Lock
 
 from schedctl.api.durations import SECOND, Duration
@@ -23,12 +23,29 @@ class WaitingPod:
         verdict: what became of it, None while it waits.
     """
 
-    def __init__(self, pod: PodInfo, node_name: str, waits: Mapping[str, float], now: float) -> None:
+    def __init__(
+        self,
+        pod: PodInfo,
+        node_name: str,
+        waits: Mapping[str, float],
+        now: float,
+        on_verdict: Callable[[WaitingPod], object] | None = None,
+    ) -> None:
+        """Let a pod wait.
+
+        Args:
+            pod: the pod.
+            node_name: the node it is assumed on.
+            waits: for how many seconds each plugin is willing to wait.
+            now: the time by the queue's clock.
+            on_verdict: called right before there is a verdict.
+        """
         self.pod = pod
         self.node_name = node_name
         self.waits = waits
         self.until = {plugin: now + seconds for plugin, seconds in waits.items()}
         self.verdict: Status | None = None
+        self._on_verdict = on_verdict
         self._lock = Lock()
 
     def allow(self, plugin: str) -> None:
@@ -36,7 +53,7 @@ class WaitingPod:
         with self._lock:
             self.until.pop(plugin, None)
             if not self.until and self.verdict is None:
-                self.verdict = SUCCESS
+                self._decide(SUCCESS)
 
     def reject(self, plugin: str, message: str) -> bool:
         """Refuse the pod, and return whether that was still possible."""
@@ -60,5 +77,10 @@ class WaitingPod:
         with self._lock:
             if self.verdict is not None:
                 return False
-            self.verdict = verdict
+            self._decide(verdict)
             return True
+
+    def _decide(self, verdict: Status) -> None:
+        if self._on_verdict is not None:
+            self._on_verdict(self)
+        self.verdict = verdict

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from itertools import chain
 
 import msgspec
 
@@ -50,7 +51,10 @@ def grouping_label(cluster: Cluster) -> str:
     It is the first that most nodes have: of those for pools, then the instance type, then the zone.
     """
     nodes = list(_nodes(cluster))
+    having = Counter(chain.from_iterable(node.metadata.labels or () for node in nodes))
     for label in (*POOL_LABELS, INSTANCE_TYPE, topology.ZONE):
+        if label != topology.ZONE and 2 * having[label] <= len(nodes):
+            continue
         values = [value for node in nodes if (value := topology.group_of(node.metadata.labels, label))]
         if 2 * len(values) > len(nodes) and len(set(values)) <= _MOST_GROUPS:
             return label

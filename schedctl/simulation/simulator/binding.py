@@ -72,9 +72,13 @@ class BindingCycle:
     def settle_permit_waits(self) -> None:
         """Bind the pods that Permit lets go on, and take those back that it does not."""
         state = self._state
-        waits = state.permit_waits
+        waits, verdicts = state.permit_waits, state.permit_verdicts
         # what one pod sets off may settle others, so the list is searched from the start each time
-        while (wait := next((each for each in waits if each.waiting.verdict is not None), None)) is not None:
+        while verdicts:
+            wait = next((each for each in waits if each.waiting.verdict is not None), None)
+            if wait is None:  # a plugin's thread is about to say so
+                break
+            verdicts.remove(wait.waiting)
             waits.remove(wait)
             state.agenda.cancel(wait.timeouts)
             state.scheduler.handles[wait.outcome.profile.scheduler_name].waiting.remove(wait.waiting)
@@ -130,7 +134,7 @@ class BindingCycle:
         self, queued: QueuedPod, attempt: Attempt, node_name: str, timeouts: Mapping[str, float]
     ) -> None:
         state, now = self._state, self._state.clock.now
-        waiting = WaitingPod(queued.info, node_name, timeouts, now)
+        waiting = WaitingPod(queued.info, node_name, timeouts, now, state.permit_verdicts.append)
         state.scheduler.handles[attempt.profile.scheduler_name].waiting.append(waiting)
         numbers = [
             state.agenda.schedule(until, partial(self._expire, waiting), lasting=False)

@@ -61,6 +61,7 @@ class RunState:
         trace: whether the timeline is kept.
         world: grows with everything that could make a difference to another attempt.
         permit_waits: the pods that Permit holds back.
+        permit_verdicts: those about which plugins have decided since.
         with_groups: whether pods of a group are scheduled as one.
         apply_event: carries out a `SimulatedEvent`; set by the run.
     """
@@ -83,6 +84,7 @@ class RunState:
         self.world = 0
         self.with_groups = self.cluster.release.enabled(GENERIC_WORKLOAD)
         self.permit_waits: list[PermitWait] = []
+        self.permit_verdicts: list[WaitingPod] = []
         self.apply_event: Callable[[SimulatedEvent], None]
 
     def outcome_of(self, info: PodInfo) -> PodOutcome:
