@@ -55,3 +55,13 @@ def test_a_pod_without_claims_is_explained_without_what_only_others_need():
     code += f"\nfinally:\n    print([name for name in {UNNEEDED!r} if name in sys.modules], file=sys.stderr)"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT)
     assert run.stderr == "[]\n"
+
+
+MORE_PODS = ["capacity", "--like", "pod/web-7d9c6b5f4d-jbljm", "-n", "shop", "-f", "fixtures/clusters/shop"]
+
+
+def test_a_number_on_the_command_line_needs_no_validator():
+    code = "import sys\ntry:\n    " + RUN.format(arguments=[*MORE_PODS, "--max", "3"])
+    code += "\nfinally:\n    print('pydantic' in sys.modules, file=sys.stderr)"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT)
+    assert run.stderr.splitlines()[-1] == "False"
