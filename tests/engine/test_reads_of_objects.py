@@ -188,16 +188,6 @@ def test_what_constant_plugins_have_read_is_looked_at_for_a_class_that_is_made_a
     assert ask(scheduler, "newer", 3).feasible == NODES
 
 
-def test_a_constant_plugin_that_a_full_cycle_has_asked_anew_is_taken_for_none():
-    scheduler = scheduler_over(SaysTheSame, {})
-    for number in range(3):
-        scheduler.place(ask(scheduler, f"p{number}", number))
-    scheduler.cluster.put(labelled(StorageClass, "a", 3))
-    scheduler.attempt(pod("sampled", cpu="1m", labels={"app": "app-0"}), sampling=True)
-    tolerations = [{"key": "spot", "operator": "Exists"}]
-    assert not ask(scheduler, "new", 3, tolerations=tolerations).feasible
-
-
 def test_what_is_looked_ahead_lapses_with_an_object_that_changed_since_the_last_placement():
     scheduler = scheduler_over(IsForeseen, {"filter": "one", "pods": True, "labels": False, "alike": False})
     for number in range(8):
