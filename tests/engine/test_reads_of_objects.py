@@ -45,8 +45,7 @@ class ReadsObjects(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin):
 
     def filter(self, cycle, nodes):
         number = self._read(cycle, "filter") + cycle.state[SEEN]["pre_filter"]
-        rejected = (np.zeros_like(nodes.rows) if self.args["alike"] else nodes.rows) + number
-        rejected = rejected % 4 == 3
+        rejected = ((np.ones_like(nodes.rows) if self.args["alike"] else nodes.rows) + number) % 4 == 0
         if self.args["pods"]:
             rejected = rejected | (nodes.pod_count >= 4)
         if self.args["labels"]:
@@ -93,9 +92,9 @@ def scheduler_over(plugin, args):
     return scheduler
 
 
-def ask(scheduler, name, template):
+def ask(scheduler, name, template, **more):
     """Place a pod of a template where it would go without a memory, too."""
-    incoming = pod(name, cpu=f"{template + 1}m", labels={"app": f"app-{template}"})
+    incoming = pod(name, cpu=f"{template + 1}m", labels={"app": f"app-{template}"}, **more)
     outcome = scheduler.attempt(incoming, make_room=False)
     anew = attempt(outcome.profile, scheduler.cluster, incoming, scheduler.nominator, make_room=False)
     assert not anew.error
@@ -163,13 +162,28 @@ def test_an_answer_lapses_with_the_objects_it_was_read_from(point, pods, way):
         scheduler.cluster.put(labelled(StorageClass if way == "one" else CSINode, "a", number + 2))
 
 
+class SaysTheSame(FilterPlugin):
+    """Says the same of all nodes, as an object has it."""
+
+    filters_all_nodes = True
+    barred = Reason("barred")
+
+    def signature(self, pod):
+        return ()
+
+    def filter(self, cycle, nodes):
+        found = nodes.cluster.get(StorageClass, "a")
+        return self.barred.where(np.full(len(nodes), found.metadata.labels["n"] == "3"))
+
+
 def test_what_constant_plugins_have_read_is_looked_at_for_a_class_that_is_made_after_it_changed():
-    scheduler = scheduler_over(ReadsObjects, {"filter": "one", "pods": False, "labels": False, "alike": True})
+    scheduler = scheduler_over(SaysTheSame, {})
     for number in range(3):
         scheduler.place(ask(scheduler, f"p{number}", 0))
         scheduler.place(ask(scheduler, f"q{number}", 1))
+    tolerations = [{"key": "spot", "operator": "Exists"}]  # another plugin says something else of these
     scheduler.cluster.put(labelled(StorageClass, "a", 3))
-    assert not ask(scheduler, "new", 2).feasible
+    assert not ask(scheduler, "new", 2, tolerations=tolerations).feasible
     scheduler.cluster.put(labelled(StorageClass, "a", 0))
     assert ask(scheduler, "newer", 3).feasible == NODES
 

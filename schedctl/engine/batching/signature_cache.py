@@ -196,9 +196,13 @@ class SignatureCache:
         constants = latest.constants
         known = frozenset[str]() if constants is None or constants.is_void else constants.names
         names = known.difference(others)
-        names = names.union([name for name in columns.keys() - names - others.keys() if columns[name].is_constant])
-        if names == known:
+        more = [name for name in columns.keys() - names - others.keys() if columns[name].is_constant]
+        if names == known and not more:
             return constants if names else None
+        # somebody may have asked one of them anew, and nobody have looked at all of them together since
+        names = frozenset([*(name for name in names if columns[name].is_constant), *more])
+        if not names:
+            return None
         return ConstantColumns(self._around, self._order(profile, anew, names), {n: columns[n] for n in names})
 
     def _order(self, profile: Profile, anew: frozenset[str], besides: frozenset[str] = frozenset()) -> PluginOrder:
