@@ -18,7 +18,7 @@ SEEN = StateKey[int]("Closes")
 
 
 class Closes(PreFilterPlugin, FilterPlugin, ScorePlugin):
-    """Rejects all nodes once there is a namespace `closed`, and gives each a score by how many there are."""
+    """Gives nodes a score by how many namespaces there are; `closed` has it reject all of them, `closing` the first."""
 
     closed = Reason("closed")
     reads = (Namespace,)
@@ -34,7 +34,8 @@ class Closes(PreFilterPlugin, FilterPlugin, ScorePlugin):
         return SKIP if not names else None
 
     def filter(self, cycle, nodes):
-        return self.closed.where(np.full(len(nodes), "closed" in nodes.cluster.every(Namespace)))
+        names = nodes.cluster.every(Namespace)
+        return self.closed.where(np.full(len(nodes), "closed" in names) | (("closing" in names) & (nodes.rows == 0)))
 
     def score(self, cycle, nodes):
         return np.full(len(nodes), 7 * cycle.state[SEEN], np.int64)
@@ -101,6 +102,18 @@ def test_a_class_that_takes_fewer_of_them_together_hears_of_what_has_changed_sin
         ask(scheduler, number)
     scheduler.cluster.put(Namespace(metadata=ObjectMeta(name="closed")))
     assert not ask(scheduler, 4, nodeSelector={"kubernetes.io/hostname": "b"}).chosen
+
+
+def test_one_that_a_cycle_in_full_has_heard_reject_a_node_is_not_constant_to_a_class_made_later(scheduler):
+    for number in (1, 2, 3):
+        ask(scheduler, number)
+    scheduler.cluster.put(Namespace(metadata=ObjectMeta(name="closing")))
+    in_full = ask(scheduler, 2, status={"nominatedNodeName": "elsewhere"})
+    assert in_full.equivalence_class is None
+    anywhere = {"key": "kubernetes.io/hostname", "operator": "NotIn", "values": ["elsewhere"]}
+    terms = {"nodeSelectorTerms": [{"matchExpressions": [anywhere]}]}
+    affinity = {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": terms}}
+    assert ask(scheduler, 4, affinity=affinity).chosen == "b"
 
 
 def test_they_stay_together_when_what_has_changed_is_nothing_to_them(scheduler):
