@@ -292,8 +292,7 @@ class ClusterView:
             make: a function of module level; what it returns is kept under it and must not be changed.
             *kinds: every kind it reads.
         """
-        if kinds and (self.reads is not UNHEARD or self.observer is not None):
-            self.note_reads(*kinds)
+        self.note_reads(*kinds)
         known = self._derived.get(make)
         if known is None or (known.generation != self._generation and kinds and known.version != self.version(*kinds)):
             # what it reads is what it is made of, of which the kinds tell
@@ -330,13 +329,6 @@ class ClusterView:
         """Return whether a pod runs and is in the queue all the same, to make room for the resize that it waits for."""
         return self.schedules_resizes and bool(pod.pod.spec.node_name) and pod.resize_is_deferred
 
-    def holds(self, reads: Reads) -> bool:
-        """Return whether the objects that were read are what they were."""
-        versions, single = self._versions, self._object_versions
-        return all(versions.get(kind, 0) == version for kind, version in reads.versions.items()) and all(
-            single.get(key, 0) == version for key, version in reads.objects.items()
-        )
-
     def has_changed(self, reads: Reads, since: int) -> bool:
         """Return whether an object that was read is another than at a generation, whenever it was read last."""
         versions, single = self._versions, self._object_versions
@@ -346,8 +338,11 @@ class ClusterView:
         return bool(reads.objects) and any(single.get(key, 0) > since for key in reads.objects)
 
     def is_any_changed(self, kinds: Iterable[type], since: int) -> bool:
-        """Return whether an object of one of these kinds is another than at a generation."""
-        return any(map(since.__lt__, map(self._versions.get, kinds, _ZEROS)))
+        """Return whether an object of one of these kinds is another than at a generation.
+
+        Pods that come to nodes and go do not make it so: who rests on them looks at them anyway.
+        """
+        return self.objects_since > since and any(map(since.__lt__, map(self._versions.get, kinds, _ZEROS)))
 
     def kinds_changed(self, since: int) -> tuple[type, ...]:
         """Return the kinds of which an object is another than at a generation, pods on nodes among them."""
@@ -410,9 +405,7 @@ class _RestingOn:
     def __exit__(self, fault: type[BaseException] | None, *_: object) -> None:
         cluster, reader = self._cluster, self._reader
         cluster.reads = reader
-        if fault is not None:
-            return
-        if reader is UNHEARD:
+        if fault is not None or reader is UNHEARD:
             return
         versions, read = cluster._versions, reader.versions
         for kind in self._kinds:

@@ -135,6 +135,10 @@ class Unheard(Reads):
         self.objects = _Nowhere()
 
     @override
+    def __reduce__(self) -> str:
+        return "UNHEARD"  # which a worker process recognises, too
+
+    @override
     def add_tracked(self, tracked: Tracked) -> None:
         pass
 

@@ -212,7 +212,7 @@ class Findings:
         return self._where(tuple)
 
     @property
-    def failed(self) -> BoolArray:
+    def faulty(self) -> BoolArray:
         """Where it ended in an `AllocationError`, which ends the cycle, bool (n,)."""
         return self._where(AllocationError)
 
@@ -222,7 +222,7 @@ class Findings:
         return self._where(NodeAllocationError)
 
     @property
-    def exceeded(self) -> BoolArray:
+    def inconclusive(self) -> BoolArray:
         """Where it took too many steps, and is not known, bool (n,)."""
         return self._where(BudgetExceeded)
 

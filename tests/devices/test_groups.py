@@ -52,9 +52,9 @@ def assert_columns_equal_rows(made, claims, budget=2000):
         assert found.at(position) == results
         assert (fault_of_group and (type(fault_of_group), str(fault_of_group))) == fault
         assert found.feasible[position] == (results is not None)
-        assert found.failed[position] == (fault is not None and fault[0] is AllocationError)
+        assert found.faulty[position] == (fault is not None and fault[0] is AllocationError)
         assert found.invalid[position] == (fault is not None and fault[0] is NodeAllocationError)
-        assert found.exceeded[position] == (fault is not None and fault[0] is BudgetExceeded)
+        assert found.inconclusive[position] == (fault is not None and fault[0] is BudgetExceeded)
     return found
 
 

@@ -174,7 +174,7 @@ class AnswerColumn:
         points, since = self._points, self.generation
         if self.depends_on_pods or self.has_findings:
             return False
-        if since < self._cluster.objects_since and self._cluster.is_any_changed(self.kinds, since):
+        if self._cluster.is_any_changed(self.kinds, since):
             return False
         if self.asked_at < 0 or (points.has_pre_score and not self.is_prepared):
             return False
@@ -272,7 +272,7 @@ class AnswerColumn:
             self.generation = now
 
     def _update_since(self, since: int, foresight: Foresight | None) -> None:
-        changed = self._cluster.objects_since > since and self._cluster.is_any_changed(self.kinds, since)
+        changed = self._cluster.is_any_changed(self.kinds, since)
         if self._rests_on_row_alone and not changed:  # nearly always: pods have come, and nothing else that is read
             if foresight is None or foresight.since != since or not self._take(foresight):
                 self._ask_again(self._around.occupancy_changes(since))

@@ -52,7 +52,7 @@ class ConstantColumns:
         cluster, epoch, since = self._around.cluster, self._around.epoch, self._generation
         if self.is_void:
             return False
-        if self._epoch == epoch and not (since < cluster.objects_since and cluster.is_any_changed(self._kinds, since)):
+        if self._epoch == epoch and not cluster.is_any_changed(self._kinds, since):
             return True
         self.is_void = True  # should one of them fail, too
         for column, forgotten, constant in self._known:

@@ -146,7 +146,7 @@ class EquivalenceClass:
             if self._constants is not None and not self._constants.update():
                 self._leave_out(None)
                 everything = renewed = True
-            for column in self._all if everything else self._affected_columns(since):
+            for column in self._all if everything else self._columns_to_update(since):
                 column.cycle.pod = pod
                 column.update(foresight)
                 renewed = renewed or column.asked_at > since or column.asked_at < 0
@@ -169,7 +169,7 @@ class EquivalenceClass:
         if not self.feasible_nodes:
             raise CannotUpdate
 
-    def _affected_columns(self, since: int) -> Sequence[AnswerColumn]:
+    def _columns_to_update(self, since: int) -> Sequence[AnswerColumn]:
         """Return the columns that rest on something that has changed; the others need not even be looked at."""
         kinds = self._cluster.kinds_changed(since) if self._cluster.objects_since > since else ()
         affected = self._affected.get(kinds)

@@ -42,7 +42,7 @@ class ReadingRunner(PluginRunner):
     def rows_changed(self, since: int) -> IndexArray | None:
         """Return the node rows that have changed after a generation in what was read; None where it may be any."""
         cluster, before, rows = self._cluster, self.before, self.rows
-        if before.everything or rows.everything or not (cluster.holds(before) and cluster.holds(rows)):
+        if before.everything or rows.everything or any(cluster.has_changed(reads, since) for reads in (before, rows)):
             return None
         for tracked in before.tracked.values():
             changed = tracked.rows_changed(since)

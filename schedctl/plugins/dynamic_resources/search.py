@@ -157,7 +157,7 @@ class Batch(NamedTuple):
     found: allocator.Findings
 
 
-class _Known(NamedTuple):
+class _ByRow(NamedTuple):
     """What a search knows of nodes, by row.
 
     Attributes:
@@ -171,7 +171,7 @@ class _Known(NamedTuple):
     place: IndexArray
 
     @classmethod
-    def of(cls, rows: int) -> _Known:
+    def of(cls, rows: int) -> _ByRow:
         """Return what is known of so many rows before any has been asked about: nothing."""
         known = cls(np.empty(rows, np.int8), np.empty(rows, np.int32), np.zeros(rows, np.intp))
         known.outcomes.fill(_UNSEARCHED)
@@ -242,9 +242,9 @@ class ClaimSearch:
         self._found: dict[int, Finding | None] = {}
 
     @cached_property
-    def _known(self) -> _Known:
+    def _by_row(self) -> _ByRow:
         # when it is asked: most searches are not, since that of an earlier pod with equal claims is
-        return _Known.of(len(self._cluster.node_table))
+        return _ByRow.of(len(self._cluster.node_table))
 
     def allocates_by(self, device_allocator: allocator.Allocator | None) -> bool:
         """Return whether an allocator, such as that of the devices as they are now, is its own."""
@@ -252,9 +252,9 @@ class ClaimSearch:
 
     def equivalence_key(self, row: int) -> Hashable:
         """Return something that is equal for nodes, asked about before, on which claims get equal devices."""
-        number = int(self._known.batch_of[row])
-        fits = self._known.outcomes[row] == Outcome.FITS
-        return fits, number, self._batches[number].found.group(int(self._known.place[row])) if number >= 0 else 0
+        number = int(self._by_row.batch_of[row])
+        fits = self._by_row.outcomes[row] == Outcome.FITS
+        return fits, number, self._batches[number].found.group(int(self._by_row.place[row])) if number >= 0 else 0
 
     @property
     def user_claims(self) -> tuple[devices.ResourceClaim, ...]:
@@ -277,21 +277,21 @@ class ClaimSearch:
         Raises:
             Inconclusive: the search was given up on one of them.
         """
-        outcomes = self._known.outcomes[rows]
+        outcomes = self._by_row.outcomes[rows]
         unsearched = rows[outcomes == _UNSEARCHED]
         if len(unsearched) > 1:  # a supposed column may have a node at several positions
-            once = np.zeros(len(self._known.outcomes), np.bool_)
+            once = np.zeros(len(self._by_row.outcomes), np.bool_)
             once[unsearched] = True
             unsearched = np.flatnonzero(once)
         if len(unsearched):
             self._search_rows(unsearched)
-            outcomes = self._known.outcomes[rows]
+            outcomes = self._by_row.outcomes[rows]
         return outcomes
 
     def text(self, row: int) -> str:
         """Return what went wrong on a node whose search failed."""
-        batch = self._batches[self._known.batch_of[row]]
-        return str(batch.found.fault(int(self._known.place[row])))
+        batch = self._batches[self._by_row.batch_of[row]]
+        return str(batch.found.fault(int(self._by_row.place[row])))
 
     def finding(self, row: int) -> Finding | None:
         """Return what was found out about a node, None where there was nothing to find out or no way to use it."""
@@ -326,7 +326,7 @@ class ClaimSearch:
     def scarcity(self, row: int) -> Scarcity:
         """Return why the claims cannot be allocated on a node; dear, and true only of the cluster as it was asked."""
         assert self._allocator is not None
-        found = self._allocator.explain(row, self._batches[self._known.batch_of[row]].claims)
+        found = self._allocator.explain(row, self._batches[self._by_row.batch_of[row]].claims)
         lacking = tuple(map(_lack, found.shortages))
         pools = {str(pool): why for pool, why in found.pools}
         return Scarcity(lacking, pools, found.error, tuple(map(str, found.incomplete)), self._users(lacking))
@@ -346,13 +346,13 @@ class ClaimSearch:
             self._search(rows, None)
             return
         if self.special.spec.devices.requests is not None:
-            self._known.outcomes[rows] = Outcome.LEFT_BEHIND
+            self._by_row.outcomes[rows] = Outcome.LEFT_BEHIND
             return
         table = self._cluster.node_table
         for name in self._device_resources():
             if name not in self._classes:
-                self._known.outcomes[rows[~is_listed(table, name, rows)]] = Outcome.NOT_OFFERED
-        rows = rows[self._known.outcomes[rows] == _UNSEARCHED]
+                self._by_row.outcomes[rows[~is_listed(table, name, rows)]] = Outcome.NOT_OFFERED
+        rows = rows[self._by_row.outcomes[rows] == _UNSEARCHED]
         # nodes differ in which resources their device plugins offer: each combination makes one claim
         backed = [name for name in self._device_resources() if name in self._classes]
         absent = np.array([self._absent(name, rows) for name in backed], np.bool_)
@@ -380,7 +380,7 @@ class ClaimSearch:
         assert self.special is not None
         allocated = self.special.status.allocation is not None
         if not self.user_claims and (allocated or not resources):
-            self._known.outcomes[rows] = Outcome.FITS
+            self._by_row.outcomes[rows] = Outcome.FITS
             self._charges.update(dict.fromkeys(rows.tolist()))
         elif allocated:
             self._search(rows, None)
@@ -403,20 +403,20 @@ class ClaimSearch:
             if not found.is_feasible_everywhere:
                 outcomes[~found.feasible] = Outcome.NOT_ALLOCATED
                 outcomes[found.invalid] = Outcome.FAILED_HERE
-                outcomes[found.failed] = Outcome.FAULT
-                exceeded = found.exceeded
-                if exceeded.any():
-                    raise self._inconclusive(int(rows[exceeded.argmax()]))
-            self._known.batch_of[rows] = len(self._batches)
-            self._known.place[rows] = np.arange(len(rows))
+                outcomes[found.faulty] = Outcome.FAULT
+                inconclusive = found.inconclusive
+                if inconclusive.any():
+                    raise self._inconclusive(int(rows[inconclusive.argmax()]))
+            self._by_row.batch_of[rows] = len(self._batches)
+            self._by_row.place[rows] = np.arange(len(rows))
             self._batches.append(Batch(special, claims, found))
         if self._held:
             outcomes[[bool(self.shared_claim(row)) for row in rows.tolist()]] = Outcome.SHARED
-        self._known.outcomes[rows] = outcomes
+        self._by_row.outcomes[rows] = outcomes
 
     def _charge(self, row: int) -> Charge | None:
-        number = int(self._known.batch_of[row])
-        found = self._batches[number].found.at(int(self._known.place[row])) if number >= 0 else None
+        number = int(self._by_row.batch_of[row])
+        found = self._batches[number].found.at(int(self._by_row.place[row])) if number >= 0 else None
         new = iter(found or ())
         allocations = [claim.status.allocation or next(new, None) for claim in self.claims]
         return charge_on(row, self.pod, self.claims, allocations, self._cluster)
@@ -456,7 +456,7 @@ class ClaimSearch:
         return self._reads_operations and needs_capable_node(claim.status.allocation)
 
     def _find(self, row: int) -> Finding | None:
-        outcome, number = self._known.outcomes[row], int(self._known.batch_of[row])
+        outcome, number = self._by_row.outcomes[row], int(self._by_row.batch_of[row])
         if outcome == Outcome.UNAVAILABLE:
             return Finding(tuple(index for index, _ in self._claims_out_of_reach(row)))
         if outcome != Outcome.FITS:
@@ -467,7 +467,7 @@ class ClaimSearch:
         if number < 0:
             return Finding((), of_others or None, claims=self.claims, charged=charged)
         batch = self._batches[number]
-        new = batch.found.at(int(self._known.place[row]))
+        new = batch.found.at(int(self._by_row.place[row]))
         # kube-scheduler appends what others were given, and Reserve hands out all of it in the order of the claims
         return Finding((), (*new, *of_others) if new is not None else None, batch.special, self.claims, charged)
 
