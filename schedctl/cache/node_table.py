@@ -16,7 +16,7 @@ from schedctl.api import resources
 from schedctl.api.nodes import Node, NodeSpec, NodeStatus, Taint
 from schedctl.api.quantities import wrap_int64
 from schedctl.api.topology import node_tree_key
-from schedctl.cache.arrays import BoolArray, CodeArray, IndexArray, IntArray, Interner, grow
+from schedctl.cache.arrays import BoolArray, CodeArray, IndexArray, IntArray, Interner, grow, read_only
 from schedctl.cache.footprints import POD_COUNT, SCORED_CPU, SCORED_MEMORY, EqualPods, Footprint
 from schedctl.cache.labels import LabelColumns
 from schedctl.cache.pod_info import HostPort, PodInfo
@@ -206,6 +206,16 @@ class NodeTable:
         with_minimum = taken.copy()
         with_minimum[:SCORED] = self.scored.take(rows, axis=1)
         return offered, taken, with_minimum
+
+    def amounts_of_all(self, codes: slice | IndexArray, rows: int, *, scored: bool) -> tuple[IntArray, IntArray] | None:
+        """Return what the first rows offer of some resources and what is taken, int64 (resources, rows) each, live.
+
+        None where they do not stand side by side in a matrix.
+        """
+        if not isinstance(codes, slice) or codes.stop > (SCORED if scored else _PODS):
+            return None
+        taken = self.scored if scored else self.requested
+        return read_only(self.allocatable[codes, :rows]), read_only(taken[codes, :rows])
 
     def usage(self, quantity: str) -> IntArray:
         """Return what pods have taken of a resource, or of one of the quantities of `footprints`, int64 (nodes,)."""

@@ -649,22 +649,24 @@ class Nodes:
     def amounts(self, names: tuple[str, ...], *, scored: bool = False) -> tuple[IntArray, IntArray] | None:
         """Return what each node offers of some resources and what pods have taken, int64 (resources, n) each.
 
-        None for the column of all nodes, of which single resources can be read without copying them, and where there
-        is more to it: pods are supposed, nobody has spoken of a resource, or amounts are too large for arithmetic that
-        need not mind the bounds of int64 and float64.
+        They are to be read. None where there is more to it: pods are supposed, nobody has spoken of a resource, or
+        amounts are too large for arithmetic that need not mind the bounds of int64 and float64; and for the column of
+        all nodes where they would have to be copied, for single resources can be read without.
 
         Args:
             names: of the resources; of pods it is their number that is taken.
             scored: whether of cpu and memory what was taken has the minimum for containers that ask for none.
         """
         table = self.cluster._node_table
-        if self._whole or self.is_hypothetical or table.has_large_amounts:
+        if self.is_hypothetical or table.has_large_amounts:
             return None
         reads = self.cluster.reads
         reads.description = reads.occupancy = True
         codes = table.codes(names)
         if codes is None:
             return None
+        if self._whole:
+            return table.amounts_of_all(codes, len(self.rows), scored=scored)
         found = self._amounts
         if found is None:
             found = table.amounts(self.rows)

@@ -7,7 +7,8 @@ in Go; the balance alone is float64.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import lru_cache
+from functools import lru_cache, reduce
+from math import gcd
 from typing import NamedTuple
 
 import numpy as np
@@ -92,18 +93,20 @@ def resource_columns(
 
 
 class PlainResources:
-    """Rates some of the nodes by resources that nothing stands in for, with the same results as whole columns.
+    """Rates nodes by resources that nothing stands in for, with the same results as column by column.
 
-    That is what has changed since the last pod, as a rule a few dozen nodes: it is the number of NumPy's calls that
-    counts, so all resources are rated together, and a few nodes in Python's own numbers, which is cheaper still.
+    All resources are rated together, for it is the number of NumPy's calls that counts: what has changed since the last
+    pod are a few dozen nodes as a rule. A few are rated in Python's own numbers, which is cheaper still.
     """
 
     def __init__(self, resources: Sequence[ResourceSpec], *, minimum: bool) -> None:
         self._names = tuple(spec.name for spec in resources)
         self._minimum = minimum
         self._applies = bool(self._names) and _PLAIN.issuperset(self._names)
-        self._weights = [spec.weight for spec in resources]
+        divisor = gcd(*(spec.weight for spec in resources)) or 1
+        self._weights = [spec.weight // divisor for spec in resources]  # of which the mean is the same
         self._weight = sum(self._weights) or 1
+        self._is_weighted = set(self._weights) != {1}
 
     def weighted_mean(self, nodes: Nodes, pod_requests: Mapping[str, int], rate: Rate) -> IntArray | None:
         """Return the same as `weighted_mean`; None where that has to be asked."""
@@ -113,8 +116,11 @@ class PlainResources:
         offered, taken, amounts = found
         requested = taken + np.array(amounts, np.int64)[:, np.newaxis]
         if len(nodes) > FEW_ROWS or rate not in _OF_EACH:
-            scores: IntArray = np.array(self._weights, np.int64) @ rate(requested, offered)
-            return scores // self._weight  # no rate is negative
+            scores = rate(requested, offered)
+            if self._is_weighted:
+                scores *= np.array(self._weights, np.int64)[:, np.newaxis]
+            total: IntArray = reduce(np.add, scores)
+            return total // self._weight  # no rate is negative
         numbers = zip(requested.tolist(), offered.tolist(), self._weights, strict=True)
         of_each = [_OF_EACH[rate](*of_one) for of_one in numbers]
         return np.array([sum(of_one) // self._weight for of_one in zip(*of_each, strict=True)], np.int64)

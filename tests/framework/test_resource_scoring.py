@@ -11,6 +11,7 @@ from schedctl.testing.builders import cluster, node, pod
 
 MANY = 8 * FEW_ROWS
 SOME = [1, FEW_ROWS, FEW_ROWS + 1, MANY - 1]
+"""Of how many nodes."""
 HUGE = 2**53
 
 
@@ -50,6 +51,7 @@ def test_the_mean_of_some_nodes_is_that_of_all(some, rate, weights, minimum):
     plain = PlainResources(specs(*weights), minimum=minimum)
     backwards = range(MANY - 1, MANY - some - 1, -1)
     assert plain.weighted_mean(nodes.take(backwards), REQUESTS, rate).tolist() == [expected[i] for i in backwards]
+    assert plain.weighted_mean(nodes, REQUESTS, rate).tolist() == expected
     assert len(set(expected)) > 10
 
 
@@ -62,13 +64,13 @@ def test_the_balance_of_some_nodes_is_that_of_all(some, improves):
     expected = rate(columns, MANY).tolist()
     plain = PlainResources(specs(1, 1), minimum=False)
     assert plain.balance(nodes.take(range(some)), REQUESTS, improves=improves).tolist() == expected[:some]
+    assert plain.balance(nodes, REQUESTS, improves=improves).tolist() == expected
     assert len(set(expected)) > 5
 
 
 @pytest.mark.parametrize(
     ("nodes", "requests"),
     [
-        pytest.param(a_cluster().nodes, REQUESTS, id="all nodes"),
         pytest.param(a_cluster(memory=str(HUGE)).nodes.take([0]), REQUESTS, id="an offer that float64 may round"),
         pytest.param(a_cluster().nodes.take([0]), {"memory": HUGE}, id="a request that float64 may round"),
         pytest.param(a_cluster(cpu="0").nodes.take([0]), REQUESTS, id="a resource that is not offered"),
@@ -77,7 +79,7 @@ def test_the_balance_of_some_nodes_is_that_of_all(some, improves):
         ),
     ],
 )
-def test_where_there_is_more_to_it_whole_columns_are_asked_for(nodes, requests):
+def test_where_there_is_more_to_it_resources_are_rated_column_by_column(nodes, requests):
     plain = PlainResources(specs(1, 1), minimum=True)
     assert plain.weighted_mean(nodes, requests, resource_scoring.least_allocated) is None
     assert plain.balance(nodes, requests, improves=True) is None
