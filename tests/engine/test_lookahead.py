@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 from schedctl.engine.attempts import attempt
+from schedctl.engine.batching import equivalence_classes
 from schedctl.framework.points import FilterPlugin, ScorePlugin
 from schedctl.framework.reasons import Reason
 from schedctl.testing.builders import cluster, node, pod
@@ -100,12 +101,13 @@ def test_one_column_serves_as_many_placements_as_nodes():
     assert len(plugin.filtered) == calls
 
 
-def test_lookahead_begins_with_the_second_pod_in_a_row():
+def test_lookahead_begins_after_some_pods_in_a_row(monkeypatch):
+    monkeypatch.setattr(equivalence_classes, "IN_A_ROW", 5)
     scheduler, plugin = crowd(Spreads)
-    place(scheduler, web(0))
-    place(scheduler, web(1))
+    for number in range(5):
+        place(scheduler, web(number))
     assert not hypothetical_columns(plugin.scored)
-    place(scheduler, web(2))
+    place(scheduler, web(5))
     assert hypothetical_columns(plugin.scored)
 
 

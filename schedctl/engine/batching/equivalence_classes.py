@@ -31,6 +31,9 @@ _FEW = 8
 """One in how many nodes are few: where more have changed, whole columns are worked out again."""
 _FEW_CHANGES = 8
 """Up to how many changes since the last pod are looked through for its placement."""
+IN_A_ROW = 8
+"""After how many pods in a row the next ones are looked ahead to: that costs what it saves on about ten pods, so that
+small Deployments do better without."""
 
 
 class EquivalenceClass:
@@ -330,7 +333,7 @@ class EquivalenceClass:
         if foreseen is not None and not foreseen.holds(footprint, self.columns):
             foreseen = self._lookahead = None
         if foreseen is None:
-            if self._consecutive < 2:  # a second pod in a row is the sign that more are coming
+            if self._consecutive < IN_A_ROW:
                 return None
             stamps = {column.name: column.forgotten for column in self._all if column.is_foreseeable}
             if not stamps:
