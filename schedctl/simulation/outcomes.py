@@ -20,7 +20,7 @@ class RunEnd(Enum):
     SETTLED = "no pod is waiting for a node"
     STUCK = "no remaining event can unblock the pending pods"
     PATIENCE = "the last events changed nothing that lasts"
-    REPEATING = "the same attempts repeat and change nothing that lasts"
+    REPEATING = "the same attempts repeat every {period:g} s and change nothing that lasts"
     HORIZON = "the time limit of the run is reached"
     INTERRUPTED = "interrupted"
 
@@ -150,7 +150,7 @@ class Run(msgspec.Struct):
     def end_in_words(self) -> str:
         """Why it ended, and how often what comes comes again."""
         end = self.end or RunEnd.INTERRUPTED
-        return end.value if self.period is None else end.value.replace("repeat", f"repeat every {self.period:g} s", 1)
+        return end.value.format(period=self.period)
 
     def count(self) -> Mapping[PodState, int]:
         """Return how many pods are in each state."""

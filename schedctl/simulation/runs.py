@@ -142,7 +142,7 @@ class Simulator:
                 handle.activated.clear()
             state.scheduler.preemptors.clear()
         facts.clock = state.clock.now
-        state.record(Ended(state.clock.now, facts.end.value if facts.end is not None else ""))
+        state.record(Ended(state.clock.now, facts.end_in_words))
         return facts
 
     def _begin(self, pods: list[PodInfo], events: Iterable[SimulatedEvent]) -> None:

@@ -188,7 +188,7 @@ class Happened(TimelineRecord, frozen=True, tag=True, gc=False):
 
 
 class Ended(TimelineRecord, frozen=True, tag=True, gc=False):
-    """The run is over; `reason` is a value of `schedctl.simulation.outcomes.RunEnd`."""
+    """The run is over; `reason` is that of `schedctl.simulation.outcomes.RunEnd`, in words."""
 
     reason: str
 

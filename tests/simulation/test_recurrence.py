@@ -21,6 +21,7 @@ from schedctl.simulation.outcomes import PodState, RunEnd
 from schedctl.simulation.runs import Options, run
 from schedctl.simulation.simulator.recurrence import Recurrence
 from schedctl.simulation.tie_breaking import draw_ties, first_in_shuffled_order
+from schedctl.simulation.timeline import Ended
 from schedctl.testing.builders import cluster, node, pod
 
 
@@ -62,10 +63,12 @@ def team(name, count, size, patience=60, **spec):
 
 
 def test_a_team_that_never_finds_room_ends_the_run_as_soon_as_its_attempts_repeat():
-    facts = run(scheduler(node("a", cpu="3"), *team("red", 5, 5)))
+    facts = run(scheduler(node("a", cpu="3"), *team("red", 5, 5)), options=Options(trace=True))
     assert (facts.end, facts.period) == (RunEnd.REPEATING, 60.0)
     assert facts.count() == {PodState.UNSCHEDULABLE: 2, PodState.WAITING: 3}
-    assert facts.end_in_words == "the same attempts repeat every 60 s and change nothing that lasts"
+    reason = "the same attempts repeat every 60 s and change nothing that lasts"
+    assert facts.end_in_words == reason
+    assert facts.timeline[-1] == Ended(facts.clock, reason)
     assert facts.clock < 1000
 
 
