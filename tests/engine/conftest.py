@@ -7,7 +7,7 @@ import pytest
 from schedctl.engine.batching import equivalence_classes
 
 
-@pytest.fixture(autouse=True, scope="session")
+@pytest.fixture(autouse=True, scope="module")
 def early_lookahead() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(equivalence_classes, "IN_A_ROW", 2)
