@@ -386,6 +386,19 @@ def test_plugin_is_called_again_after_changes_while_unschedulable():
     ask(scheduler, web(4))
 
 
+def test_a_plugin_that_is_asked_after_a_change_which_it_had_no_part_in_is_not_asked_anew_by_another_class():
+    scheduler = Scheduler(cluster(*(node(f"n{number:02}", cpu="100m") for number in range(20))))
+    fits, never = {"cpu": "1"}, {"cpu": "100"}
+    assert ask(scheduler, web(0, **fits)).is_unschedulable
+    assert ask(scheduler, web(1, **never)).is_unschedulable
+    replace_node(scheduler.cluster, "n00", cpu="8")
+    assert ask(scheduler, web(2, **fits)).chosen == "n00"  # plugins score for the first time
+    assert ask(scheduler, web(3, **never)).is_unschedulable  # and nobody here would have them score again
+    for name in ("n00", "n01"):
+        scheduler.cluster.assume(pod(f"other-{name}"), name)
+    assert ask(scheduler, web(4, **fits)).chosen == "n00"
+
+
 # -- numbers -----------------------------------------------------------------------
 
 

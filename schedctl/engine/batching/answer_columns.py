@@ -200,6 +200,9 @@ class AnswerColumn:
         if size != reads.seen:
             reads.seen = size
             self._note_kinds(reads.kinds)
+            # What is known holds now: whoever asks has seen to that, and may have passed over changes of kinds that had
+            # not been read. This answer is of after these changes, which are not to be heard of again.
+            self.generation = self._cluster.generation
         if self._rests_elsewhere:  # there is no more to rest on
             return
         if reads.tracked or reads.everything or Pod in reads.versions:
@@ -210,6 +213,7 @@ class AnswerColumn:
             return
         if not self.depends_on_pods:
             self.depends_on_pods = True
+            self.generation = self._cluster.generation
             self._around.epoch += 1
 
     def settle(self) -> None:
