@@ -7,6 +7,7 @@ import pytest
 from schedctl.api.meta import Namespace, ObjectMeta
 from schedctl.engine.attempts import attempt
 from schedctl.framework.cycles import StateKey
+from schedctl.framework.events import Action, ClusterEvent, Resource
 from schedctl.framework.points import FilterPlugin, NodeSet, PreFilterPlugin, PreScorePlugin, ScorePlugin
 from schedctl.framework.reasons import ACCEPT, Reason
 from schedctl.framework.statuses import SKIP, unschedulable
@@ -397,6 +398,104 @@ def test_a_plugin_that_is_asked_after_a_change_which_it_had_no_part_in_is_not_as
     for name in ("n00", "n01"):
         scheduler.cluster.assume(pod(f"other-{name}"), name)
     assert ask(scheduler, web(4, **fits)).chosen == "n00"
+
+
+class Stops(PreFilterPlugin):
+    """Refuses all pods while there is a certain namespace."""
+
+    def pre_filter(self, cycle, nodes):
+        return unschedulable("stop") if nodes.cluster.get(Namespace, "stop") else None
+
+    def signature(self, pod):
+        return ()
+
+
+def test_nothing_is_foreseen_of_nodes_that_have_changed_while_pods_were_refused():
+    scheduler = scheduler_with(Stops, cluster(*(node(f"n{number:02}", cpu="16") for number in range(4))))
+    for number in range(12):
+        place(scheduler, web(number))
+    assert uses_class(ask(scheduler, web(12)))
+    stop = Namespace(metadata=ObjectMeta(name="stop"))
+    scheduler.cluster.put(stop)
+    assert ask(scheduler, web(13)).is_unschedulable
+    for number, cpu in enumerate(("8", "1", "2", "3")):
+        scheduler.cluster.assume(pod(f"big-{number}", cpu=cpu), f"n{number:02}")
+    scheduler.cluster.delete(stop)
+    for number in range(14, 40):
+        outcome = ask(scheduler, web(number))
+        scheduler.place(outcome, outcome.chosen)
+
+
+class Liking(PreFilterPlugin, ScorePlugin):
+    """Likes nodes by a number in their name."""
+
+    reads_feasible_set = False
+
+    def pre_filter(self, cycle, nodes):
+        return None
+
+    def score(self, cycle, nodes):
+        return np.array([int(name[1:]) for name in nodes.names], np.int64)
+
+    def signature(self, pod):
+        return ()
+
+
+def test_scores_of_a_sampled_cycle_are_kept_by_row():
+    scheduler = scheduler_with(Liking, cluster(*(node(f"n{number}", zone="xxy"[number % 3]) for number in range(6))))
+    assert ask(scheduler, web(0), sampling=True).chosen == "n5"
+    assert ask(scheduler, web(1)).chosen == "n5"
+
+
+def test_a_score_that_another_class_has_asked_for_counts_where_a_node_becomes_feasible():
+    nodes = [node(f"n{number}", zone="x") for number in range(1, 31)]
+    running = pod("web-old", on="n90", labels={"app": "web"})
+    scheduler = scheduler_with(Liking, cluster(*nodes, node("n90", zone="y"), running))
+    spread = {"topologySpreadConstraints": SPREAD}
+    for _ in range(2):
+        assert ask(scheduler, web(0, **spread)).feasible == 30
+    assert ask(scheduler, web(1)).feasible == 31
+    scheduler.cluster.assume(pod("web-more", labels={"app": "web"}), "n1")
+    assert ask(scheduler, web(2, **spread)).feasible == 31
+
+
+class Heard(FilterPlugin):
+    """Rejects a node once it has heard of any."""
+
+    heard = Reason("heard")
+
+    def __init__(self, args, handle):
+        super().__init__(args, handle)
+        self.rejected = set()
+        handle.listen(ClusterEvent(Resource.NODE, Action.ALL), lambda *_: self.rejected.add("n05"))
+
+    def filter(self, cycle, nodes):
+        assert nodes.pod_count.min() >= 0
+        return self.heard.where(np.array([name in self.rejected for name in nodes.names], np.bool_))
+
+    def signature(self, pod):
+        return ()
+
+
+class AsksAnew(FilterPlugin):
+    """Has no signature, so that the first pod of a class is judged by a full cycle."""
+
+    def filter(self, cycle, nodes):
+        return ACCEPT
+
+
+def test_a_plugin_that_listens_is_asked_again_after_what_it_has_heard():
+    made = cluster(*(node(f"n{number:02}") for number in range(20)))
+    config = b"""
+apiVersion: kubescheduler.config.k8s.io/v1
+kind: KubeSchedulerConfiguration
+profiles: [{plugins: {multiPoint: {enabled: [{name: Heard}, {name: AsksAnew}]}}}]
+"""
+    scheduler = Scheduler.configured(made, config, [Heard, AsksAnew])
+    place(scheduler, web(0))
+    made.put(Namespace(metadata=ObjectMeta(name="x")))
+    scheduler.handles["default-scheduler"].tell(ClusterEvent(Resource.NODE, Action.ADD), None, None)
+    assert ask(scheduler, web(1)).feasible == 19
 
 
 # -- numbers -----------------------------------------------------------------------

@@ -4,6 +4,7 @@ import msgspec
 import numpy as np
 import pytest
 
+from schedctl.api.meta import Namespace
 from schedctl.engine.attempts import attempt
 from schedctl.engine.batching import equivalence_classes
 from schedctl.framework.points import FilterPlugin, ScorePlugin
@@ -205,6 +206,61 @@ def test_pod_placed_on_another_node_is_counted_there():
     scheduler.place(outcome, "n02")
     for number in range(6, 10):
         place(scheduler, web(number))
+
+
+class ReadsLate(ScorePlugin):
+    """Reads an object only where pods are many, as they are at first where one looks ahead."""
+
+    reads_feasible_set = False
+    foreseeable = True
+
+    def score(self, cycle, nodes):
+        if (nodes.pod_count > 5).any():
+            nodes.cluster.get(Namespace, "x")
+        return np.minimum(nodes.pod_count, 100)
+
+    def signature(self, pod):
+        return ()
+
+
+def test_what_is_read_of_pods_to_come_says_nothing_of_the_pod_that_has_come():
+    scheduler, _ = crowd(ReadsLate, 60)
+    for number in range(30):
+        outcome = scheduler.attempt(web(number))
+        anew = attempt(outcome.profile, scheduler.cluster, web(number), scheduler.nominator)
+        assert not list(differences(outcome, anew))
+        assert (outcome.ties, outcome.feasible) == (anew.ties, anew.feasible)
+        scheduler.place(outcome, f"n{number:02}")
+
+
+class Overshoots(FilterPlugin, ScorePlugin):
+    """Lets seven pods onto odd nodes, and scores beyond the range where there are many."""
+
+    reads_feasible_set = False
+    foreseeable = True
+    seven = Reason("seven")
+
+    def filter(self, cycle, nodes):
+        odd = np.array([int(name[1:]) % 2 for name in nodes.names], np.bool_)
+        return self.seven.where(odd & (nodes.pod_count >= 7))
+
+    def score(self, cycle, nodes):
+        return np.where(nodes.pod_count > 30, 101, 0).astype(np.int64)
+
+    def signature(self, pod):
+        return ()
+
+
+def test_lookahead_that_fails_half_way_is_forgotten():
+    nodes = (node(f"n{each:03}", cpu="64") for each in range(110))
+    scheduler = scheduler_with(Overshoots, cluster(*nodes), plugins_only=True)
+    targets = [*(f"n{each:03}" for each in range(50, 60)), *["n001"] * 3, *["n000"] * 11, *["n001"] * 5]
+    for number, target in enumerate(targets):
+        outcome = scheduler.attempt(web(number))
+        anew = attempt(outcome.profile, scheduler.cluster, web(number), scheduler.nominator)
+        assert not list(differences(outcome, anew))
+        assert (outcome.ties, outcome.feasible) == (anew.ties, anew.feasible)
+        scheduler.place(outcome, target)
 
 
 # -- who declares nothing --------------------------------------------------------------

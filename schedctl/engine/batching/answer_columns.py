@@ -145,17 +145,25 @@ class AnswerColumn:
         self._begin(pod)
 
     def rejects(self, column: Nodes) -> BoolArray:
-        """Ask which rows of a column Filter rejects, bool (n,)."""
-        rejected = self._ask_filter(column)
+        """Ask which rows of a column of things to come Filter rejects, bool (n,); what is known is known no better."""
+        known_at = self.generation
+        try:
+            rejected = self._ask_filter(column)
+        finally:
+            self.generation = known_at
         return np.zeros(len(column), np.bool_) if rejected is None else rejected
 
     def worth(self, column: Nodes) -> IntArray:
-        """Ask for the scores of a column, which are not normalised, int64 (n,).
+        """Ask for the scores of such a column, which are not normalised, int64 (n,).
 
         Raises:
             CannotUpdate: one is out of range.
         """
-        return in_range(self._ask_score(column))
+        known_at = self.generation
+        try:
+            return in_range(self._ask_score(column))
+        finally:
+            self.generation = known_at
 
     @property
     def is_foreseeable(self) -> bool:
@@ -242,7 +250,7 @@ class AnswerColumn:
         self.cycle = Cycle(pod)
         self.runner = ReadingRunner(self._cluster)
         self.runner.before.everything = self._listens
-        self._rests_on_row_alone = self._rests_elsewhere = False
+        self._rests_on_row_alone, self._rests_elsewhere = False, self._listens  # what it hears of is no row
         self.asked_at = -1
         self.pre_filter = None
         self.skips_filter = False
@@ -623,7 +631,8 @@ class AnswerColumn:
         positions = self._around.nodes.positions(nodes.rows)
         feasible = np.zeros(self._around.size, np.bool_)
         feasible[positions] = True
-        self.rate(feasible, lambda: nodes)
+        # in the order of rows, which that of a sampled cycle is not
+        self.rate(feasible, lambda: self._around.column(np.flatnonzero(feasible)))
         if self.scores is None or self.out_of_range:
             return self._ask_score(nodes)
         return self.scores[positions].astype(np.int64)

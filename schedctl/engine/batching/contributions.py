@@ -203,6 +203,8 @@ class Contributions:
                 whole = True
             elif len(found):
                 moved.append(found)
+        if gained and flipped is not None:
+            moved.append(flipped)  # another class may have asked about these since, and so they are no news here
         self.generation = self._around.cluster.generation
         if whole:
             self.sums = self._sums_at(_EVERYWHERE, len(feasible))

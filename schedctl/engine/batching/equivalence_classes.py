@@ -320,7 +320,9 @@ class EquivalenceClass:
         row = self._placed_on(since, now)
         if row is None:
             self._consecutive = 0
-            if self._lookahead is not None and since >= 0:
+            if since < 0:  # nobody knows what has happened to which rows
+                self._lookahead = None
+            elif self._lookahead is not None:
                 self._lookahead.void(self._positions_changed(since))
             return None
         self._consecutive += 1
@@ -342,7 +344,11 @@ class EquivalenceClass:
         if not foreseen.reaches(position):
             if not self.feasible[position]:  # only feasible nodes are looked ahead from
                 return None
-            self._look_further(foreseen, position)
+            try:
+                self._look_further(foreseen, position)
+            except BaseException:
+                self._lookahead = None  # of some plugins it may have the levels of before, and of others the new ones
+                raise
         positions = rows if self._around.whole else np.array([position], np.intp)
         return Foresight(since, row, position, positions, *foreseen.advance(position))
 
