@@ -534,6 +534,11 @@ class AnswerColumn:
         return self._score_known is None or self._is_known_everywhere
 
     @property
+    def is_scored_by_row(self) -> bool:
+        """Whether Score is asked about feasible nodes alone, and some score is not 0."""
+        return self._score_known is not None and not self.is_blank
+
+    @property
     def is_uniform(self) -> bool:
         """Whether the raw scores of all nodes are known, and the same."""
         if not self.is_rated or self.scores is None:

@@ -203,8 +203,8 @@ class Contributions:
                 whole = True
             elif len(found):
                 moved.append(found)
-        if gained and flipped is not None:
-            moved.append(flipped)  # another class may have asked about these since, and so they are no news here
+        if gained and flipped is not None and any(part.column.is_scored_by_row for part in self._parts.values()):
+            moved.append(flipped)  # another class may have asked about these since, so that they are no news here
         self.generation = self._around.cluster.generation
         if whole:
             self.sums = self._sums_at(_EVERYWHERE, len(feasible))
