@@ -78,11 +78,10 @@ class Tally:
     def positive_at(self, indices: IndexArray) -> BoolArray:
         """Return at which of some indices the number is above 0, bool (n,), owned by the caller."""
         entries = self._entries
+        if len(indices) <= (self._size if entries is None else _FEW):
+            return np.greater(self.at(indices), 0)
         if entries is None:
-            positive: BoolArray = (self._array > 0).take(indices) if len(indices) > self._size else self.at(indices) > 0
-            return positive
-        if len(indices) <= _FEW:
-            return np.array([entries.get(index, 0) > 0 for index in indices.tolist()], np.bool_)
+            return np.greater(self._array, 0).take(indices)
         there = [index for index, number in entries.items() if number > 0]
         if not there:  # as for a template of which no pod runs yet
             return np.zeros(len(indices), np.bool_)

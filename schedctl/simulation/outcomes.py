@@ -15,7 +15,7 @@ from schedctl.simulation.timeline import AnyRecord
 
 
 class RunEnd(Enum):
-    """Why a run ended."""
+    """Why a run ended, in words that a period may be put into."""
 
     SETTLED = "no pod is waiting for a node"
     STUCK = "no remaining event can unblock the pending pods"
